@@ -4,15 +4,15 @@ const plural = new Intl.PluralRules('en');
 const numbers = new Intl.NumberFormat('en');
 
 /** `1 event`, `12 events`. */
-export const counted = (count: number, one: string, other = `${one}s`) =>
+export const formatCount = (count: number, one: string, other = `${one}s`) =>
   `${numbers.format(count)} ${plural.select(count) === 'one' ? one : other}`;
 
 export const formatNumber = (value: number) => numbers.format(value);
 
 /** Converts the type of a warning to a title: `message_size_too_large` becomes `Message size too large`. */
 export function nameOfKind(kind: string): string {
-  const said = kind.replaceAll('_', ' ');
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
+  const words = kind.replaceAll('_', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 export const words = {
@@ -111,7 +111,7 @@ export const words = {
     backTo: (page: string) => `Back to ${page}`,
     gone: 'The item may have been deleted, or the link may be wrong.',
     errorId: 'Error ID',
-    tooMany: (seconds: number) => `Too many requests. Retrying in ${counted(seconds, 'second')}.`,
+    tooMany: (seconds: number) => `Too many requests. Retrying in ${formatCount(seconds, 'second')}.`,
     newVersionTitle: 'The console was updated',
     newVersion: 'This page is from an earlier version. Reload it to continue.',
     brokenTitle: 'Something went wrong on this page',
@@ -160,7 +160,7 @@ export const words = {
     access: 'Access',
   },
   counts: {
-    bar: (when: string, count: number) => `${when}: ${counted(count, 'event')}`,
+    bar: (when: string, count: number) => `${when}: ${formatCount(count, 'event')}`,
     table: 'Show counts as a table',
     when: 'Start',
     count: 'Events',

@@ -1,4 +1,4 @@
-import { counted } from '../words.ts';
+import { formatCount } from '../words.ts';
 
 function durationOf(minutes: number): string {
   if (minutes < 1) return 'under 1 min';
@@ -22,9 +22,9 @@ export const text = {
   search: 'Search properties',
   noneFound: 'No properties match your search.',
   noProperties: 'There are no properties.',
-  folded: (count: number) => `${counted(count, 'more property', 'more properties')} set by the SDK`,
-  more: (count: number) => `Show ${counted(count, 'more property', 'more properties')}`,
-  showAll: (characters: number) => `Show all ${counted(characters, 'character')}`,
+  folded: (count: number) => `${formatCount(count, 'more property', 'more properties')} set by the SDK`,
+  more: (count: number) => `Show ${formatCount(count, 'more property', 'more properties')}`,
+  showAll: (characters: number) => `Show all ${formatCount(characters, 'character')}`,
   showLess: 'Show less',
   only: 'Show only events with this value',
   not: 'Hide events with this value',
@@ -50,7 +50,7 @@ export const text = {
     `The client’s clock was ${span} ${isBehind ? 'behind' : 'ahead'} when the event was sent, so the event time was corrected.`,
   noSending: 'The client did not report when it sent the event, so the event time was not corrected.',
   arrival: 'The event had no valid timestamp, so its arrival time is used.',
-  session: (minutes: number, count: number) => `Session · ${durationOf(minutes)} · ${counted(count, 'event')}`,
+  session: (minutes: number, count: number) => `Session · ${durationOf(minutes)} · ${formatCount(count, 'event')}`,
   older: 'Show older events',
   noDetails: 'No further details are available.',
   bytes: (count: string) => `${count} bytes`,

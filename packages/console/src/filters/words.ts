@@ -1,4 +1,4 @@
-import { counted } from '../words.ts';
+import { formatCount } from '../words.ts';
 
 const units: Record<string, string> = {
   s: 'second',
@@ -38,13 +38,13 @@ export const text = {
     custom: 'Custom range…',
     from: 'From',
     to: 'To',
-    last: (count: number, unit: string) => `Last ${counted(count, units[unit] ?? unit)}`,
+    last: (count: number, unit: string) => `Last ${formatCount(count, units[unit] ?? unit)}`,
     since: (from: string) => `Since ${from}`,
     between: (from: string, to: string) => `${from} to ${to}`,
     /** `3 days ago`, `start of this quarter`, `end of the month 2 months ago` */
     time: (count: number, unit: string, edge: string | undefined) => {
       const name = units[unit] ?? unit;
-      const ago = `${counted(count, name)} ago`;
+      const ago = `${formatCount(count, name)} ago`;
       if (edge === undefined) return ago;
       return `${edge === 'Start' ? 'start' : 'end'} of ${count === 0 ? `this ${name}` : `the ${name} ${ago}`}`;
     },

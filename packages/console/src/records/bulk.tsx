@@ -63,12 +63,12 @@ export function BulkBar<Row extends ListedRecord>({
   const change = useChanges();
   const requests = (body: (row: Row) => object) =>
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
-  const run = (body: (row: Row) => object, said: string, back: (row: Row) => object) => {
+  const run = (body: (row: Row) => object, confirmation: string, back: (row: Row) => object) => {
     const undo = requests(back);
     // Removing the last rows of a list unmounts this bar, and React Query then skips the callbacks passed to `mutate`.
     change.mutateAsync(requests(body)).then(
       () => {
-        offerUndo(said, undo);
+        offerUndo(confirmation, undo);
         onDone();
       },
       () => {},

@@ -1,4 +1,4 @@
-import { counted } from '../words.ts';
+import { formatCount } from '../words.ts';
 
 /** Texts for the lists of insights, dashboards and feature flags. */
 export const text = {
@@ -6,13 +6,13 @@ export const text = {
   description: 'Description',
   tags: 'Tags',
   bulk: 'Selected',
-  chosen: (count: number) => `${counted(count, 'item')} selected`,
+  chosen: (count: number) => `${formatCount(count, 'item')} selected`,
   tag: 'Add tag',
-  tagTitle: (count: number) => `Add a tag to ${counted(count, 'item')}`,
+  tagTitle: (count: number) => `Add a tag to ${formatCount(count, 'item')}`,
   tagName: 'Tag',
-  tagged: (count: number, tag: string) => `Added the tag ${tag} to ${counted(count, 'item')}.`,
+  tagged: (count: number, tag: string) => `Added the tag ${tag} to ${formatCount(count, 'item')}.`,
   remove: 'Delete selected',
-  deleted: (count: number) => `Deleted ${counted(count, 'item')}.`,
+  deleted: (count: number) => `Deleted ${formatCount(count, 'item')}.`,
   clear: 'Clear selection',
   favorite: (name: string) => `Favorite: ${name}`,
   favoriteOn: 'Add to favorites',

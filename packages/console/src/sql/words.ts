@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../words.ts';
+import { formatCount, formatNumber } from '../words.ts';
 
 export const text = {
   result: 'Result',
@@ -6,7 +6,7 @@ export const text = {
   noRows: 'The query returned no rows.',
   noChart: 'A chart needs a column with times or texts and a column with numbers.',
   noNumber: 'A number needs a column with numbers.',
-  cut: (points: number) => `The chart shows the first ${counted(points, 'row')} and up to 25 series.`,
+  cut: (points: number) => `The chart shows the first ${formatCount(points, 'row')} and up to 25 series.`,
   rows: (from: number, to: number, count: number) =>
     `Rows ${formatNumber(from)} to ${formatNumber(to)} of ${formatNumber(count)}`,
   previous: 'Previous page',
@@ -16,5 +16,5 @@ export const text = {
   cellHint: 'Select a cell to see its complete value. Press Ctrl+C to copy it.',
   usual: (value: string) => `Default: ${value}`,
   reset: 'Reset',
-  firstRows: (count: number) => `The first ${counted(count, 'row')} of the result.`,
+  firstRows: (count: number) => `The first ${formatCount(count, 'row')} of the result.`,
 };

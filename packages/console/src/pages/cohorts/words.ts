@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../../words.ts';
+import { formatCount, formatNumber } from '../../words.ts';
 
 export const text = {
   what: 'Cohorts',
@@ -7,7 +7,7 @@ export const text = {
   make: 'New cohort',
   list: 'Cohorts',
   columns: { name: 'Name', who: 'Type', persons: 'Persons', by: 'Created by' },
-  count: (count: number) => counted(count, 'cohort'),
+  count: (count: number) => formatCount(count, 'cohort'),
   byConditions: 'Dynamic',
   listed: 'Static',
   counting: 'calculating…',
@@ -38,7 +38,7 @@ export const text = {
   save: 'Save changes',
   create: 'Create cohort',
   saved: 'Saved.',
-  persons: (count: number) => counted(count, 'person'),
+  persons: (count: number) => formatCount(count, 'person'),
   countedAgo: (ago: string) => `calculated ${ago}`,
   members: 'Persons in this cohort',
   noMembers: 'There are no persons in this cohort.',
@@ -52,7 +52,7 @@ export const text = {
   added: 'Persons added. Unknown IDs were skipped.',
   saveAs: 'Save as cohort',
   saveAsHint: 'Creates a static cohort with the persons in this list. The cohort does not change when the list does.',
-  savedAs: (name: string, count: number) => `The cohort ${name} was created with ${counted(count, 'person')}.`,
+  savedAs: (name: string, count: number) => `The cohort ${name} was created with ${formatCount(count, 'person')}.`,
   savedFirst: (most: number) => `A cohort created from a list can have up to ${formatNumber(most)} persons.`,
   openCohort: 'Open cohort',
   newInsight: 'New insight',

@@ -1,4 +1,4 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   what: 'Dashboards',
@@ -61,7 +61,7 @@ export const text = {
     by: 'Created by',
     seen: 'Last opened',
   },
-  count: (count: number) => counted(count, 'dashboard'),
+  count: (count: number) => formatCount(count, 'dashboard'),
   none: 'No dashboards yet',
   noneText:
     'A dashboard shows several insights on one page. You can apply the same date range and filters to all of them.',
@@ -84,7 +84,7 @@ export const text = {
   noInsightFound: 'No insights match your search.',
   searchInsights: 'Search insights',
   add: 'Add',
-  addCount: (count: number) => `Add ${counted(count, 'insight')}`,
+  addCount: (count: number) => `Add ${formatCount(count, 'insight')}`,
   textTitle: 'Add text',
   editTextTitle: 'Edit text',
   textLabel: 'Text',
@@ -123,7 +123,7 @@ export const text = {
     'Drag a tile by its handle to move it, or by its corner to resize it. You can also use the arrow keys on a handle. Changes are saved immediately.',
   move: (name: string) => `Move ${name} with the arrow keys`,
   resize: (name: string, { w, h }: { w: number; h: number }) =>
-    `Resize ${name} with the arrow keys: ${counted(w, 'column')}, ${counted(h, 'row')}`,
+    `Resize ${name} with the arrow keys: ${formatCount(w, 'column')}, ${formatCount(h, 'row')}`,
   editText: (name: string) => `Edit the text ${name}`,
   takeOff: (name: string) => `Remove ${name} from the dashboard`,
   takenOff: (name: string) => `${name} was removed from the dashboard.`,
@@ -132,5 +132,5 @@ export const text = {
   noResult: 'No cached result. Select Refresh to compute it.',
   moved: (name: string, place: number) => `${name} is now at position ${place}`,
   resized: (name: string, { w, h }: { w: number; h: number }) =>
-    `${name} is now ${counted(w, 'column')} wide and ${counted(h, 'row')} tall`,
+    `${name} is now ${formatCount(w, 'column')} wide and ${formatCount(h, 'row')} tall`,
 };

@@ -1,9 +1,9 @@
-import { counted, formatNumber } from '../../words.ts';
+import { formatCount, formatNumber } from '../../words.ts';
 
 export const text = {
   what: 'Events',
   whatOne: 'This event',
-  total: (count: number) => counted(count, 'event'),
+  total: (count: number) => formatCount(count, 'event'),
   csv: 'Export CSV',
   csvRows: (count: number) => `Stop (${formatNumber(count)} rows so far)`,
   csvHint: (most: number) =>
@@ -84,7 +84,7 @@ export const text = {
   slowBecause: (names: readonly string[]) =>
     names.length === 0 ? '' : ` because it had to check every event for ${names.join(' and ')}`,
   counts: {
-    label: (total: number, unit: string) => `${counted(total, 'event')} by ${unit}`,
+    label: (total: number, unit: string) => `${formatCount(total, 'event')} by ${unit}`,
     unavailable: 'The counts could not be loaded.',
     units: { minute: 'minute', hour: 'hour', day: 'day' },
   },

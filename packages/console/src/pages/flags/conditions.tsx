@@ -11,7 +11,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { explain } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { FilterFields } from './filter-fields.tsx';
-import { type Condition, type Draft, nextLocal } from './flag.ts';
+import { type Condition, type Draft, newLocalId } from './flag.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -85,7 +85,7 @@ export function Conditions({
       ))}
       <div className="form-buttons">
         <Button
-          onPress={() => onChange([...conditions, { properties: [], rollout_percentage: 100, local: nextLocal() }])}
+          onPress={() => onChange([...conditions, { properties: [], rollout_percentage: 100, local: newLocalId() }])}
         >
           {form.addCondition}
         </Button>

@@ -8,7 +8,7 @@ import { LabelledInput } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { explain } from '../../parts/states.tsx';
 import { type ConditionProblem, Conditions } from './conditions.tsx';
-import { type Draft, nextLocal } from './flag.ts';
+import { type Draft, newLocalId } from './flag.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -159,7 +159,12 @@ function Served({
   const { variants } = draft;
   const isMulti = variants.length > 0;
   const setVariants = (next: Draft['variants']) => onChange({ ...draft, variants: next });
-  const variant = (key: string, share: number) => ({ key, rollout_percentage: share, payload: '', local: nextLocal() });
+  const variant = (key: string, share: number) => ({
+    key,
+    rollout_percentage: share,
+    payload: '',
+    local: newLocalId(),
+  });
   const sum = Math.round(variants.reduce((total, one) => total + one.rollout_percentage, 0) * 1000) / 1000;
   return (
     <>

@@ -140,7 +140,7 @@ export type Drafts = ReadonlyMap<string, StoredDraft>;
 export const flagDrafts = createDrafts<StoredDraft>();
 
 let lastLocal = 0;
-export const nextLocal = () => ++lastLocal;
+export const newLocalId = () => ++lastLocal;
 
 /** A new flag reaches no users until the rollout is raised. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
@@ -155,10 +155,10 @@ export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'f
     evaluation_contexts: flag.evaluation_contexts ?? [],
     evaluation_runtime: flag.evaluation_runtime ?? 'all',
     ensure_experience_continuity: flag.ensure_experience_continuity ?? false,
-    conditions: conditionsOf(filters).map((condition) => ({ ...condition, local: nextLocal() })),
+    conditions: conditionsOf(filters).map((condition) => ({ ...condition, local: newLocalId() })),
     variants: variantsOf(filters).map((variant) => ({
       ...variant,
-      local: nextLocal(),
+      local: newLocalId(),
       payload: payloadOf(variant.key),
     })),
     payload: variantsOf(filters).length > 0 ? '' : payloadOf('true'),

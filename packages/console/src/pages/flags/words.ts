@@ -1,8 +1,9 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   what: 'Feature flags',
-  search: (count: number | undefined) => (count === undefined ? 'Search flags' : `Search ${counted(count, 'flag')}`),
+  search: (count: number | undefined) =>
+    count === undefined ? 'Search flags' : `Search ${formatCount(count, 'flag')}`,
   newFlag: 'New flag',
   state: 'State',
   states: { all: 'all except archived', true: 'on', false: 'off', STALE: 'stale', archived: 'archived' },
@@ -31,9 +32,9 @@ export const text = {
     enable: 'Turn on',
     disable: 'Turn off',
     archive: 'Archive',
-    enabled: (count: number) => `${counted(count, 'flag')} turned on.`,
-    disabled: (count: number) => `${counted(count, 'flag')} turned off.`,
-    archived: (count: number) => `${counted(count, 'flag')} archived.`,
+    enabled: (count: number) => `${formatCount(count, 'flag')} turned on.`,
+    disabled: (count: number) => `${formatCount(count, 'flag')} turned off.`,
+    archived: (count: number) => `${formatCount(count, 'flag')} archived.`,
   },
   list: 'Feature flags',
   switchOf: (key: string) => `${key} is on`,
@@ -45,8 +46,8 @@ export const text = {
   everyone: 'everyone',
   everyGroup: 'every group',
   and: ', ',
-  conditionCount: (count: number) => counted(count, 'condition'),
-  variantCount: (count: number) => counted(count, 'variant'),
+  conditionCount: (count: number) => formatCount(count, 'condition'),
+  variantCount: (count: number) => formatCount(count, 'variant'),
   flagGives: (flag: string, value: string) => `flag ${flag} is ${value}`,
   payloadLine: (key: string, payload: string) => `payload for ${key}: ${payload}`,
   emptyTitle: 'No feature flags yet',
@@ -54,7 +55,7 @@ export const text = {
   emptyExample:
     'A typical first flag rolls out a new checkout to 10% of users, then to half of all users, then to everyone.',
   archivedTitle: 'All flags are archived',
-  archivedOnly: (count: number) => `${counted(count, 'flag')} can be restored from the archive.`,
+  archivedOnly: (count: number) => `${formatCount(count, 'flag')} can be restored from the archive.`,
   showArchived: 'Show archived flags',
   noMatchTitle: 'No flags match your filters',
   noMatch: 'Remove a filter, or search for a different part of the key or the description.',
@@ -149,7 +150,7 @@ export const text = {
     discard: 'Discard',
     saved: 'Saved. The change takes effect within a second.',
     noChanges: 'No changes yet',
-    changedFields: (count: number) => `${counted(count, 'field')} changed, not saved yet`,
+    changedFields: (count: number) => `${formatCount(count, 'field')} changed, not saved yet`,
     newTitle: 'New flag',
     newText: 'A new flag starts at a rollout of 0%. Raise the rollout when you want users to get the flag.',
     startOff: 'Create the flag turned off',
@@ -253,7 +254,7 @@ export const text = {
     columns: { variant: 'Value', persons: 'Persons', exposures: 'Calls', conversions: 'Conversions' },
     total: (persons: string, calls: string) => `${persons} persons in ${calls} calls`,
     perDay: 'Persons by day of first call',
-    dayLabel: (day: string, persons: number) => `${day}: ${counted(persons, 'person')}`,
+    dayLabel: (day: string, persons: number) => `${day}: ${formatCount(persons, 'person')}`,
     variants: { $multiple: 'several values', $none: 'no value', $other: 'other values' } as Record<string, string>,
     zone: (zone: string) => `Time zone: ${zone}`,
   },

@@ -1,5 +1,5 @@
 import { formatDuration } from '@millrace/contracts/numbers';
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   figures: 'Current state',
@@ -60,7 +60,7 @@ export const text = {
       'management-api': 'Management API',
       'delivery-worker': 'Delivery worker',
     } as Record<string, string>,
-    connected: (count: number) => counted(count, 'connection'),
+    connected: (count: number) => formatCount(count, 'connection'),
     absent: 'not connected',
     copiedEvents: (age: string) => `Query results do not include the events of the last ${age} yet.`,
     copiedPersons: (age: string) => `Changes of persons in the last ${age} may be missing, too.`,

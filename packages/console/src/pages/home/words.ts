@@ -1,8 +1,8 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   what: 'The overview',
-  live: (count: number) => `${counted(count, 'visitor')} online`,
+  live: (count: number) => `${formatCount(count, 'visitor')} online`,
   liveHint: 'Persons with an event in the last 5 minutes',
   updated: (ago: string) => `Updated ${ago}`,
   time: 'Date range',

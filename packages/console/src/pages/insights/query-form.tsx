@@ -11,7 +11,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { Part, type PartProps, textOf } from './fields.tsx';
 import { Filters } from './filters.tsx';
-import { asKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './query.ts';
+import { convertToKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './query.ts';
 import { text } from './words.ts';
 
 interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
@@ -35,7 +35,7 @@ export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
               type="button"
               className="button"
               aria-pressed={one === kind}
-              onClick={() => one !== kind && onQuery(asKind(insightQuery, one))}
+              onClick={() => one !== kind && onQuery(convertToKind(insightQuery, one))}
             >
               {text.kinds[one]}
             </button>

@@ -20,7 +20,7 @@ export const isKind = (kind: string): kind is Kind => (kinds as readonly string[
 const event = (name: string | null): Fields => ({ kind: 'EventsNode', event: name, ...(name !== null && { name }) });
 
 /** Converts a query to another kind, keeping its events, filters and date range. */
-export function asKind(insightQuery: InsightQuery, kind: Kind): InsightQuery {
+export function convertToKind(insightQuery: InsightQuery, kind: Kind): InsightQuery {
   const { properties, filterTestAccounts, dateRange, interval } = insightQuery;
   const shared = {
     kind,

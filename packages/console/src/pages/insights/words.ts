@@ -1,4 +1,4 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
@@ -17,7 +17,7 @@ export const text = {
     by: 'Last modified by',
     at: 'Last modified',
   },
-  count: (count: number) => counted(count, 'insight'),
+  count: (count: number) => formatCount(count, 'insight'),
   none: 'No insights yet',
   noneText: 'An insight is a saved chart or table of your events: trends, funnels, retention or lifecycle.',
   noneFound: 'No insights match your search',
@@ -131,7 +131,7 @@ export const text = {
   noEventsText: 'Choose a longer date range or remove a filter.',
   personsNone: 'No matching persons.',
   personsCount: (count: number, { areGroups, isMore }: { areGroups: boolean; isMore: boolean }) =>
-    `${isMore ? 'More than ' : ''}${counted(count, areGroups ? 'group' : 'person')}`,
+    `${isMore ? 'More than ' : ''}${formatCount(count, areGroups ? 'group' : 'person')}`,
   morePersons: 'Show more persons',
   moreGroups: 'Show more groups',
   personsCsv: 'Export CSV',

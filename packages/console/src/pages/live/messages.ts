@@ -27,7 +27,7 @@ export type LiveNotice =
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 
-export type FromStream = { kind: 'event'; message: LiveMessage } | LiveNotice;
+export type StreamMessage = { kind: 'event'; message: LiveMessage } | LiveNotice;
 
 /**
  * Parses a chunked event stream, with any line endings and multi-line data. Comments are ignored, except the one that reports the lag, which is
@@ -56,7 +56,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
 const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
 /** Parses a message of the stream. @returns null for an unknown message, which a newer server may send */
-export function readFrame(name: string, data: string): FromStream | null {
+export function readFrame(name: string, data: string): StreamMessage | null {
   try {
     const value = JSON.parse(data) as Record<string, unknown>;
     if (name === '' || name === 'message') return { kind: 'event', message: value as unknown as LiveMessage };

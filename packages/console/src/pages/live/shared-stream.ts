@@ -1,7 +1,7 @@
 // Shares one stream of live events among all tabs of the browser, because browsers limit open connections.
 
 import { ApiProblem, type Query, sendRequest } from '../../api/request.ts';
-import { createFrameReader, type FromStream, readFrame } from './messages.ts';
+import { createFrameReader, readFrame, type StreamMessage } from './messages.ts';
 
 export type StreamState =
   | { kind: 'connecting' }
@@ -12,7 +12,7 @@ export type StreamState =
   /** The error response of the server, limited to what can be sent over a `BroadcastChannel`. */
   | { kind: 'failed'; status: number; body: unknown };
 
-type Shared = { from: FromStream } | { state: StreamState };
+type Shared = { from: StreamMessage } | { state: StreamState };
 
 const longestWaitMs = 30_000;
 /**
@@ -30,7 +30,7 @@ const crowdedWaitMs = 2000;
 export function joinStream(
   path: string,
   query: Query,
-  listener: { from: (from: FromStream) => void; state: (state: StreamState) => void },
+  listener: { from: (from: StreamMessage) => void; state: (state: StreamState) => void },
 ): () => void {
   const name = `millrace-live ${path} ${JSON.stringify(query)}`;
   const leaving = new AbortController();

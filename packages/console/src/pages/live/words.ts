@@ -1,4 +1,4 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   stream: 'Live events',
@@ -30,7 +30,7 @@ export const text = {
   listLabel: 'Live events. Press j and k to move, Enter to open, Escape to close, and space to pause.',
   noName: '(no name)',
   outcomes: { stored: 'stored', changed: 'changed', dropped: 'dropped' },
-  came: (count: number) => counted(count, 'new event'),
+  came: (count: number) => formatCount(count, 'new event'),
   only: 'Show only this event name',
   hide: 'Hide this event name',
   not: 'is not',

@@ -1,4 +1,4 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   what: 'Persons',
@@ -12,7 +12,7 @@ export const text = {
   listSeenFailed: (reason: string) => `The last-seen times could not be loaded. ${reason}`,
   identified: 'identified',
   anonymous: 'anonymous',
-  idCount: (count: number) => counted(count, 'distinct ID'),
+  idCount: (count: number) => formatCount(count, 'distinct ID'),
   more: 'Show more persons',
   noneYet: 'The search ran out of time. No persons found so far.',
   continueSearch: 'Continue search',
@@ -69,7 +69,7 @@ export const text = {
     title: (name: string) => `Delete ${name}?`,
     what: (ids: number) =>
       [
-        `The person and ${counted(ids, 'distinct ID')} are deleted immediately and cannot be restored.`,
+        `The person and ${formatCount(ids, 'distinct ID')} are deleted immediately and cannot be restored.`,
         'Personal data in events and warnings is removed in the background.',
         'If another event arrives with one of these IDs, a new person is created.',
       ].join(' '),
@@ -83,8 +83,8 @@ export const text = {
       running: 'In progress',
       completed: 'Completed: all personal data is removed',
     } as Record<string, string>,
-    deletedEvents: (count: number) => `${counted(count, 'event')} deleted so far`,
-    strippedEvents: (count: number) => `Personal data removed from ${counted(count, 'event')} so far`,
+    deletedEvents: (count: number) => `${formatCount(count, 'event')} deleted so far`,
+    strippedEvents: (count: number) => `Personal data removed from ${formatCount(count, 'event')} so far`,
     by: (who: string, when: string) => `Deleted by ${who} ${when}`,
   },
 };

@@ -1,4 +1,4 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
 export const text = {
   sectionList: 'Settings sections',
@@ -53,7 +53,7 @@ export const text = {
   signedInBy: { password: 'with a password', passkey: 'with a passkey', link: 'with a link', invite: 'with an invite' },
   endSession: (device: string, location: string) => `End the ${device} session from ${location}`,
   endOthers: 'End all other sessions',
-  endOthersTitle: (count: number) => `End ${counted(count, 'other session')}?`,
+  endOthersTitle: (count: number) => `End ${formatCount(count, 'other session')}?`,
   endOthersText: 'The other browsers are signed out with their next request. This browser stays signed in.',
 
   emailText: (email: string) => `You sign in with ${email}, and emails are sent to this address.`,
@@ -86,7 +86,7 @@ export const text = {
   connectApp: 'Connect app',
   appConnected: 'An authenticator app is connected',
   noApp: 'No authenticator app is connected.',
-  codesLeft: (count: number) => `${counted(count, 'backup code')} left.`,
+  codesLeft: (count: number) => `${formatCount(count, 'backup code')} left.`,
   disconnectApp: 'Disconnect app',
   disconnectAppTitle: 'Disconnect the authenticator app?',
   disconnectAppText: 'You will no longer need codes from the app to sign in.',
@@ -163,9 +163,9 @@ export const text = {
   whereHint: 'If you choose none, the key works everywhere you have access.',
   organizations: 'Only in these organizations',
   projects: 'Only in these projects',
-  scopeCount: (count: number) => counted(count, 'scope'),
+  scopeCount: (count: number) => formatCount(count, 'scope'),
   keepEnd: (end: string) => `Unchanged: ${end}`,
-  inDays: (days: number, day: string) => `In ${counted(days, 'day')}, on ${day}`,
+  inDays: (days: number, day: string) => `In ${formatCount(days, 'day')}, on ${day}`,
   makeKey: 'Create key',
   nothingChosen: 'Choose at least one scope.',
   onceHint: 'The key is shown once, on the next screen.',

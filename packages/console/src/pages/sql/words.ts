@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../../words.ts';
+import { formatCount, formatNumber } from '../../words.ts';
 
 export const text = {
   one: 'This insight',
@@ -19,7 +19,7 @@ export const text = {
   problemAt: (line: number, column: number, message: string) => `Line ${line}, column ${column}: ${message}`,
   failed: 'The query could not run.',
   result: 'Result',
-  rows: (count: number) => counted(count, 'row'),
+  rows: (count: number) => formatCount(count, 'row'),
   took: (milliseconds: number) =>
     milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`,
   limited: (limit: number) =>

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { counted, nameOfKind, words } from '../../words.ts';
+import { formatCount, nameOfKind, words } from '../../words.ts';
 import type { WarningsUrlState } from './address.ts';
 import type { Kind } from './kind.ts';
 import { text } from './words.ts';
@@ -60,7 +60,7 @@ export function KindDetail({
           </div>
           <p>
             <span className={`pill ${pills[outcome]}`}>{words.outcomes[outcome]}</span>{' '}
-            <span className="quiet">{counted(count, 'event')}</span>
+            <span className="quiet">{formatCount(count, 'event')}</span>
           </p>
           <p>{detail}</p>
           <p>
@@ -119,7 +119,7 @@ function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; a
                 <li key={warning} className="warnings-sample">
                   <p className="mono quiet">
                     {formatTime(timestamp, zone)}
-                    {count > 1 && ` · ${counted(count, 'event')}`}
+                    {count > 1 && ` · ${formatCount(count, 'event')}`}
                   </p>
                   <Finding details={details} isStored={outcome !== 'dropped'} />
                 </li>

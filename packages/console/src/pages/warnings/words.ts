@@ -1,6 +1,6 @@
-import { counted } from '../../words.ts';
+import { formatCount } from '../../words.ts';
 
-const deadLetters = (count: number) => counted(count, 'dead letter');
+const deadLetters = (count: number) => formatCount(count, 'dead letter');
 
 export const text = {
   tabs: { kinds: 'Warnings', letters: 'Dead letters' },

@@ -1,4 +1,4 @@
-import { counted } from '../../../words.ts';
+import { formatCount } from '../../../words.ts';
 
 /** Weekday names by number, from 0 for Sunday. 1 January 2023 was a Sunday. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
@@ -39,7 +39,7 @@ export const text = {
   forever: 'Use the installation’s limit, if one is set',
   forDays: 'Keep events for a number of days',
   days: 'Days',
-  shortenTitle: (days: number) => `Delete events older than ${counted(days, 'day')}?`,
+  shortenTitle: (days: number) => `Delete events older than ${formatCount(days, 'day')}?`,
   shortenText: (day: string) =>
     `All events and warnings from before ${day} will be permanently deleted within minutes. Choosing a longer retention period later does not restore them.`,
   shorten: 'Delete older events',
@@ -47,7 +47,7 @@ export const text = {
   stored: 'Settings without effect',
   storedText:
     'These settings exist in PostHog, so scripts and Terraform can set them. The API stores and returns their values, but Millrace does not use them.',
-  storedCount: (count: number) => `Show ${counted(count, 'setting')}`,
+  storedCount: (count: number) => `Show ${formatCount(count, 'setting')}`,
   columns: { setting: 'Setting', value: 'Value', about: 'Why it has no effect' },
   off: 'feature not available',
 };

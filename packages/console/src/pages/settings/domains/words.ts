@@ -1,4 +1,4 @@
-import { counted } from '../../../words.ts';
+import { formatCount } from '../../../words.ts';
 
 export const text = {
   title: 'Domains',
@@ -149,7 +149,7 @@ export const text = {
     notShown: (found: number) =>
       found === 0
         ? 'The record was not found. Check the record name: some DNS providers append the domain automatically.'
-        : `Found ${counted(found, 'record')} with this name, but none with this value.`,
+        : `Found ${formatCount(found, 'record')} with this name, but none with this value.`,
     noResponse:
       'No name server responded. Try again in a minute. If the problem continues, ask an operator to check this installation’s DNS.',
     nothing: (error: string) => `no records (${error})`,

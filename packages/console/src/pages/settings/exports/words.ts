@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../../../words.ts';
+import { formatCount, formatNumber } from '../../../words.ts';
 import type { DestinationType } from './destinations.ts';
 import type { ExportState, Run } from './export.ts';
 import type { Interval, Rhythm } from './rhythm.ts';
@@ -52,7 +52,7 @@ export const text = {
     ended: 'ended',
   } satisfies Record<ExportState, string>,
   noRun: 'no runs yet',
-  rows: (count: number) => counted(count, 'row'),
+  rows: (count: number) => formatCount(count, 'row'),
   sentence: (model: keyof typeof models, type: string, where: string, interval: Interval) =>
     `${models[model]} to ${type}: ${where}, ${every[interval]}.`,
   table: (table: string, database: string, host: string) => `table ${table} in database ${database} on ${host}`,
@@ -94,7 +94,7 @@ export const text = {
   none: '–',
   ofBackfill: 'backfill',
   took: (seconds: number) =>
-    seconds < 90 ? `took ${counted(seconds, 'second')}` : `took ${counted(Math.round(seconds / 60), 'minute')}`,
+    seconds < 90 ? `took ${formatCount(seconds, 'second')}` : `took ${formatCount(Math.round(seconds / 60), 'minute')}`,
   bytes: (bytes: number) => {
     const step = bytes < 1000 ? 0 : bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3;
     const value = bytes / 1000 ** step;
@@ -183,15 +183,15 @@ export const text = {
   lastWeek: 'Last 7 days',
   to: 'To',
   preview: (runs: number, interval: Interval) =>
-    runs === 1 ? '1 run' : `${counted(runs, 'run')}, one for each ${unit[interval]}`,
+    runs === 1 ? '1 run' : `${formatCount(runs, 'run')}, one for each ${unit[interval]}`,
   covers: (span: string) => `The run covers ${span}.`,
   firstAndLast: (first: string, last: string) => `The first run covers ${first}, and the last run covers ${last}.`,
   counting: 'Counting runs…',
-  start: (runs: number) => `Start ${counted(runs, 'run')}`,
+  start: (runs: number) => `Start ${formatCount(runs, 'run')}`,
   started: (runs: number) =>
     runs === 1
       ? 'Run started. It will appear below in a moment.'
-      : `${counted(runs, 'run')} started. They will appear below in a moment.`,
+      : `${formatCount(runs, 'run')} started. They will appear below in a moment.`,
   backfillStates: { Running: 'running', Completed: 'done', Failed: 'some runs failed', Cancelled: 'cancelled' },
   backfillColumns: { span: 'Date range', state: 'Status', progress: 'Runs', when: 'Created', actions: 'Actions' },
   progress: (finished: number, total: number) => `${formatNumber(finished)} of ${formatNumber(total)}`,

@@ -32,7 +32,7 @@ export interface Invite {
 }
 
 /** The response to creating an invite. For requests with a session, it includes the secret of the invite link. */
-export type MadeInvite = Invite & { token?: string };
+export type CreatedInvite = Invite & { token?: string };
 
 interface PrivateProject {
   id: number;
@@ -59,7 +59,7 @@ export function InviteForm({
 }: {
   isShort: boolean;
   onMore: () => void;
-  onDone: (invites: MadeInvite[]) => Promise<void>;
+  onDone: (invites: CreatedInvite[]) => Promise<void>;
   onClose: () => void;
 }) {
   const organization = useOrganization();
@@ -72,7 +72,7 @@ export function InviteForm({
   const addresses = addressesIn(typed);
   const save = useMutation({
     mutationFn: () =>
-      callRecently<MadeInvite[]>({
+      callRecently<CreatedInvite[]>({
         method: 'POST',
         path: `${organization.path}/invites/bulk`,
         wantsResult: true,

@@ -13,14 +13,14 @@ import { Block, Sure } from '../block.tsx';
 import { takeFocus } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
-import { type Invite, InviteForm, type MadeInvite } from './invite-form.tsx';
+import { type CreatedInvite, type Invite, InviteForm } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
 
 /** The invite form, the pending invites, and the links of newly created invites, which are shown once. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
-  const [newInvites, setNewInvites] = useState<MadeInvite[]>([]);
+  const [newInvites, setNewInvites] = useState<CreatedInvite[]>([]);
   /** Incremented to reset the form after each submission. */
   const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
@@ -29,11 +29,11 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
     setRound(round + 1);
     onInviting(false);
   };
-  const show = async (invites: MadeInvite[]) => {
+  const show = async (invites: CreatedInvite[]) => {
     setNewInvites(invites);
     await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'invites'] });
   };
-  const finish = (invites: MadeInvite[]) => {
+  const finish = (invites: CreatedInvite[]) => {
     close();
     return show(invites);
   };
@@ -66,7 +66,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
 }
 
 /** The links of new invites with their email addresses. The page does not store them anywhere. */
-function InviteLinks({ invites, onDone }: { invites: readonly MadeInvite[]; onDone: () => void }) {
+function InviteLinks({ invites, onDone }: { invites: readonly CreatedInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (
     <section className="panel settings-block settings-secret" aria-label={title} tabIndex={-1} ref={takeFocus}>
@@ -121,13 +121,13 @@ function InviteTable({
   onSent,
 }: {
   invites: readonly Invite[];
-  onSent: (invite: MadeInvite) => Promise<void>;
+  onSent: (invite: CreatedInvite) => Promise<void>;
 }) {
   const organization = useOrganization();
   const [leaving, setLeaving] = useState<Invite | null>(null);
   const send = useMutation({
     mutationFn: (invite: Invite) =>
-      callRecently<MadeInvite>({ method: 'POST', path: `${organization.path}/invites`, body: sameAs(invite) }),
+      callRecently<CreatedInvite>({ method: 'POST', path: `${organization.path}/invites`, body: sameAs(invite) }),
     onSuccess: onSent,
   });
   return (

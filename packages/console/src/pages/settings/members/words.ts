@@ -1,4 +1,4 @@
-import { counted, words } from '../../../words.ts';
+import { formatCount, words } from '../../../words.ts';
 
 const aLevel: Record<number, string> = { 1: 'a member', 8: 'an administrator', 15: 'an owner' };
 
@@ -114,7 +114,7 @@ export const text = {
     addressesHint: (count: number) =>
       count === 0
         ? 'Enter up to 20 addresses, one per line or separated by commas.'
-        : `${counted(count, 'person', 'people')}.`,
+        : `${formatCount(count, 'person', 'people')}.`,
     shortHint: (sendsMail: boolean) =>
       sendsMail
         ? 'They join as members. Each person gets an email, and you get a link for each of them.'

@@ -8,7 +8,7 @@ import { part, useUrlState } from '../../../parts/address.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Loaded } from '../../../parts/states.tsx';
-import { counted, words } from '../../../words.ts';
+import { formatCount, words } from '../../../words.ts';
 import { Block, Sure } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { NameForm } from '../name-form.tsx';
@@ -102,7 +102,7 @@ function Removal({ organization: { name, projects }, path }: { organization: Org
           onClose={() => setConfirming(false)}
           act={() => remove(path)}
         >
-          {text.removeWhat(counted(projects.length, 'project'))}
+          {text.removeWhat(formatCount(projects.length, 'project'))}
         </Sure>
       )}
     </Block>

@@ -1,4 +1,4 @@
-import { counted } from '../../../words.ts';
+import { formatCount } from '../../../words.ts';
 
 export const text = {
   name: 'Name',
@@ -55,7 +55,7 @@ export const text = {
   removeWhat: (environments: number) =>
     `${
       environments > 1
-        ? `All ${counted(environments, 'environment')} are deleted. Their keys stop working immediately, and requests that use them are rejected.`
+        ? `All ${formatCount(environments, 'environment')} are deleted. Their keys stop working immediately, and requests that use them are rejected.`
         : 'Its key stops working immediately, and requests that use it are rejected.'
     } Flags, cohorts, subscriptions and exports are deleted immediately. Events and persons are deleted in the background. This cannot be undone.`,
   typeName: 'Type the name to continue',

@@ -1,4 +1,4 @@
-import { counted } from '../../../words.ts';
+import { formatCount } from '../../../words.ts';
 import type { Delivery, Frequency, TargetType, Weekday } from './subscription.ts';
 
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
@@ -79,7 +79,7 @@ export const text = {
     /** The n-th; negative numbers count from the end. */
     position: (position: number) => (position < 0 ? fromEnd(-position) : nth(position)),
     at: (rule: string, time: string, zone: string) => `${rule} at ${time} ${zone}`,
-    times: (count: number) => `, ${counted(count, 'time')} in total`,
+    times: (count: number) => `, ${formatCount(count, 'time')} in total`,
     until: (day: string) => `, until ${day}`,
     list: (days: readonly string[]) => list.format(days),
   },
@@ -111,7 +111,7 @@ export const text = {
     test: 'test report',
     ended: 'insight or dashboard deleted',
   } as Record<string, string>,
-  tries: (count: number) => `${counted(count, 'attempt')}`,
+  tries: (count: number) => `${formatCount(count, 'attempt')}`,
   theySaid: 'Error',
   /** What to do, by the error that the worker stored. */
   reasons: [
