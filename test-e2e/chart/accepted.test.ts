@@ -10,7 +10,7 @@ import { containerOf, type Manifest } from './testing/manifest.ts';
 import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** Fields of all services that are validated together. */
+/** The fields of all services that are validated together. */
 type Config = Parameters<typeof buildDatabaseAddress>[0] &
   Parameters<typeof toRedisConnection>[0] &
   Parameters<typeof toKafkaConnection>[0];

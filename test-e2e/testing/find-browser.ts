@@ -3,8 +3,7 @@ import { delimiter, join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 
 /**
- * Returns the path of Chromium: CHROMIUM_PATH, which `npm test` sets, or a program in the PATH. Null if neither
- * in either place.
+ * Returns the path of Chromium: CHROMIUM_PATH, which `npm test` sets, or a program in the PATH. Null if neither exists.
  */
 export function findChromium(): string | null {
   return find('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']);

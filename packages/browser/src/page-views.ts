@@ -31,7 +31,7 @@ export const createPageViews: Feature = (core) => {
     return { ...before, $pageview_id: uuid, title: ofDocument('title') };
   });
 
-  // The current page view belongs to the previous session or visitor.
+  // After this, the current page view belongs to the previous session or visitor.
   signals.on('session', forget);
   signals.on('leaving', () => {
     const { capture_pageleave: wanted, capture_pageview, request_batching } = options;

@@ -195,7 +195,7 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const contrastRules = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Runs axe on a page as it is. @returns the violations, each with its elements
+ * Runs axe on the current page. @returns the violations, each with its elements
  * @param isWhole also checks the navigation, which all pages share, and the size of touch targets
  * @param isOnlyContrast only checks colors
  */

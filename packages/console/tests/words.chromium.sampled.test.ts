@@ -94,7 +94,7 @@ describe.each([false, true])('with data: %s', (isFilled) => {
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
     for (const text of texts) {
-      // `path /shelf · results 12`: property names with values.
+      // Property names with values, such as `path /shelf · results 12`.
       const parts = unmarked(text)
         .replaceAll('"', '')
         .split(/ *[·\n] */);

@@ -16,8 +16,8 @@ const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
 
 /**
- * Translates a selector such as `button.primary`, `#id`, `.class` or `[attr="x"]`, or `a > b` of these; null for
- * anything else.
+ * Translates a CSS selector to a regular expression: `button.primary`, `#id`, `.class`, `[attr="x"]`, or several of
+ * these as in `a > b`. Returns null for any other selector.
  */
 export function selectorPattern(selector: string): string | null {
   const parts = selector

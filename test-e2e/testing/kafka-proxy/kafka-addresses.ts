@@ -14,7 +14,10 @@ const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
 const compactMetadata = 9;
 const lastReadableVersion = { [apiKeys.metadata]: 12, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
 
-/** @param body the response after its correlation ID. Responses without addresses are returned unchanged. */
+/**
+ * Rewrites the addresses in one response. @param body the response after its correlation ID. Responses without
+ * addresses are returned unchanged.
+ */
 export async function rewriteAddresses(
   apiKey: number,
   version: number,

@@ -18,7 +18,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-it('counts everything as missing when nothing is stored', async () => {
+it('reports every event as missing when nothing is stored', async () => {
   const streams = writeStory({ events: 300, people: 5, clients: 2, seed: 7 });
   const { events, persons, groups } = expectedState(streams);
   expect(await checkState(database, streams)).toMatchObject({
@@ -30,7 +30,7 @@ it('counts everything as missing when nothing is stored', async () => {
   });
 });
 
-it('counts rows that were not sent as wrong, and two rows of an event as duplicated', async () => {
+it('reports rows that were not sent as incorrect, and two rows of one event as a duplicate', async () => {
   await database.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT $1, timestamp, '00000000-0000-4000-8000-000000000001', 'tick', 'a', gen_random_uuid(), '{}', now()

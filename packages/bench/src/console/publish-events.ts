@@ -15,7 +15,10 @@ interface Publication {
 
 const stepMs = 50;
 
-/** Publishes the events that are due every 50 ms. A late step includes the events that became due meanwhile. Returns their number. */
+/**
+ * Every 50 ms, publishes the events that are due. A late step includes the events that became due in the meantime.
+ * Returns the number of events.
+ */
 export async function publishEvents({
   brokers,
   topic,

@@ -41,7 +41,7 @@ const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
     listener?.([], { isLoaded: true });
   };
   return {
-    // Links to another product that may show the sessions of this service.
+    // Returns a link to another product that may show the sessions of this service.
     get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
       const address = `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`;
       const [, , startedMs] = store.get('$sesid') as [number, string, number];

@@ -175,7 +175,7 @@ function createShifts() {
 /** Collects the slowest interactions. One of every fifty is ignored as an outlier. */
 function createInteractions() {
   const most = 10;
-  /** By interaction: press, release and click are entries of the same one. */
+  /** Keyed by interaction, because press, release and click are entries of the same one. */
   const slow = new Map<number, Entry[]>();
   const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
   return {

@@ -103,7 +103,7 @@ test('two tabs store separate queues even if random numbers and the time are equ
   expect(queueCount).toBe(2);
 });
 
-test('a page that captures console errors receives the error of a limit once', async () => {
+test('on a page that captures console errors, the library logs the exceeded rate limit once', async () => {
   const { page } = await visitChanged(`window.told = 0;
     console.error = (...what) => { window.told++; window.posthog?.capture('console', { text: what.join(' ') }); }`);
   const errorCount = await page.evaluate(

@@ -174,7 +174,7 @@ describe('the options', () => {
     });
   });
 
-  test('take the newer values of the date in `defaults`', async () => {
+  test('use the default values as of the date in `defaults`', async () => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, defaults: '2025-05-24' });
     expect(await page.evaluate(() => window.posthog.config.capture_pageview)).toBe('history_change');
   });

@@ -4,7 +4,9 @@ import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 
-/** Runs in Firefox what browsers may do differently, in one browser for all tests. All other tests run in Chromium. */
+/**
+ * Tests in Firefox what browsers may do differently. These tests share one browser. All other tests run in Chromium.
+ */
 let firefox: DrivenBrowser;
 let ingest: ScriptedIngest;
 let site: TestServer;

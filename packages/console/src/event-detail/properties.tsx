@@ -67,7 +67,7 @@ export function Properties({
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
-        // Expanded when a search finds something in it, or when there are no other properties.
+        // The section is open when a search finds something in it, or when there are no other properties.
         <details key={String(searchText === '')} open={searchText !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />

@@ -8,13 +8,16 @@ export const supportsPasskeys = () => typeof PublicKeyCredential === 'function';
 type Library = typeof import('@simplewebauthn/browser');
 type Options<Name extends 'startAuthentication' | 'startRegistration'> = Parameters<Library[Name]>[0]['optionsJSON'];
 
-/** @param options as returned by the API @throws Error with a message for the user if the user or the browser cancelled */
+/**
+ * Signs in with a passkey. @param options as returned by the API @throws Error with a message for the user if the user
+ * or the browser cancelled
+ */
 export async function requestPasskey(options: unknown): Promise<object> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
   return startAuthentication({ optionsJSON: options as Options<'startAuthentication'> }).catch(givenUp);
 }
 
-/** @throws Error like `requestPasskey` */
+/** Creates a passkey. @throws Error like `requestPasskey` */
 export async function createPasskey(options: unknown): Promise<object> {
   const { startRegistration } = await import('@simplewebauthn/browser');
   return startRegistration({ optionsJSON: options as Options<'startRegistration'> }).catch(givenUp);

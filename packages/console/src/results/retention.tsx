@@ -52,7 +52,7 @@ interface Table {
 
 const widthOf = ({ later }: RetentionRow) => later.length + 1;
 
-/** A query that makes the chart format its values as percentages. */
+/** Makes the chart format its values as percentages. */
 const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 'percentage' } };
 
 /** The weighted mean of each completed later interval, one line for each breakdown value. */

@@ -67,7 +67,9 @@ export function ResultTable({
   );
 }
 
-/** The query for the persons that a number counts. @param day start of the interval; absent: the entire range */
+/**
+ * Builds the query for the persons that a number counts. @param day start of the interval; absent for the entire range
+ */
 export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
   if (insightQuery.kind === 'FunnelsQuery')
     return {

@@ -26,7 +26,7 @@ interface SchemaTable {
 
 export interface DatabaseSchema {
   tables: Record<string, SchemaTable>;
-  /** Joins with warehouse tables, which Millrace does not have. */
+  /** Always empty. In PostHog, these are joins with warehouse tables, which Millrace does not have. */
   joins: never[];
   functions: ReturnType<typeof describeFunctions>;
 }

@@ -73,7 +73,7 @@ export function ShownOnce({ title, value, onDone }: { title: string; value: stri
 /**
  * Asks for confirmation before an action that cannot be undone.
  * @param act performs the action; if it fails, the dialog stays open and shows the error
- * @param typed the text that the user has to type first; absent: none
+ * @param typed the text that the user has to type first; absent if none is required
  */
 export function Sure({
   title,

@@ -42,9 +42,9 @@ export function postgresEngine(reader: Pick<ReadPool, 'read'>): Engine {
 const queryCanceled = '57014';
 
 /**
- * Runs queries in PostgreSQL on connections that have a time limit of their own; the budget of a query does not apply.
+ * Runs queries in PostgreSQL on connections that have their own time limit, so the budget of a query does not apply.
  * The columns of a query must have different names.
- * @param isRepeated true if the text of the query is one of few, so that the server can prepare it.
+ * @param isRepeated true if there are few different query texts, so that the server can prepare them.
  */
 export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
   return {

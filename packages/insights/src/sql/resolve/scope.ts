@@ -128,7 +128,7 @@ export function resolveName(chain: readonly string[], place: Place, scope: Scope
 
 function aliased(name: string, place: Place, scope: Scope): Expression | null {
   const entry = scope.aliases.get(name);
-  // Within its own expression, the name means the column.
+  // Within the expression of an alias, the alias is not known yet, so the name means the column.
   if (entry === undefined || entry.isResolving) return null;
   if (entry.resolved === null) {
     entry.isResolving = true;
