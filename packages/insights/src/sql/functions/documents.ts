@@ -145,13 +145,33 @@ const lists: Row[] = [
     t`arrayReduce('avgOrNull', {1})`,
   ],
   [
-    'arrayMin(array) item?',
-    t`(SELECT min(item{1:collate}) FROM unnest({1}) AS items (item))`,
+    'arrayMin(int[]) int?',
+    t`(SELECT item FROM unnest({1}) AS items (item) WHERE item IS NOT NULL ORDER BY item LIMIT 1)`,
     t`arrayReduce('minOrNull', {1})`,
   ],
   [
+    'arrayMin(float[]) float?',
+    t`(SELECT item FROM unnest({1}) AS items (item) WHERE item IS NOT NULL ORDER BY item = 'NaN', item LIMIT 1)`,
+    t`arrayReduce('minOrNull', {1})`,
+  ],
+  [
+    'arrayMin(array) item?',
+    t`(SELECT item FROM unnest({1}) AS items (item) WHERE item IS NOT NULL ORDER BY item{1:collate} LIMIT 1)`,
+    t`arrayReduce('minOrNull', {1})`,
+  ],
+  [
+    'arrayMax(int[]) int?',
+    t`(SELECT item FROM unnest({1}) AS items (item) WHERE item IS NOT NULL ORDER BY item DESC LIMIT 1)`,
+    t`arrayReduce('maxOrNull', {1})`,
+  ],
+  [
+    'arrayMax(float[]) float?',
+    t`(SELECT item FROM unnest({1}) AS items (item) WHERE item IS NOT NULL ORDER BY item = 'NaN', item DESC LIMIT 1)`,
+    t`arrayReduce('maxOrNull', {1})`,
+  ],
+  [
     'arrayMax(array) item?',
-    t`(SELECT max(item{1:collate}) FROM unnest({1}) AS items (item))`,
+    t`(SELECT item FROM unnest({1}) AS items (item) WHERE item IS NOT NULL ORDER BY item{1:collate} DESC LIMIT 1)`,
     t`arrayReduce('maxOrNull', {1})`,
   ],
   [

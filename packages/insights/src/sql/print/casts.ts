@@ -44,12 +44,23 @@ function postgresCast(pair: string, x: Fragment, zone: Fragment): Fragment {
       return sql`((${x})::timestamp AT TIME ZONE ${zone})`;
     case 'text time':
       return sql`CASE WHEN ${x} ~ '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$' AND pg_input_is_valid(${x}, 'timestamp')
-          THEN (${x})::timestamp AT TIME ZONE ${zone}
+          THEN ${instantText(sql`(${x})::timestamp`, zone)}
         WHEN ${x} ~ '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$' AND pg_input_is_valid(${x}, 'timestamptz')
           THEN (${x})::timestamptz END`;
     default:
       return x;
   }
+}
+
+/**
+ * Prints the instant of a local time in PostgreSQL. As in ClickHouse, a time that clocks show twice is the earlier one, and
+ * a time that they skip is moved back by the skipped duration.
+ */
+function instantText(local: Fragment, zone: Fragment): Fragment {
+  const instant = sql`(${local} AT TIME ZONE ${zone})`;
+  const earlier = sql`(${instant} - interval '1 hour')`;
+  return sql`CASE WHEN ${earlier} AT TIME ZONE ${zone} = ${local} THEN ${earlier}
+    ELSE ${instant} - ((${instant} AT TIME ZONE ${zone}) - ${local}) END`;
 }
 
 function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {

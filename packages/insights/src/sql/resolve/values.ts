@@ -131,7 +131,7 @@ function readText(value: string, type: SqlType): ConstantExpression | null {
 /** Converts an expression to a type; null if no value can be converted. Does not change whether it can be null. */
 export function convert(expression: Expression, type: SqlType): Expression | null {
   const from = expression.type;
-  if (isNull(expression)) return { is: 'constant', type: nullable(type, true), value: null };
+  if (isNull(expression)) return nullOf(type);
   const written = textOf(expression);
   if (written !== null && type.kind !== 'text') return readText(written, type);
   if (from.kind === type.kind) {
@@ -145,6 +145,13 @@ export function convert(expression: Expression, type: SqlType): Expression | nul
     return { is: 'constant', type: float, value: Number(expression.value) };
   if (!implicit.has(pair)) return null;
   return { is: 'cast', value: expression, type: nullable(type, from.isNullable) };
+}
+
+/** Null as a value of a type. ClickHouse has no missing lists and tuples. */
+function nullOf(type: SqlType): Expression | null {
+  if (type.kind === 'tuple') return null;
+  if (type.kind === 'array') return { is: 'array', parts: [], type };
+  return { is: 'constant', type: nullable(type, true), value: null };
 }
 
 function convertArray(expression: Expression, type: SqlType): Expression | null {
