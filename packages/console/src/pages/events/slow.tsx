@@ -18,12 +18,11 @@ export function shouldRetry(failures: number, error: Error): boolean {
   return (error.status === 0 || error.status >= 500) && failures < 2;
 }
 
-/** The filters that require a scan of all events in the time range. */
+/** The filters for which the search reads all events in the time range, or all those with the selected event name. */
 export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
   const names = properties.map(({ key }) => propertyName(key));
-  if (search !== '') names.push(text.searched(search));
-  return filters.event === '' ? names : [...names, filters.event];
+  return search === '' ? names : [...names, text.searched(search)];
 }
 
 const dayMs = 86_400_000;

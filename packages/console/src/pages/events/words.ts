@@ -62,11 +62,11 @@ export const text = {
   orderLabel: (order: string) => `Sort order: ${order}`,
   end: 'No more events in this date range.',
   walks:
-    'This filter has to read every event in the date range. To speed up the search, choose a shorter range or filter by distinct ID.',
+    'This filter may have to read many events. To speed up the search, choose a shorter range or filter by distinct ID.',
   searchedUntil: (time: string, order: 'newest' | 'oldest') =>
     order === 'oldest'
-      ? `The search ran out of time. It has checked all events before ${time}.`
-      : `The search ran out of time. It has checked all events since ${time}.`,
+      ? `This search takes a while. It has checked all events before ${time}.`
+      : `This search takes a while. It has checked all events since ${time}.`,
   continueSearch: 'Continue search',
   emptyTitle: 'No events in this date range',
   emptyFiltered: 'No events in this date range match your filters',
@@ -82,7 +82,7 @@ export const text = {
   slowTitle: 'The query took too long',
   slow: (names: string) => `The query exceeded its time limit${names}. Choose a shorter date range.`,
   slowBecause: (names: readonly string[]) =>
-    names.length === 0 ? '' : ` because it had to check every event for ${names.join(' and ')}`,
+    names.length === 0 ? '' : ` because it had to check many events for ${names.join(' and ')}`,
   counts: {
     label: (total: number, unit: string) => `${formatCount(total, 'event')} by ${unit}`,
     unavailable: 'The counts could not be loaded.',
