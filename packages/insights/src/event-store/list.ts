@@ -72,9 +72,15 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
+/** A search that has found events ends about this long after its start. */
+const foundMs = 2000;
+/** Ranges that probably take less than this are always searched. */
+const shortMs = 1000;
+
 /**
- * Finds the keys of a page. @param mayStop true to return what was found when the time is over, if at least one time range
- * was searched completely; false to throw.
+ * Finds the keys of a page.
+ * @param mayStop true to return a part of the page when the time is over, or when the search is slow and has found
+ * something, if at least one time range was searched completely; false to throw when the time is over.
  */
 async function findKeys(
   engine: Engine,
@@ -89,23 +95,25 @@ async function findKeys(
   const offset = query.offset ?? 0;
   const reach = offset + query.limit;
   const keys: EventKey[] = [];
-  let searched: TimeSpan | null = null;
+  let stoppedAt: EventPosition | null = null;
   let lastMs = 0;
-  for (const span of await spansOf(engine, query, run)) {
-    const stoppedAt = mayStop && searched !== null && keys.length >= offset ? endOf(searched, query) : null;
-    try {
+  const beganAt = performance.now();
+  try {
+    for await (const span of spansOf(engine, query, run)) {
       // A range is twice as long as the previous one. Do not start one that would probably not end in time.
-      if (stoppedAt !== null && 2 * lastMs > run.maxMs) throw new OverBudget('time');
+      const nextMs = 2 * lastMs;
+      const isLate = keys.length > offset && nextMs > shortMs && performance.now() + nextMs > beganAt + foundMs;
+      if (stoppedAt !== null && (isLate || nextMs > run.maxMs)) throw new OverBudget('time');
       const text = keysText(dialect, { ...query, ...span, limit: reach - keys.length, offset: 0 });
       const startedAt = performance.now();
       keys.push(...(await readRows(engine, { text, run, read })));
       lastMs = performance.now() - startedAt;
-    } catch (error) {
-      if (stoppedAt === null || !(error instanceof OverBudget)) throw error;
-      return { keys: keys.slice(offset), stoppedAt };
+      if (keys.length >= reach) break;
+      stoppedAt = mayStop && keys.length >= offset ? endOf(span, query) : null;
     }
-    if (keys.length >= reach) break;
-    searched = span;
+  } catch (error) {
+    if (stoppedAt === null || !(error instanceof OverBudget)) throw error;
+    return { keys: keys.slice(offset), stoppedAt };
   }
   return { keys: keys.slice(offset), stoppedAt: null };
 }
@@ -215,7 +223,7 @@ function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey
 const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) =>
   sql`${buildFromClause(dialect, { projectId })} ${dialect.whereKeys(projectId, keys)}`;
 
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const [minuteMs, hourMs, dayMs, monthMs] = [60_000, 3_600_000, 86_400_000, 30 * 86_400_000];
 
 /** The times that every engine can store. */
 const [firstTime, lastTime] = [Date.UTC(1900, 0, 1), Date.UTC(2299, 11, 31)];
@@ -234,20 +242,34 @@ interface TimeSpan {
  * the large parts of its table, which contain most events of the day. With a filter, an additional range could cost as
  * much as a longer one.
  */
-async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Promise<TimeSpan[]> {
+async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): AsyncGenerator<TimeSpan> {
   const { by, behind, isOldestFirst, projectId } = query;
   const [from, to] = [query.from ?? firstTime, query.to ?? lastTime];
-  if (by !== 'timestamp') return [{ from, to }];
-  if (!isOldestFirst) {
-    const end = Math.min(to, behind === null ? to : behind.time + 1);
-    const isSimple =
-      behind === null && query.uuid === null && query.distinctIds === undefined && !isFiltered(query.where);
-    return newestFirst({ from, to: end }, { now: Date.now(), lengths: isSimple ? [minuteMs, hourMs, dayMs] : [dayMs] });
+  if (by !== 'timestamp') return yield { from, to };
+  /** The start of the range's first day with events, or the end of the range. */
+  const findBegin = async ({ from, to }: TimeSpan): Promise<number> => {
+    const text = engine.dialect.firstDay({ projectId, from, to });
+    const [day = to] = await readRows(engine, { text, run, read: ([time]) => Number(time) });
+    return Math.max(from, day);
+  };
+  if (isOldestFirst) {
+    const begin = await findBegin({ from: Math.max(from, behind === null ? from : behind.time), to });
+    return yield* oldestFirst({ from: begin, to });
   }
-  const begin = Math.max(from, behind === null ? from : behind.time);
-  const text = engine.dialect.firstDay({ projectId, from: begin, to });
-  const [day] = await readRows(engine, { text, run, read: ([time]) => Number(time) });
-  return day === undefined ? [] : oldestFirst({ from: Math.max(begin, day), to });
+  const isSimple =
+    behind === null && query.uuid === null && query.distinctIds === undefined && !isFiltered(query.where);
+  const end = Math.min(to, behind === null ? to : behind.time + 1);
+  const spans = newestFirst(
+    { from, to: end },
+    { now: Date.now(), lengths: isSimple ? [minuteMs, hourMs, dayMs] : [dayMs] },
+  );
+  let begin: number | null = engine.dialect.followsIndexes ? from : null;
+  for (const [at, span] of spans.entries()) {
+    // Do not search the years before the project's first event. The first range contains the future.
+    if (begin === null && at > 0 && span.to - span.from >= monthMs) begin = await findBegin({ from, to: span.to });
+    if (begin !== null && begin >= span.to) return;
+    yield { ...span, from: Math.max(span.from, begin ?? from) };
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sleep } from '@millrace/runtime';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
@@ -62,6 +63,27 @@ test.each([
     expect(agesOf(await readAllPages(api, `${body.next}&limit=1`, tenant.personalApiKey))).toEqual(rest);
   },
 );
+
+test('returns the first events after two seconds, although there is time to find more', async () => {
+  const { sql } = api.database;
+  const answer = await api.database.transaction(async (tx) => {
+    await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);
+    const page = api.get(`${path}?${ofPlan('pro')}`, tenant.personalApiKey);
+    await eventually(async () => {
+      const waiting = await sql.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    // The next range would take twice as long as this one.
+    await sleep(1100);
+    return () => page;
+  });
+  const { status, body } = await answer();
+  expect([status, agesOf(body.results)]).toEqual([200, [0.01, 40, lockedDays]]);
+  const { body: next } = await api.get(body.next, tenant.personalApiKey);
+  expect([next.next, agesOf(next.results)]).toEqual([null, [150]]);
+});
 
 test('returns 503 for a search in a single step, with advice that applies to its parameters', async () => {
   const { status, body } = await (await getWhileLocked(`?${ofPlan('pro')}&distinct_id=40`))();
