@@ -3,11 +3,14 @@
 -- Set PUBLISH_PROCESSED=on for the event consumer, enter your brokers (and TOPIC_PREFIX, if you use one) in the Kafka
 -- table below, and run this file once: clickhouse-client --multiquery < events.sql
 --
--- You do not need this file for insights. With EVENT_STORE=clickhouse, the delivery worker creates the same table and copies
--- stored events into it (docs/operations/clickhouse.md). Use this file if you need your events in ClickHouse sooner.
+-- You do not need this file for insights. With EVENT_STORE=clickhouse, the delivery worker creates a table with the same
+-- columns and copies stored events into it (docs/operations/clickhouse.md). Use this file if you need your events in ClickHouse
+-- sooner. Run the file before the delivery worker creates its table, or use another database.
 --
 -- Records arrive at least once (packages/contracts/src/processed-event.ts). Duplicates have the same sorting key, so
 -- ReplacingMergeTree removes them when it merges parts. Before that, use `FINAL` or count distinct uuids to ignore them.
+-- Millrace's queries use `FINAL` for this table. They are therefore slower than on the table that the delivery worker
+-- creates.
 
 CREATE DATABASE IF NOT EXISTS millrace;
 
@@ -63,8 +66,13 @@ extractAll(if(isValidJSON(properties), '', properties), '"(?:[^"\\\\]|\\\\.)*"|[
   INDEX by_stored_time created_at TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(timestamp)
-ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
-SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
+-- toDate32, because toDate gives events from before 1970 a later date, and queries would skip them.
+ORDER BY (project_id, toDate32(timestamp), event, cityHash64(distinct_id), uuid)
+SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1, fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- The table of the delivery worker has no duplicates, and its engine would not remove those from Kafka.
+SELECT throwIf(engine NOT LIKE '%ReplacingMergeTree', 'The delivery worker has created the table millrace.events. Use another database.')
+FROM system.tables WHERE database = 'millrace' AND name = 'events';
 
 -- The columns have types, so that a malformed record causes a single error and does not affect other records. New fields are ignored.
 -- Objects are read as their exact text. (JSONExtract… of a complete record fails if it contains a number of 2^64 or more.)

@@ -8,11 +8,14 @@ export {
   claimCopy,
   deleteEventRemovals,
   type EventRemoval,
+  finishRestoredCopy,
   isRebuilding,
   readCopiedUntil,
   readEventRemovals,
   readOldestStoredAt,
+  readRestoredCopy,
   releaseCopy,
+  requestCopyAfterRestore,
   saveCopiedUntil,
 } from './event-store/clickhouse/copy-store.ts';
 export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
@@ -25,6 +28,7 @@ export {
   countCopiedEvents,
   createTables,
   deleteEvents,
+  deleteEventsSince,
   deleteOldEvents,
   type EventsToRemove,
   propertyColumns,

@@ -37,7 +37,22 @@ function bound(query, parameters) {
 
 const ours = /^(param_.*|query|query_id|database|session_id|session_timeout|default_format|user|password|role)$/;
 
+/** Like a real server, rejects a query whose ID is the same as that of a running query. */
+const running = new Set();
+
 async function answer(request, response) {
+  const id = new URL(request.url, 'http://localhost').searchParams.get('query_id') ?? randomUUID();
+  if (running.has(id)) {
+    response.writeHead(500, { 'x-clickhouse-exception-code': '216' });
+    return response.end(
+      `Code: 216. DB::Exception: Query with id = ${id} is already running. (QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING)`,
+    );
+  }
+  running.add(id);
+  await runQuery(request, response).finally(() => running.delete(id));
+}
+
+async function runQuery(request, response) {
   const { searchParams, pathname } = new URL(request.url, 'http://localhost');
   if (pathname === '/ping') return response.end('Ok.\n');
   let body = '';

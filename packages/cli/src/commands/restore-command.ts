@@ -3,6 +3,7 @@
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import type { PrismaClient } from '@millrace/db';
 import { createKafkaInspector, type InspectedTopic, type KafkaInspector } from '@millrace/event-log';
+import { requestCopyAfterRestore } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { countUnreadRecords, type LogSettings, readLogSettings, readStoredOffsets } from '../event-log.ts';
@@ -31,7 +32,10 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
             '--database-url: PostgreSQL is still in recovery. Wait until it ends, or promote the server.',
           );
         }
-        await change((tx) => advanceSequences(tx));
+        await change(async (tx) => {
+          await advanceSequences(tx);
+          await requestCopyAfterRestore(tx);
+        });
         printer.note('IDs and versions were advanced. Running services will reload their caches.');
         if (settings.config.eventLog === 'postgres') {
           printer.note(

@@ -36,7 +36,7 @@ const modules = await clickHouseOrSkip();
       properties: JSON.stringify({ x: 'x'.repeat(900_000) }),
     });
     await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T10:00:02Z', event: 'buy' });
-    await copyEvents(client, { url: fixture.databaseUrl }, { projectId: environmentId, distinctIds: null });
+    await copyEvents(client, { url: fixture.databaseUrl }, { from: new Date(0), until: new Date('2299-01-01Z') });
   });
   afterAll(async () => {
     await client?.close();

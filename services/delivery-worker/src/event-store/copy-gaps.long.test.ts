@@ -60,7 +60,7 @@ const modules = await clickHouseOrSkip();
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
   const inClickhouse = async (projectId: number) => {
     const result = await client.query({
-      query: 'SELECT distinct_id, count() AS n FROM events FINAL WHERE project_id = {id:Int32} GROUP BY 1 ORDER BY 1',
+      query: 'SELECT distinct_id, count() AS n FROM events WHERE project_id = {id:Int32} GROUP BY 1 ORDER BY 1',
       query_params: { id: projectId },
       format: 'JSONCompactEachRow',
     });

@@ -87,7 +87,7 @@ const modules = await clickHouseOrSkip();
     );
   const inClickhouse = async (columns = 'count()') => {
     const result = await client.query({
-      query: `SELECT ${columns} FROM events FINAL WHERE project_id = {project:Int32} ORDER BY timestamp`,
+      query: `SELECT ${columns} FROM events WHERE project_id = {project:Int32} ORDER BY timestamp`,
       query_params: { project },
       format: 'JSONCompactEachRow',
     });

@@ -1,5 +1,14 @@
 import { createDatabase } from '@millrace/db';
-import { connectClickHouse, copyPersonPortion, openEventStore, rebuildEvents, runQuery } from '@millrace/insights';
+import {
+  connectClickHouse,
+  copyEvents,
+  copyPersonPortion,
+  deleteEvents,
+  openEventStore,
+  rebuildEvents,
+  requestCopyAfterRestore,
+  runQuery,
+} from '@millrace/insights';
 import {
   clickHouseOrSkip,
   createTestTenant,
@@ -83,7 +92,7 @@ const modules = await clickHouseOrSkip();
     );
   const inClickhouse = async (projectId: number) => {
     const result = await client.query({
-      query: 'SELECT distinct_id, count() AS n FROM events FINAL WHERE project_id = {id:Int32} GROUP BY 1 ORDER BY 1',
+      query: 'SELECT distinct_id, count() AS n FROM events WHERE project_id = {id:Int32} GROUP BY 1 ORDER BY 1',
       query_params: { id: projectId },
       format: 'JSONCompactEachRow',
     });
@@ -104,6 +113,69 @@ const modules = await clickHouseOrSkip();
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
+  });
+
+  const setPosition = (at: string) =>
+    fixture.database.sql.query(`UPDATE event_store_copy SET copied_until = ${at} WHERE store = 'clickhouse'`);
+
+  test('engine-036: stores each event once after an interrupted portion', async () => {
+    const project = await tenant();
+    await followAll();
+    const [row] = await fixture.database.sql.query<{ at: Date }>(
+      "SELECT copied_until AS at FROM event_store_copy WHERE store = 'clickhouse'",
+    );
+    await store(project, ['a', 'b']);
+    await followAll();
+    // As if the worker had been killed before it recorded the portion, and ClickHouse before it stored all of it.
+    await client.command({ query: `DELETE FROM events WHERE project_id = ${project} AND distinct_id = 'b'` });
+    await setPosition(`'${row?.at.toISOString()}'`);
+    await store(project, ['c']);
+    await followAll();
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1, c: 1 });
+  });
+
+  test('engine-037: stores each event once when two workers copy the same span', async () => {
+    const project = await tenant();
+    await store(project, ['a', 'b']);
+    const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
+    const copy = () => copyEvents(client, { url: readerUrl }, span);
+    // The first statement has to wait for PostgreSQL, as one does that outlives its worker.
+    let first: Promise<void> = Promise.resolve();
+    await fixture.database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
+      first = copy();
+      await eventually(
+        async () => {
+          const waiting = await fixture.database.sql.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          return waiting.length > 0;
+        },
+        { what: 'The first statement' },
+      );
+      await expect(copy()).rejects.toThrow('is already running');
+      await expect(deleteEvents(client, { projectId: project, distinctIds: null, person: null })).rejects.toThrow(
+        'is already running',
+      );
+    });
+    await first;
+    await copy();
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
+  });
+
+  test('engine-038: stores each event once after PostgreSQL was restored and stored events again', async () => {
+    const project = await tenant();
+    const { sql } = fixture.database;
+    await store(project, ['a'], { stored: '20 minutes' });
+    await store(project, ['b'], { stored: '5 minutes' });
+    await setPosition("now() - interval '30 minutes'");
+    await followAll();
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
+    await sql.query(`UPDATE event SET created_at = now() WHERE project_id = $1 AND distinct_id = 'b'`, [project]);
+    await setPosition("now() - interval '10 minutes'");
+    await requestCopyAfterRestore(sql);
+    await followAll();
+    expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
   });
 
   test('waits until there are events of five seconds, and then copies them in one portion', async () => {

@@ -10,14 +10,17 @@ import {
   createTables,
   deleteEventRemovals,
   deleteEvents,
+  deleteEventsSince,
   deleteOldEvents,
   type EventRemoval,
   type EventsToRemove,
+  finishRestoredCopy,
   isRebuilding,
   type ReadablePostgres,
   readCopiedUntil,
   readEventRemovals,
   readOldestStoredAt,
+  readRestoredCopy,
   releaseCopy,
   removePersonData,
   saveCopiedUntil,
@@ -63,7 +66,7 @@ export function createCopyMetrics(metrics: Metrics) {
 
 /**
  * Copies events in portions by storage time; only one worker does so at a time. An interrupted portion is copied again,
- * which is harmless because events are unique by key. Continues where it stopped, even after a long pause; starts with
+ * without storing an event twice. Continues where it stopped, even after a long pause; starts with
  * the oldest event.
  *
  * @returns a task that returns whether there may be more.
@@ -85,6 +88,15 @@ export function createFollower({
 
   const reportLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
 
+  /** Sets the copy back after PostgreSQL was restored. @returns the position at which copying continues. */
+  async function followRestore(claim: CopyClaim): Promise<Date | null> {
+    const since = await readRestoredCopy(sql);
+    if (since === null) return claim.copiedUntil;
+    await deleteEventsSince(client, since);
+    await finishRestoredCopy(sql, claim, since);
+    return since;
+  }
+
   async function remove(): Promise<void> {
     const removals = await readEventRemovals(sql, removalsAtOnce);
     for (const group of alike(removals)) await removeOf(group);
@@ -94,12 +106,8 @@ export function createFollower({
     );
   }
 
-  async function removeOf({ keepsEvents, ...removed }: Removals): Promise<void> {
-    if (!keepsEvents) return deleteEvents(client, removed);
-    await removePersonData(client, removed);
-    // Copy the events again that still exist in PostgreSQL, in their current state.
-    await copyEvents(client, postgres, removed);
-  }
+  const removeOf = ({ keepsEvents, ...removed }: Removals): Promise<void> =>
+    keepsEvents ? removePersonData(client, removed) : deleteEvents(client, removed);
 
   /** Applies the retention times to ClickHouse. */
   async function forget(): Promise<void> {
@@ -138,8 +146,8 @@ export function createFollower({
     const claim = await claimCopy(sql, { leaseSeconds, settleSeconds });
     // The lag is reported before copying too, so that it grows while ClickHouse does not respond, and while the claim
     // of a worker that has died has not expired yet.
-    const copiedUntil = claim === undefined ? (await readCopiedUntil(sql)).events : claim.copiedUntil;
-    if (copiedUntil !== null) reportLag(copiedUntil);
+    const position = claim === undefined ? (await readCopiedUntil(sql)).events : claim.copiedUntil;
+    if (position !== null) reportLag(position);
     if (claim === undefined) return false;
     try {
       if (!isReady) {
@@ -147,10 +155,11 @@ export function createFollower({
         isReady = true;
         logger.info('ClickHouse tables are ready; copying stored events');
       }
+      const copiedUntil = await followRestore(claim);
       // During a rebuild, removals wait, so that they apply to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();
-      return await copy(claim);
+      return await copy({ ...claim, copiedUntil });
     } finally {
       await releaseCopy(sql, claim);
     }

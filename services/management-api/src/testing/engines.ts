@@ -13,8 +13,8 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 
 export interface ApiOnEngine {
   api: TestApi;
-  /** Makes the stored events of a project and all persons visible to the engine. */
-  follow(projectId: number): Promise<void>;
+  /** Makes all stored events and persons visible to the engine. */
+  follow(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,8 +46,8 @@ export const onClickHouse = (modules: string): ApiEngine => ({
     await createTables(client, postgres);
     return {
       api,
-      async follow(projectId) {
-        await copyEvents(client, postgres, { projectId, distinctIds: null });
+      async follow() {
+        await copyEvents(client, postgres, { from: new Date(0), until: new Date('2299-01-01Z') });
         while ((await copyPersonPortion({ database: api.database, client, postgres }))?.hasMore !== false);
       },
       async stop() {

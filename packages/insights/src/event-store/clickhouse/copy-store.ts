@@ -6,6 +6,7 @@ import type { Sql } from '@millrace/db';
 const following = 'clickhouse';
 export const copyingPersons = 'clickhouse persons';
 const rebuilding = 'clickhouse rebuild';
+const restored = 'clickhouse restored';
 
 /** The right to copy events, which one worker has at a time. */
 export interface CopyClaim {
@@ -56,6 +57,33 @@ export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until:
   );
   if (rows.length === 0)
     throw new Error('Another process has continued copying events, because this one took too long.');
+}
+
+/**
+ * Records that PostgreSQL was restored from a backup. ClickHouse may have events stored since then, which the consumers
+ * store again. If nothing had been copied at that time, it is not known which these are.
+ */
+export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
+  await sql.query(
+    `INSERT INTO event_store_copy AS c (store, copied_until)
+     SELECT $1, copied_until FROM event_store_copy WHERE store = $2 AND copied_until IS NOT NULL
+     ON CONFLICT (store) DO UPDATE SET copied_until = least(c.copied_until, EXCLUDED.copied_until)`,
+    [restored, following],
+  );
+}
+
+/** Returns the time from which on events must be copied again after a restore; null without one. */
+export async function readRestoredCopy(sql: Sql): Promise<Date | null> {
+  const [row] = await sql.query<{ copied_until: Date }>('SELECT copied_until FROM event_store_copy WHERE store = $1', [
+    restored,
+  ]);
+  return row?.copied_until ?? null;
+}
+
+/** Records that these events have been deleted from ClickHouse, so that they are copied again. */
+export async function finishRestoredCopy(sql: Sql, claim: CopyClaim, since: Date): Promise<void> {
+  await saveCopiedUntil(sql, claim, since);
+  await sql.query('DELETE FROM event_store_copy WHERE store = $1 AND copied_until >= $2', [restored, since]);
 }
 
 /** The state of the copy in ClickHouse. */

@@ -33,7 +33,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 
 export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
-  // The setting `final` hides duplicates.
+  // The worker stores each event once, and the setting `final` hides duplicates of events that come from Kafka.
   events: sql`events AS e`,
   // Sorts in the order of the table's sorting key, so that ClickHouse stops after the first rows. Dates of the type Date32
   // begin in 1900.
@@ -166,8 +166,8 @@ export const clickhouseDialect: Dialect = {
   inByteOrder: (value) => value,
   uuidText: (uuid) => sql`toString(${uuid})`,
   nullable: (value) => sql`toNullable(${value})`,
-  // Without PREWHERE, ClickHouse would unpack the properties of all events between the first and the last one. All
-  // copies of an event have the same key, so `FINAL` is not affected.
+  // Without PREWHERE, ClickHouse may unpack the properties of all events between the first and the last one. All
+  // duplicates of an event from Kafka have the same key, so `FINAL` is not affected.
   whereKeys: (projectId, keys) => sql`PREWHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
     AND e.event IN ${sql.texts(keys.map(({ event }) => event))}
     AND e.distinct_id IN ${sql.texts(keys.map(({ distinctId }) => distinctId))}
@@ -247,7 +247,10 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
-/** Accesses the fields by name, because with `FINAL` the function `tupleElement` would read all of them. */
+/**
+ * Accesses the fields by name. With `FINAL`, which events from Kafka need, the function `tupleElement` would read all of
+ * them.
+ */
 const usual: ReadonlyMap<string, Fragment> = new Map(
   [...propertyColumns.few, ...propertyColumns.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
 );

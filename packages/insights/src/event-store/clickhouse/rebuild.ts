@@ -13,7 +13,14 @@ import {
 } from './copy-store.ts';
 import { restartPersonCopy } from './person-copy.ts';
 import { createCopySpan } from './span.ts';
-import { copyEvents, createEventsTableSql, createTables, type ReadablePostgres } from './tables.ts';
+import {
+  copyEvents,
+  createRebuiltEvents,
+  createTables,
+  deleteEventsSince,
+  exchangeEvents,
+  type ReadablePostgres,
+} from './tables.ts';
 
 export interface RebuildOptions {
   client: ClickHouseClient;
@@ -55,7 +62,8 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   await restartPersonCopy(sql);
   const continueFrom = await beginRebuild(sql);
   if (continueFrom === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
-  await client.command({ query: createEventsTableSql('events_rebuilt') });
+  await createRebuiltEvents(client);
+  if (continueFrom !== null) await deleteEventsSince(client, continueFrom, 'events_rebuilt');
   const first = await readOldestStoredAt(sql);
   const span = createCopySpan();
   for (let from = continueFrom ?? first; first !== null && from !== null; ) {
@@ -70,14 +78,15 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   }
   // A portion that is being copied would go to the old table and count as copied, so wait for its end.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
-  await client.command({ query: 'EXCHANGE TABLES events AND events_rebuilt' });
+  await exchangeEvents(client);
   await finishRebuild(sql);
   await client.command({ query: 'DROP TABLE events_rebuilt' });
 }
 
 async function monthsWithFewer(client: ClickHouseClient, sql: Sql): Promise<RebuildLosesEvents['months']> {
   const result = await client.query({
-    query: 'SELECT toString(toYYYYMM(timestamp)) AS month, count() AS events FROM events FINAL GROUP BY 1 ORDER BY 1',
+    query: 'SELECT toString(toYYYYMM(timestamp)) AS month, count() AS events FROM events GROUP BY 1 ORDER BY 1',
+    clickhouse_settings: { final: 1 },
     format: 'JSONEachRow',
   });
   const copied = await result.json<{ month: string; events: string }>();

@@ -6,6 +6,6 @@ test('deploy/clickhouse/events.sql creates the same events table', () => {
   const file = readFileSync(new URL('../../../../../deploy/clickhouse/events.sql', import.meta.url), 'utf8');
   const words = (text: string) => text.replaceAll(/\s+/g, ' ');
   expect(words(file)).toContain(
-    words(createEventsTableSql('events').replace('EXISTS events', 'EXISTS millrace.events')),
+    words(createEventsTableSql('events', 'ReplacingMergeTree').replace('EXISTS events', 'EXISTS millrace.events')),
   );
 });

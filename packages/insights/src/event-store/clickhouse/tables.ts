@@ -1,7 +1,8 @@
 // Tables that queries read in ClickHouse: the events, and the tables that read persons, groups and cohorts from
 // PostgreSQL.
 
-import type { ClickHouseClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { sleep } from '@millrace/runtime';
 
 /** PostgreSQL as reachable from ClickHouse, with a role that can read the views of the schema `clickhouse`. */
 export interface ReadablePostgres {
@@ -96,8 +97,19 @@ const columns = [
 export const tableSettings =
   'min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1, fsync_after_insert = 1, fsync_part_directory = 1';
 
-/** @param name `events_rebuilt` for a new table that will replace `events` (see rebuild.ts) */
-export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREATE TABLE IF NOT EXISTS ${name} (
+/** `events_rebuilt` is a new table that will replace `events` (see rebuild.ts). */
+type EventsTable = 'events' | 'events_rebuilt';
+
+/**
+ * The delivery worker stores each event once (see `copyEvents`), so its table is a MergeTree. ClickHouse may read a
+ * record from Kafka twice, so a table that it fills from Kafka is a ReplacingMergeTree, which queries read with `FINAL`.
+ */
+type EventsTableEngine = 'MergeTree' | 'ReplacingMergeTree';
+
+export const createEventsTableSql = (
+  name: EventsTable,
+  engine: EventsTableEngine = 'MergeTree',
+) => `CREATE TABLE IF NOT EXISTS ${name} (
       project_id           Int32,
       timestamp            DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
       uuid                 UUID,
@@ -123,7 +135,7 @@ export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREA
       INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
       INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
       INDEX by_stored_time created_at TYPE minmax GRANULARITY 1
-    ) ENGINE = ReplacingMergeTree
+    ) ENGINE = ${engine}
     PARTITION BY toYYYYMM(timestamp)
     -- toDate32, because toDate gives events from before 1970 a later date, and queries would skip them.
     ORDER BY (project_id, toDate32(timestamp), event, cityHash64(distinct_id), uuid)
@@ -177,40 +189,116 @@ export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_e
 export const isOnPrimary = `(SELECT (CASE WHEN pg_is_in_recovery()
     THEN 'CLICKHOUSE_POSTGRES_URL is a read replica. Use the primary server' ELSE '1' END)::int) = 1`;
 
-/** Events to copy: those stored in a time range, or those of some distinct IDs of a project (null for all). */
-export type EventsToCopy = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };
+/** A range of the times at which PostgreSQL stored events. */
+export interface StoredSpan {
+  from: Date;
+  until: Date;
+}
 
-/** Copies events from PostgreSQL. Events that were already copied are not duplicated. */
+const timeOf = (parameter: string) => `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
+
+/** Returns the database of the connection, and the engine of its events table, which an operator may have created. */
+async function describeEvents(client: ClickHouseClient): Promise<{ database: string; engine: EventsTableEngine }> {
+  const result = await client.query({
+    query: "SELECT database, engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ database: string; engine: string }>();
+  const engine = row?.engine.endsWith('ReplacingMergeTree') ? 'ReplacingMergeTree' : 'MergeTree';
+  return { database: row?.database ?? '', engine };
+}
+
+type Statement = Omit<Parameters<ClickHouseClient['command']>[0], 'query_id'>;
+
+const alreadyRunning = '216';
+const patienceMs = 5000;
+
+/**
+ * Runs a statement that changes a table of events. All these statements have the same query ID. ClickHouse rejects a
+ * query whose ID is the same as that of a running query, so these statements never overlap, even if one outlives its
+ * client because of a timeout, or because the delivery worker was killed.
+ *
+ * Waits a little while another one is running, because ClickHouse may still list a statement when its client has the
+ * result.
+ * @param build returns null if there is nothing to do
+ * @throws ClickHouseError if the other statement takes longer
+ */
+async function changeEvents(
+  client: ClickHouseClient,
+  build: (engine: EventsTableEngine) => Statement | null,
+  table: EventsTable = 'events',
+): Promise<void> {
+  const { database, engine } = await describeEvents(client);
+  const statement = build(engine);
+  if (statement === null) return;
+  const query_id = `Millrace changes ${database}.${table}`;
+  for (const startedAt = performance.now(); ; await sleep(50)) {
+    try {
+      await client.command({ ...statement, query_id });
+      return;
+    } catch (error) {
+      const isRunning = error instanceof ClickHouseError && error.code === alreadyRunning;
+      if (!isRunning || performance.now() - startedAt > patienceMs) throw error;
+    }
+  }
+}
+
+/**
+ * Copies the events of a span from PostgreSQL, except those that a previous, interrupted attempt has already copied. So
+ * each event is stored once. An event keeps the time at which PostgreSQL stored it, so all attempts to copy it have a
+ * span that contains this time.
+ *
+ * In a table that ClickHouse also fills from Kafka, the copied event replaces the one from Kafka.
+ */
 export async function copyEvents(
   client: ClickHouseClient,
   postgres: ReadablePostgres,
-  stored: EventsToCopy,
-  into: 'events' | 'events_rebuilt' = 'events',
+  { from, until }: StoredSpan,
+  into: EventsTable = 'events',
 ): Promise<void> {
+  // PostgreSQL's text, because parameters are not supported here.
   const query = quoted(
-    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isOnPrimary} AND ${isStored(stored)}`,
+    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isOnPrimary} AND created_at >= '${from.toISOString()}' AND created_at < '${until.toISOString()}'`,
   );
   const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
-  await client.command({
-    query: `INSERT INTO ${into} (${columns}) ${copySettings}
+  const isCopied = `(project_id, uuid) IN (SELECT project_id, uuid FROM ${into}
+          WHERE created_at >= ${timeOf('from')} AND created_at < ${timeOf('until')})`;
+  const insert = `INSERT INTO ${into} (${columns}) ${copySettings}
       SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
              if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
              elements_chain, historical_migration, ${time('captured_ms')}, ${time('created_ms')}
-        FROM postgresql(${source(postgres, `query(${query})`)})`,
-  });
+        FROM postgresql(${source(postgres, `query(${query})`)})`;
+  const query_params = { from: from.getTime(), until: until.getTime() };
+  await changeEvents(
+    client,
+    (engine) => ({ query: engine === 'MergeTree' ? `${insert} WHERE NOT ${isCopied}` : insert, query_params }),
+    into,
+  );
 }
 
-/** Builds the condition as PostgreSQL text, because parameters are not supported here. */
-function isStored(stored: EventsToCopy): string {
-  const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-  if ('from' in stored) {
-    const [from, until] = [stored.from, stored.until].map((time) => literal(time.toISOString()));
-    return `created_at >= ${from} AND created_at < ${until}`;
-  }
-  const { projectId, distinctIds } = stored;
-  const project = `project_id = ${Math.trunc(projectId)}`;
-  return distinctIds === null ? project : `${project} AND distinct_id IN (${distinctIds.map(literal).join(', ')})`;
+/**
+ * Deletes the events that PostgreSQL stored at or after a time. They will be copied again. Does nothing in a table that
+ * ClickHouse also fills from Kafka.
+ */
+export async function deleteEventsSince(
+  client: ClickHouseClient,
+  time: Date,
+  table: EventsTable = 'events',
+): Promise<void> {
+  const query = `DELETE FROM ${table} WHERE created_at >= ${timeOf('since')}`;
+  const query_params = { since: time.getTime() };
+  await changeEvents(client, (engine) => (engine === 'MergeTree' ? { query, query_params } : null), table);
 }
+
+/** Creates an empty table that is like `events`. */
+export async function createRebuiltEvents(client: ClickHouseClient): Promise<void> {
+  const { engine } = await describeEvents(client);
+  await client.command({ query: createEventsTableSql('events_rebuilt', engine) });
+}
+
+/** Replaces the events table with the rebuilt one, unless another process is still filling that one. */
+export const exchangeEvents = (client: ClickHouseClient): Promise<void> =>
+  changeEvents(client, () => ({ query: 'EXCHANGE TABLES events AND events_rebuilt' }), 'events_rebuilt');
 
 /** Events to delete, or to strip of personal data. */
 export interface EventsToRemove {
@@ -225,7 +313,7 @@ export interface EventsToRemove {
 }
 
 function isRemoved({ projectId, distinctIds, person }: EventsToRemove) {
-  const before = "fromUnixTimestamp64Milli({before:Int64}, 'UTC')";
+  const before = timeOf('before');
   const tests = [
     'project_id = {project:Int32}',
     ...(distinctIds === null ? [] : ['distinct_id IN {ids:Array(String)}']),
@@ -242,7 +330,7 @@ function isRemoved({ projectId, distinctIds, person }: EventsToRemove) {
 /** Deletes events. Queries no longer see them from then on. */
 export async function deleteEvents(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
-  await client.command({ query: `DELETE FROM events WHERE ${text}`, query_params });
+  await changeEvents(client, () => ({ query: `DELETE FROM events WHERE ${text}`, query_params }));
 }
 
 /** Event properties that update the person, and therefore contain the person's data. */
@@ -254,13 +342,13 @@ export async function removePersonData(client: ClickHouseClient, removed: Events
   const holdsCopies = `arrayExists(name -> JSONHas(readable, name), ${copies})`;
   const others = `arrayFilter(pair -> NOT has(${copies}, pair.1), JSONExtractKeysAndValuesRaw(readable))`;
   const stripped = `concat('{', arrayStringConcat(arrayMap(pair -> concat(toJSONString(pair.1), ': ', pair.2), ${others}), ', '), '}')`;
-  await client.command({
+  await changeEvents(client, () => ({
     query: `ALTER TABLE events UPDATE person_properties = '{}', person_created_at = NULL,
               properties = if(${holdsCopies}, ${stripped}, properties)
              WHERE ${text} AND (person_properties != '{}' OR person_created_at IS NOT NULL OR ${holdsCopies})`,
     query_params,
     clickhouse_settings: { mutations_sync: '1' },
-  });
+  }));
 }
 
 /** Counts the events in a time range. */
@@ -268,10 +356,10 @@ export async function countCopiedEvents(
   client: ClickHouseClient,
   { from, to }: { from: Date; to: Date },
 ): Promise<number> {
-  const time = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
   const result = await client.query({
-    query: `SELECT count() FROM events FINAL WHERE timestamp >= ${time('from')} AND timestamp < ${time('to')}`,
+    query: `SELECT count() FROM events WHERE timestamp >= ${timeOf('from')} AND timestamp < ${timeOf('to')}`,
     query_params: { from: from.getTime(), to: to.getTime() },
+    clickhouse_settings: { final: 1 },
     format: 'JSONCompactEachRow',
   });
   const [row] = await result.json<[number | string]>();
@@ -287,7 +375,7 @@ export async function deleteOldEvents(
   { common, own }: { common: Date | null; own: readonly { projectId: number; before: Date }[] },
 ): Promise<void> {
   const ends = '{ends:Array(Int64)}[indexOf({projects:Array(Int32)}, project_id)]';
-  const isOld = `(timestamp < fromUnixTimestamp64Milli({common:Int64}, 'UTC')
+  const isOld = `(timestamp < ${timeOf('common')}
     OR has({projects:Array(Int32)}, project_id) AND timestamp < fromUnixTimestamp64Milli(${ends}, 'UTC'))`;
   const query_params = {
     // Earlier than any event.
@@ -302,5 +390,5 @@ export async function deleteOldEvents(
     format: 'JSONCompactEachRow',
   });
   if ((await found.json()).length > 0)
-    await client.command({ query: `DELETE FROM events WHERE ${isOld}`, query_params });
+    await changeEvents(client, () => ({ query: `DELETE FROM events WHERE ${isOld}`, query_params }));
 }

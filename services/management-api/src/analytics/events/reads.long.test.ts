@@ -14,6 +14,7 @@ import { createMonths, type StoredEvent, storeEvent, storePerson } from '../../t
  * PostgreSQL, also after PostgreSQL has deleted the events.
  */
 const modules = await clickHouseOrSkip();
+const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
 
 (modules === null ? describe.skip : describe)('events read from ClickHouse', () => {
   let clickhouse: TestClickHouse;
@@ -38,7 +39,7 @@ const modules = await clickHouseOrSkip();
       tenant.environmentId,
     ]);
     [ada, known] = await storeAll();
-    await copyEvents(client, { url: databaseUrl }, { projectId: tenant.environmentId, distinctIds: null });
+    await copyEvents(client, { url: databaseUrl }, allTimes);
   });
   afterAll(async () => {
     await api?.stop();
@@ -230,7 +231,7 @@ const modules = await clickHouseOrSkip();
       [other.environmentId],
     );
     const { databaseUrl } = onPostgres;
-    await copyEvents(client, { url: databaseUrl }, { projectId: other.environmentId, distinctIds: null });
+    await copyEvents(client, { url: databaseUrl }, allTimes);
     await sql.query("DELETE FROM event WHERE project_id = $1 AND timestamp < now() - interval '1 day'", [
       other.environmentId,
     ]);
@@ -301,7 +302,7 @@ const modules = await clickHouseOrSkip();
     });
     await store('order', 'ada-phone', '2026-11-12T00:00:00Z');
     await store('order', 'bob', '2026-11-10T10:00:00Z');
-    await copyEvents(client, { url: api.databaseUrl }, { projectId: other.environmentId, distinctIds: null });
+    await copyEvents(client, { url: api.databaseUrl }, allTimes);
     for (const asked of ['', '&conversion_event=order', '&conversion_event=none', '&date_to=2026-11-11']) {
       const read = (from: TestApi) =>
         from.get(`${path}${id}/exposures/?date_from=2026-11-01${asked}`, other.personalApiKey);
@@ -323,7 +324,7 @@ const modules = await clickHouseOrSkip();
       properties: { x: 'x'.repeat(900_000) },
     });
     for (let n = 0; n < 5; n += 1) await storeEvent(api.database.sql, other.environmentId, { distinctId: 'large' });
-    await copyEvents(client, { url: api.databaseUrl }, { projectId: other.environmentId, distinctIds: null });
+    await copyEvents(client, { url: api.databaseUrl }, allTimes);
     const path = `/api/projects/${other.projectId}/events/`;
     const { body } = await api.get(path, other.personalApiKey);
     expect([body.results.length, body.next]).toEqual([5, null]);

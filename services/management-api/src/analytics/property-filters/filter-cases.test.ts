@@ -24,7 +24,7 @@ describe.each(engines)('property filters on $name', (engine) => {
       const personId = await storePerson(sql, tenant.environmentId, { distinctIds: [name], properties });
       await storeEvent(sql, tenant.environmentId, { event: name, distinctId: name, personId, properties });
     }
-    await opened.follow(tenant.environmentId);
+    await opened.follow();
   });
   afterAll(() => stop());
 
