@@ -445,12 +445,12 @@ describe('with events', () => {
   });
 
   it('console-006, console-023, console-024: shows a hint for an invalid URL, keeps a range relative until it is frozen, and names the time zone', async () => {
-    const page = await console.open('events?after=yesterday&properties=%7B&colour=red&open=1');
+    const page = await console.open('events?after=yesterday&properties=%7B&shade=red&open=1');
     await row(page, 'many').first().waitFor();
     await page
       .getByText('unknown or invalid parameters')
-      .getByText(/colour.*after.*properties.*open/)
-      .or(page.getByText(/colour, after, properties, open/))
+      .getByText(/shade.*after.*properties.*open/)
+      .or(page.getByText(/shade, after, properties, open/))
       .waitFor();
     await page.getByRole('button', { name: /^Date range: Last 24 hours / }).click();
     await page.getByRole('menuitem', { name: 'Last hour' }).click();
