@@ -179,7 +179,7 @@ const modules = await clickHouseOrSkip();
     await followAll();
     const time = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
     const result = await client.query({
-      query: `SELECT count() AS n FROM events FINAL WHERE project_id = {id:Int32} AND timestamp >= ${time('from')} AND timestamp < ${time('to')}`,
+      query: `SELECT count() AS n FROM events WHERE project_id = {id:Int32} AND timestamp >= ${time('from')} AND timestamp < ${time('to')}`,
       query_params: { id: project, from: Date.UTC(1969, 11, 31), to: Date.UTC(1970, 0, 2) },
       format: 'JSONCompactEachRow',
     });
