@@ -10,7 +10,9 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
 
-/** Programs that were written for PostHog run SQL. Each test asserts the numbers that the program has read. */
+/**
+ * Runs programs that were written for PostHog and send SQL. Each test asserts the numbers that the program has read.
+ */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [tools, engageable, modules] = await Promise.all([

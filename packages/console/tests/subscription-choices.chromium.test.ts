@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** Checks the page as it is, in both themes and on a phone. */
+/** Checks the current page in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

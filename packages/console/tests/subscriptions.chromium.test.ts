@@ -36,7 +36,7 @@ const storeDelivery = (id: number, { status, error, target, occasion }: StoredDe
   );
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** Checks the page as it is, in both themes and on a phone. */
+/** Checks the current page in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

@@ -120,8 +120,8 @@ function toUnavailable(cause: unknown): AppError {
 }
 
 /**
- * Formats a placeholder. A single time becomes a DateTime; a list of times stays in milliseconds, as used for finding
- * intervals.
+ * Formats a placeholder. A single time becomes a DateTime. A list of times stays in milliseconds, because it is used to
+ * find intervals.
  */
 function placeholder({ type }: Value, position: number): string {
   const parameter = `{p${position}:${types[type]}}`;

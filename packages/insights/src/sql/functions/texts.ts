@@ -122,7 +122,7 @@ const rows: Row[] = [
   ],
 ];
 
-/** Less frequent functions. */
+/** Functions that are used less often. */
 const others: Row[] = [
   [
     'splitByRegexp(text, pattern) text[]',

@@ -16,7 +16,10 @@ export function ruleInWords(rule: Rule, zone: string): string {
   return words + count + until;
 }
 
-/** @param local the first date in the project's time zone, which decides the day if the rule names none */
+/**
+ * Describes the days of a schedule in words. @param local the first date in the project's time zone, which determines
+ * the day if the rule does not
+ */
 function datesInWords({ frequency, interval, byweekday, bysetpos }: Rule, local: string): string {
   const days = byweekday ?? [];
   const period = every.nth(interval, every.unit(frequency));
@@ -64,7 +67,7 @@ export interface Draft {
   frequency: Frequency;
   interval: number;
   days: readonly Weekday[];
-  /** `kept` is a rule that the form cannot express. */
+  /** `kept` stands for a rule that the form cannot express, and leaves it unchanged. */
   position: (typeof positions)[number] | 'kept';
   group: DayGroup;
 }

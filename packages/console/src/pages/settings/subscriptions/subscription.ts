@@ -32,7 +32,7 @@ export interface Subscription extends Rule {
   created_at: string;
   created_by: { first_name: string; email: string } | null;
   deleted: boolean;
-  /** False: paused. */
+  /** False if the subscription is paused. */
   enabled: boolean;
   title: string | null;
   /** IDs of the dashboard's insights in the report. Empty for the first six insights. */

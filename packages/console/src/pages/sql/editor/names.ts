@@ -1,4 +1,4 @@
-// Which names can stand at a place of a query.
+// Finds the names that can stand at a given place in a query.
 
 /** A field of a `DatabaseSchemaQuery`. */
 export interface SchemaField {
@@ -92,5 +92,5 @@ export function fieldsAt(place: Place, schema: SqlSchema): SchemaField[] {
   return (place.field.fields ?? []).map((one) => all[one] ?? { name: one, type: one === 'properties' ? 'json' : '' });
 }
 
-/** A name as a query has to write it. */
+/** Returns a name in the form in which a query has to write it. */
 export const quoted = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);
