@@ -135,9 +135,9 @@ export interface OutboundResponse {
 /**
  * Sends one request on its own connection, which is closed when the promise settles. Connections are not shared,
  * because one that was opened with `mayBePrivate` could otherwise serve requests without that permission. Redirects are
- * not followed, because their address was not checked.
- * Socket listeners run outside of every try block, so an exception in one would end the process. They only collect
- * bytes; the caller interprets the response after the promise has settled.
+ * not followed, because their address was not checked. Socket listeners run outside of every try block, so an exception
+ * in one would end the process. They only collect bytes. The caller interprets the response after the promise has
+ * settled.
  *
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code of `reasons`
  */

@@ -13,7 +13,7 @@ import { checkDescription, checkNewSettings, type NewSettings } from './settings
 
 export interface NewProject {
   organizationId: string;
-  /** Settings of its first environment by column name; `name` also names the project. */
+  /** Settings of its first environment by column name. `name` also names the project. */
   settings?: Record<string, unknown>;
   /** Has at most 1000 characters. */
   productDescription?: string | null | undefined;
@@ -92,7 +92,7 @@ export async function createEnvironment(
  * Creates an environment with a new key, and records it. Adds filters that exclude members of the organization, unless
  * it is demo data or filters are given.
  *
- * @param id ID of a project's first environment; null takes the next free one.
+ * @param id ID of a project's first environment. Null takes the next free one.
  */
 async function createWithDefaults(
   tx: Transaction,

@@ -82,7 +82,7 @@ export async function removeTotp(tx: Transaction, userId: number): Promise<void>
 const codeCount = 10;
 const codeSigns = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** Replaces all backup codes. @returns the new codes, such as `k3f9q-x7mp2`; only their hashes are stored. */
+/** Replaces all backup codes. @returns the new codes, such as `k3f9q-x7mp2`. Only their hashes are stored. */
 export async function renewBackupCodes(tx: Transaction, userId: number): Promise<string[]> {
   const sign = () => codeSigns[randomInt(codeSigns.length)];
   const half = () => Array.from({ length: 5 }, sign).join('');

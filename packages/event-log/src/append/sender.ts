@@ -29,7 +29,7 @@ interface Topic {
   readonly name: string;
   /** Leader of each partition, indexed by partition. */
   leaders: number[];
-  /** Indexed by partition; empty until the number of partitions is known. */
+  /** Queues indexed by partition. Empty until the number of partitions is known. */
   queues: PartitionQueue[];
   /** Records that arrived before the number of partitions was known, in order. */
   unrouted: QueuedRecord[];

@@ -197,7 +197,7 @@ const columnTypes: Record<ExportColumn['kind'], string> = {
   nothing: 'TEXT',
 };
 
-/** Returns the value of a property; null if it is missing. */
+/** Returns the value of a property, or null if it is missing. */
 function property(row: EventRecord, name: string): unknown {
   // Parses only text that contains the name, because most events do not have the property.
   if (!row.properties.includes(`"${name}"`)) return null;

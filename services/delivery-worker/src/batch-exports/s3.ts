@@ -33,7 +33,7 @@ const partBytes = 8 * 1024 * 1024;
 
 /**
  * Writes the interval as one object of JSON lines. It appears when it is complete and replaces that of an earlier
- * attempt; an interval without records creates none. Holds one part in memory.
+ * attempt. An interval without records creates none. Holds one part in memory.
  */
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;

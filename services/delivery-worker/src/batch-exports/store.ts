@@ -91,7 +91,7 @@ export async function updateBackfill(
 type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 
 /**
- * Claims a due run, by fair turns of the organizations; scheduled runs come before backfills, the oldest first. A claim
+ * Claims a due run, by fair turns of the organizations. Scheduled runs come before backfills, the oldest first. A claim
  * lasts `leaseSeconds` and is renewed by `renewClaim`.
  * @param settledUntil events stored later are not exported yet (`SettledUntil`). A run by the events' own timestamps
  * ignores this unless `isCopied`, which requires that events stored before the run's creation are in the other store.
@@ -172,7 +172,7 @@ export async function completeRun(
 
 /**
  * Records a failed attempt.
- * @param delaySeconds delay before the next attempt; null to give up
+ * @param delaySeconds delay before the next attempt, or null to give up
  */
 export async function failRun(
   sql: Sql,
@@ -202,7 +202,7 @@ const cursorName = 'export_rows';
 
 /**
  * Opens a cursor over the records of a run, in an order that is the same at every attempt. Scheduled runs select events
- * by storage time, so that late events are not missed; backfills of a range select them by their own timestamps. Runs
+ * by storage time, so that late events are not missed. Backfills of a range select them by their own timestamps. Runs
  * of persons always cover all persons in their current state, because the time of their last change is not stored.
  */
 export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
@@ -239,7 +239,7 @@ async function openPersons(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** Returns the next rows; fewer than requested at the end. */
+/** Returns the next rows, or fewer than requested at the end. */
 export async function fetchRows<Row extends EventRecord | PersonRecord>(
   tx: Transaction,
   count: number,
@@ -254,7 +254,7 @@ function listOrNull(list: unknown): string[] | null {
 
 /** A transaction whose start time the server hides, because its session belongs to another role. */
 export interface HiddenTransaction {
-  /** Identifies the transaction at every check; never reused while the server runs. */
+  /** Identifies the transaction at every check. It is never reused while the server runs. */
   id: string;
   isConsumer: boolean;
   hasWritten: boolean;
@@ -264,7 +264,7 @@ export interface HiddenTransaction {
 interface OpenTransactions {
   /** Time of the check, minus the minimum wait. */
   reached: Date;
-  /** Start of the oldest visible relevant transaction; null without one. */
+  /** Start of the oldest visible relevant transaction, or null without one. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
   /** Number of hidden sessions that could delay exports now or later. */

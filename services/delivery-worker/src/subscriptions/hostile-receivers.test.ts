@@ -43,7 +43,7 @@ let counter: DeliverDueDeps['counter'];
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Delivery>(), new Map<string, Delivery>()];
 
-/** Delivers to one webhook per misbehavior, all at the same time; then again after the servers have recovered. */
+/** Delivers to one webhook per misbehavior, all at the same time. Repeats this after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   counter = createDeliveryMetrics(fixture.metrics);

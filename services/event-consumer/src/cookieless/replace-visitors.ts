@@ -16,10 +16,10 @@ import { type CookielessSalts, isCurrentDay, type LocalDay, toLocalDay } from '.
 /**
  * Replaces the IDs of cookieless visitors by a hash of data in every request: environment, IP address, site and
  * browser, with a salt that changes daily and is deleted soon afterwards (mode "stateless";
- * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. Marks events that cannot have such
- * an ID as refused, each with a warning; the rules then drop them.
+ * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. Marks events that cannot have
+ * such an ID as refused, each with a warning. The rules then drop them.
  *
- * @param events events of a batch; cookieless ones are modified.
+ * @param events events of a batch. Cookieless ones are modified.
  * @throws errors of PostgreSQL while reading a salt.
  */
 export async function replaceVisitors(
@@ -48,7 +48,7 @@ interface Traits {
   extra: string;
 }
 
-/** Traits of a visitor; empty strings for missing ones. */
+/** Traits of a visitor. Missing ones are empty strings. */
 function traitsOf({ ip, properties }: CapturedEvent): Traits {
   const { $raw_user_agent, $ip, $host, $cookieless_extra } = properties;
   return {

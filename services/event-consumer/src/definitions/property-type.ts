@@ -12,7 +12,7 @@ const yearFirst = /^\d{4}([-/])(0\d|1[0-2])\1[0-3]\d$/;
 const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
 
 /**
- * Returns the type that a property value suggests; null if unknown. The order of the checks is part of the rule
+ * Returns the type that a property value suggests, or null if unknown. The order of the checks is part of the rule
  * (docs/ingestion-rules.md#definitions): a name can determine the type regardless of the value.
  *
  * @param nowMs current time: integers from the last half year or later can be times in seconds.

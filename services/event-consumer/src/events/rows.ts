@@ -34,7 +34,7 @@ const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
  * Returns the properties to store, without the group keys (docs/ingestion-rules.md#the-event-row). Does not modify the
- * incoming event, because it may be processed again after a failure; changes go into the overlay.
+ * incoming event, because it may be processed again after a failure. Changes go into the overlay.
  */
 export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
   const properties: Overlay = { under: stripProperties(event, processing), over: {} };
@@ -197,7 +197,7 @@ function isFromServer(properties: JsonObject): boolean {
   return properties.$is_server === true;
 }
 
-/** Renames `from` to `to` unless `to` exists; null if there is no `from`. */
+/** Renames `from` to `to` unless `to` exists. Returns null if there is no `from`. */
 function renameKey(object: unknown, from: string, to: string): JsonObject | null {
   if (!isObject(object) || !Object.hasOwn(object, from)) return null;
   const { [from]: value, ...rest } = object;

@@ -147,7 +147,7 @@ type MergePlan<Person extends PersonFacts> =
 
 /**
  * The truth table of merges (docs/ingestion-rules.md#merges). `null` means that the ID has no person. Only a merge of
- * two persons can be rejected; adding an ID to a person always succeeds.
+ * two persons can be rejected. Adding an ID to a person always succeeds.
  */
 export function planMerge<Person extends PersonFacts>(
   source: Person | null,

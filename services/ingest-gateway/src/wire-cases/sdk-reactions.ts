@@ -7,7 +7,7 @@ export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 export interface SdkResponse {
   status: number;
   retryAfter: string | null;
-  /** The body as JSON; undefined if it is not valid JSON. */
+  /** The body as JSON, or undefined if it is not valid JSON. */
   json: unknown;
 }
 

@@ -48,7 +48,7 @@ export interface SamlExpectation {
   acsUrl: string;
   /** Our own entity ID. */
   audience: string;
-  /** ID of our request; null for an unsolicited response, which the domain must allow. */
+  /** ID of our request, or null for an unsolicited response, which the domain must allow. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -259,7 +259,7 @@ const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'
 
 /**
  * Checks the conditions of an assertion.
- * @returns the end of the assertion's validity in milliseconds; 0 if only the confirmation has one
+ * @returns the end of the assertion's validity in milliseconds, or 0 if only the confirmation has one
  */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
   const conditions = only(assertion, assertionNs, 'Conditions');
@@ -318,7 +318,7 @@ function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }:
 
 /**
  * Checks that an element is valid now.
- * @returns the end in milliseconds; 0 if the element has none
+ * @returns the end in milliseconds, or 0 if the element has none
  */
 function checkTimes(
   element: Element,
@@ -410,7 +410,7 @@ function only(parent: Element, namespace: string, name: string): Element | undef
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** The text of an element; empty if it contains other elements. */
+/** The text of an element, or empty if it contains other elements. */
 function textOf(element: Element | null): string {
   return element === null || listElements(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

@@ -48,7 +48,7 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** Limits wrong and missing tokens per address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
-  /** Turns database failures into errors for the client; null for every other error. */
+  /** Turns database failures into errors for the client, or null for every other error. */
   translateError: (error: unknown) => AppError | null;
 }
 

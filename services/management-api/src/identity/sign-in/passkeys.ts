@@ -142,7 +142,7 @@ export async function createPasskeyChallenge(
 
 /**
  * Verifies the response of a passkey, and records its use.
- * @param userId the expected user; null if the passkey identifies the user.
+ * @param userId the expected user, or null if the passkey identifies the user.
  * @param needsVerification whether the authenticator must have verified the user, e.g. by a PIN.
  * @returns `isVerified` if the authenticator verified the user by a fingerprint or PIN. The passkey then counts as both
  * factors.

@@ -13,7 +13,7 @@ import {
   type TestApi,
 } from '../../testing/start-test-api.ts';
 
-/** Second factors: codes of an app, backup codes and passkeys; and passkeys instead of a password. */
+/** Second factors: codes of an app, backup codes and passkeys. Also tests passkeys instead of a password. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
