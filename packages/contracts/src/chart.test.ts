@@ -46,7 +46,7 @@ it('labels months without days, and hours with the time', () => {
   expect(formatAxisLabels(['2026-11-23 16:00:00'])).toEqual(['23 Nov 16:00']);
 });
 
-it('computes the end of an interval', () => {
+it('computes the end of a chart interval', () => {
   const ends = (['hour', 'day', 'week', 'month'] as const).map((interval) =>
     endOfInterval(parseSeriesTime('2026-01-31'), interval),
   );

@@ -262,7 +262,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
     { REDIS_CA_FILE: testCertificates.noCertificateFile },
     ['certificates', 'problem', 'REDIS_CA_FILE'],
   ],
-])('reports %s', async (_what, changed, expected) => {
+])('doctor reports %s', async (_what, changed, expected) => {
   const { findings } = await doctor({ ...inPostgres, ...changed });
   expect(findings).toContainEqual(finding(...expected));
 });
@@ -279,7 +279,7 @@ test.each<[string, Record<string, string>, string[]]>([
   expect(missing).toEqual(expected);
 });
 
-test('reports pending and unknown migrations', async () => {
+test('doctor reports pending and unknown migrations', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const { exitCode, findings } = await doctor({ ...inPostgres, DATABASE_URL: empty.url });
@@ -337,7 +337,7 @@ test('reports a pooler that does not pass notifications on', async () => {
   await pooler.stop();
 });
 
-test('reports a replication slot without a reader', async () => {
+test('doctor reports a replication slot without a reader', async () => {
   const slot = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query('SELECT pg_create_physical_replication_slot($1, true)', [slot]);
   try {
@@ -478,7 +478,7 @@ test('reports offsets beyond the end, offsets of another log, and events that wi
   }
 });
 
-test('uses the same defaults as the services', () => {
+test('doctor uses the same defaults as the services', () => {
   const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
   for (const [field, { default: value }] of Object.entries(
     doctorSettingsSchema.properties as Record<string, { default?: unknown }>,

@@ -156,7 +156,7 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ['a valid certificate', () => daysBeforeExpiry(30), 'ok', 'valid until'],
   ['a certificate that expires soon', () => daysBeforeExpiry(20), 'warning', 'expires in 20 days'],
   ['an expired certificate', () => daysBeforeExpiry(-2), 'problem', 'expired on'],
-])('reports %s', async (_what, look, state, found) => {
+])('doctor reports %s', async (_what, look, state, found) => {
   expect(await look()).toContainEqual(expect.objectContaining({ state, found: expect.stringContaining(found) }));
 });
 

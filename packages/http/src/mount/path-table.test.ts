@@ -34,11 +34,11 @@ const matches: [string, string, Record<string, string>][] = [
   ['/pages/old/one', '/pages/old/*', {}],
 ];
 
-test.each(matches)('%s matches %s', (path, value, params) => {
+test.each(matches)('the path %s matches %s', (path, value, params) => {
   expect(find(path)).toEqual({ kind: 'found', value, params });
 });
 
-test('the order of the declarations does not matter', () => {
+test('the order of route declarations does not matter', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(paths, { minLength: paths.length }), (shuffled) => {
       const findShuffled = tableOf(shuffled);
@@ -69,10 +69,10 @@ test.each([
   '/api/things/7/parts',
   '/api/things/7/parts/1/2',
   '/pagesone',
-])('%s matches no path', (path) => {
+])('the path %s matches no route', (path) => {
   expect(find(path)).toEqual({ kind: 'unknown' });
 });
 
-test.each(['/api/things/%ff', '/api/things/%', '/api/things/1/parts/%zz/'])('%s cannot be decoded', (path) => {
+test.each(['/api/things/%ff', '/api/things/%', '/api/things/1/parts/%zz/'])('the path %s cannot be decoded', (path) => {
   expect(find(path)).toEqual({ kind: 'undecodable' });
 });

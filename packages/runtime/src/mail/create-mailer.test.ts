@@ -80,7 +80,7 @@ test('reports an unreachable server differently from a refusal, and uses the ser
   expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
 });
 
-test('counts attempts by result', async () => {
+test('counts attempts to send mail by result', async () => {
   const text = await metrics.registry.metrics();
   expect(text).toMatch(/millrace_mails_total\{result="accepted"\} \d/);
   expect(text).toContain('millrace_mails_total{result="refused"} 3');

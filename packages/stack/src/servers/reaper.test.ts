@@ -25,7 +25,7 @@ test('ends only the servers it watches when its owner is killed', async () => {
   process.kill(pids.forgotten, 'SIGKILL');
 });
 
-test('ends nothing after it was dismissed', async () => {
+test('the reaper ends nothing after it was dismissed', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
   // When this second reaper has done its work, the first one would have done it too.

@@ -73,7 +73,7 @@ test('keeps the data until all consumers have learned of the deletion', async ()
   await database.sql.query('DELETE FROM environment_cleanup');
 });
 
-test('concurrent workers delete everything', async () => {
+test('concurrent workers delete everything of a deleted project', async () => {
   const tenants = [await createTestTenant(database), await createTestTenant(database)];
   for (const { environmentId, projectId } of tenants) {
     await storeData(environmentId);
@@ -86,7 +86,7 @@ test('concurrent workers delete everything', async () => {
   for (const { environmentId } of tenants) expect(await rowsOf(environmentId)).toBe(0);
 });
 
-test('the list contains every table of ingested data', async () => {
+test('the list of tables to clean up contains every table of ingested data', async () => {
   const rows = await database.sql.query<{ table: string }>(
     `SELECT c.table_name AS table FROM information_schema.columns c
        JOIN pg_class p ON p.relname = c.table_name AND NOT p.relispartition AND p.relkind IN ('r', 'p')

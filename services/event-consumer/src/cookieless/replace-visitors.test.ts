@@ -142,7 +142,7 @@ test.each([false, true])(
   },
 );
 
-test('a visitor has one session per day', async () => {
+test('a cookieless visitor has one session per day', async () => {
   const events = [visit(), visit({ $session_id: 'of the client' })];
   await store(...events);
   const rows = await sql(

@@ -41,7 +41,7 @@ describe('monthOf', () => {
   });
 });
 
-test('concurrent processes create each month once', async () => {
+test('concurrent processes create each monthly partition once', async () => {
   const pools = Array.from({ length: 4 }, () =>
     createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 1 }),
   );

@@ -49,7 +49,7 @@ test('parses any event with the same result as parsing the complete record', () 
   );
 });
 
-test('returns the properties as they were written', () => {
+test('returns the properties of an event as they were written', () => {
   const text = '{ "b":12345678901234567890,"a":"ü" }';
   expect(asWritten(withProperties(text)).text).toBe(text);
 });

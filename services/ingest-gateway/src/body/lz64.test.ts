@@ -10,7 +10,7 @@ test.each([
   ['one character', 'a'],
   ['one repeated character', 'a'.repeat(5000)],
   ['a string that refers to the phrase being defined', 'abababababababa'],
-])('decodes the output of the library: %s', (_name, text) => {
+])('decodes the output of the lz-string library: %s', (_name, text) => {
   expect(decodeLz64(lzString.compressToBase64(text), noLimit)).toEqual({ outcome: 'text', text });
 });
 
@@ -34,7 +34,7 @@ test('returns `broken` for any invalid input, and never throws', () => {
   );
 });
 
-test.each(['', '!!!!', 'AAAA', '{"event":1}'])('body-015 garbage is broken: %j', (garbage) => {
+test.each(['', '!!!!', 'AAAA', '{"event":1}'])('body-015 returns `broken` for garbage: %j', (garbage) => {
   expect(decodeLz64(garbage, noLimit)).toEqual({ outcome: 'broken' });
 });
 

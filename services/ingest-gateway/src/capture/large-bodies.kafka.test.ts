@@ -172,7 +172,7 @@ test('a small lz64 body that decodes to megabytes does not delay other requests'
   expect(answered).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
-test('stopping waits for large bodies in progress', async () => {
+test('a gateway that stops waits for large bodies in progress', async () => {
   const key = await newKey();
   const stopped = await fixture.startGateway();
   const answer = post(JSON.stringify({ api_key: key, batch: events() }), stopped);

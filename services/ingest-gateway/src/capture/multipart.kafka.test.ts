@@ -107,7 +107,7 @@ test('accepts the form of a browser, with all data and the key in the event', as
   expect((await reader.events(key, 1)).map(({ properties }) => properties)).toEqual([{ a: 1, $ai_input: [1] }]);
 });
 
-test('accepts a gzip body, declared or not', async () => {
+test('accepts a multipart body with gzip, declared or not', async () => {
   const key = await newKey();
   const body = gzipSync(toBody([json('event', generation), json('event.properties', { $ai_model: 'm' })]));
   expect(await send(body, { key, headers: { 'content-encoding': 'gzip' } })).toMatchObject({ status: 200 });
@@ -171,7 +171,7 @@ test('omits text that does not fit into a record, and stores later parts that fi
   });
 });
 
-test('treats names of prototypes as data', async () => {
+test('treats part names that are names of prototypes as data', async () => {
   const key = await newKey();
   const parts = [
     json('event', generation),
@@ -296,7 +296,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
     null,
     () => toBody([event, json('event.properties', { a: 'x'.repeat(9_000_000) })]),
   ],
-])('returns an error that names the part: %s', async (_what, status, code, attr, body) => {
+])('returns an error that names the invalid part: %s', async (_what, status, code, attr, body) => {
   const key = await newKey();
   const { status: answered, answer, headers } = await send(body(), { key });
   expect([answered, answer.code, answer.attr]).toEqual([status, code, attr]);

@@ -60,7 +60,7 @@ test.each([
   ['time-014', '2023-01-01T12:00:00', '2023-01-01T12:00:00.000Z'],
   ['time-014', 'Sun, 01 Jan 2023 12:00:00 GMT', '2023-01-01T12:00:00.000Z'],
   ['time-014', '1672574400000', '2023-01-01T12:00:00.000Z'],
-])('%s %s', (_no, text, expected) => {
+])('%s: parses the time %s', (_no, text, expected) => {
   expect(read(text)).toBe(expected);
 });
 

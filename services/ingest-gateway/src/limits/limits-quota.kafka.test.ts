@@ -112,7 +112,7 @@ test('responds to a beacon over the quota with 200 and a body, not with an empty
   expect(await sendBatch(gateway, token, times(1), { path: '/e/?beacon=1' })).toMatchObject(limited);
 });
 
-test('does not count or limit a historical migration', async () => {
+test('the quota does not count or limit a historical migration', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   for (let i = 0; i < 3; i++) {

@@ -72,7 +72,7 @@ test.each([
   expect(answer).toMatchObject({ status, retryAfter: '10' });
 });
 
-test('does not count or reject a historical migration', async () => {
+test('the rate limit does not count or reject a historical migration', async () => {
   const token = await limitedToken(1);
   const gateway = await start();
   for (let i = 0; i < 3; i++) {
@@ -82,7 +82,7 @@ test('does not count or reject a historical migration', async () => {
   expect(await sendBatch(gateway, token, times(1), server)).toMatchObject({ status: 200 });
 });
 
-test('two gateways share the limit', async () => {
+test('two gateways share the rate limit', async () => {
   const token = await limitedToken(100);
   const [one, two] = [await start(), await start()];
   expect(await sendBatch(one, token, times(600), server)).toMatchObject({ status: 200 });

@@ -112,7 +112,7 @@ test.each([
   ['a name of an object member', '{"__proto__":{"x":1},"constructor":{"prototype":null},"toString":"x"}'],
   ['white space', '{ "a" :\n[ 1 ,\t2 ] }'],
   ['characters of every width', '{"ü":"größe 🎉 \u2028"}'],
-])('copies %s unchanged', async (_what, properties) => {
+])('copies %s of an event unchanged', async (_what, properties) => {
   const [record] = await recordsOf(around(properties));
   expect(record).toContain(`"properties":${properties}}`);
 });
@@ -122,7 +122,7 @@ test.each([
   ['an unpaired surrogate', '{"a":"\\ud83c"}', { a: '\ufffd' }],
   ['surrogates in the wrong order', '{"a":"\\udf89\\ud83c"}', { a: '\ufffd\ufffd' }],
   ['an unpaired surrogate in a name', '{"a\\ud83c":1}', { 'a\ufffd': 1 }],
-])('repairs %s', async (_what, properties, expected) => {
+])('repairs %s in an event', async (_what, properties, expected) => {
   const [record] = await recordsOf(around(properties));
   expect(JSON.parse(record ?? '').properties).toEqual(expected);
 });
@@ -145,14 +145,14 @@ test.each([
     `{"api_key":"${key}","batch":[{"event":"x","distinct_id":"b"}],"batch":[{"event":"last","distinct_id":"b"}]}`,
     { event: 'last' },
   ],
-])('uses the last value if %s occurs twice', async (_what, json, expected) => {
+])('uses the last value if %s occurs twice in the JSON', async (_what, json, expected) => {
   const records = await recordsOf(json);
   expect(records).toHaveLength(1);
   expect(JSON.parse(records[0] ?? '')).toMatchObject(expected);
   expect(JSON.parse(records[0] ?? '')).not.toHaveProperty('$set');
 });
 
-test('recognizes a name with escapes', async () => {
+test('recognizes a field name with escapes', async () => {
   const [record] = await recordsOf(`{"api_key":"${key}","\\u0065vent":"a","distinct_id":"b"}`);
   expect(JSON.parse(record ?? '')).toMatchObject({ event: 'a' });
 });

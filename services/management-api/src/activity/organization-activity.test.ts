@@ -90,7 +90,7 @@ test('returns 403 to members, who could learn about private environments', async
 });
 
 test.each(['user=me', 'after=soon', 'cursor=x', 'cursor=eyJhdCI6LTF9'])(
-  'returns 400 for %s, naming the field',
+  'returns 400 for the activity filter %s, naming the field',
   async (query) => {
     const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
     expect([status, body.attr]).toEqual([400, query.split('=')[0]]);

@@ -83,7 +83,7 @@ test.each([
     { credentials: withKey, bodies: inField('session_recording_url_trigger_config') },
   ],
 ] as const)(
-  '%s',
+  'the process stays responsive for %s',
   async (_where, method, path, { credentials, bodies }) => {
     const before = await figures();
     for (const hostile of bodies) {

@@ -297,7 +297,7 @@ test('keeps separate tiles for two texts with the same body', async () => {
   expect(await planLayout(id, layout)).toEqual([]);
 });
 
-test('insight-288: has an empty plan after an import', async () => {
+test('insight-288: Terraform has an empty plan after an import', async () => {
   const { id, board, one, query_json } = await setUp();
   const read = await ok('GET', `insights/${one}`);
   const imported = { name: read.name, query_json: JSON.stringify(read.query), tags: read.tags };

@@ -143,7 +143,7 @@ test.each([
     'invalid_input',
     'display: Expected a text.',
   ],
-])('returns 400 for an insight: %s', async (_, body, code, detail) => {
+])('returns 400 for an SQL insight: %s', async (_, body, code, detail) => {
   const refused = { status: 400, body: { code, attr: 'query', detail } };
   expect(await send('POST', 'insights', body)).toMatchObject(refused);
   const { id } = await made('insights', { query: source });

@@ -42,7 +42,7 @@ test('creates a person without properties for every distinct ID except the main 
   }
 });
 
-test('moves events with their distinct IDs', async () => {
+test('a split moves events with their distinct IDs', async () => {
   const uuid = await person('ada', 'phone');
   const event = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'phone', personId: uuid });
   const eventsOf = async (id: string) =>
@@ -53,7 +53,7 @@ test('moves events with their distinct IDs', async () => {
   expect(await eventsOf(fresh.uuid)).toMatchObject([{ id: event }]);
 });
 
-test('keeps only main_distinct_id if distinct_ids_to_split is null', async () => {
+test('a split keeps only main_distinct_id if distinct_ids_to_split is null', async () => {
   const uuid = await person('ada', 'phone');
   await split(uuid, { main_distinct_id: 'phone', distinct_ids_to_split: null });
   expect(await get(uuid)).toMatchObject({ distinct_ids: ['phone'] });
@@ -75,7 +75,7 @@ test('changes nothing and adds no log entry when a split is repeated', async () 
   expect(await activity(uuid)).toHaveLength(1);
 });
 
-test('logs the new persons, but no distinct IDs', async () => {
+test('a split logs the new persons, but no distinct IDs', async () => {
   const uuid = await person('qwortz', 'qwortz-phone');
   const { splits } = (await split(uuid)).body;
   const records = await activity(uuid);

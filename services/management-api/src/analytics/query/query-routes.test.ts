@@ -285,7 +285,7 @@ test.each([
   expect([status, body.detail]).toEqual([400, detail]);
 });
 
-test('returns the rows of SQL as CSV', async () => {
+test('returns the rows of an SQL query as CSV', async () => {
   const path = `/api/projects/${own.projectId}/query/?format=csv`;
   const query = { ...ordersBy, query: 'SELECT event, count() FROM events GROUP BY 1' };
   const answer = await fetch(`${api.url}${path}`, {

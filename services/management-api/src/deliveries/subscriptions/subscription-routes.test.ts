@@ -451,7 +451,7 @@ test("returns 404 for unknown subscriptions and those of others, and 403 for ano
   ).toMatchObject(NF());
 });
 
-test('keeps concurrent changes of different fields', async () => {
+test('keeps concurrent changes of different subscription fields', async () => {
   const { body } = await create();
   await Promise.all([
     change(body.id, { title: 'New' }),
@@ -461,7 +461,7 @@ test('keeps concurrent changes of different fields', async () => {
   expect((await read(body.id)).body).toMatchObject({ title: 'New', interval: 3, count: 9 });
 });
 
-test('lists deliveries with their results', async () => {
+test('lists the deliveries of a subscription with their results', async () => {
   const { body } = await create();
   await api.database.sql.query(
     `UPDATE subscription_delivery SET status = 'failed', attempts = 1, error = 'No.', finished_at = now() WHERE subscription_id = $1`,
@@ -474,7 +474,7 @@ test('lists deliveries with their results', async () => {
   });
 });
 
-test('records creation, changes and deletion without the addresses', async () => {
+test('records creation, changes and deletion of a subscription without the addresses', async () => {
   const { body } = await create();
   await change(body.id, { title: 'New', target_value: 'secret@x.com' });
   await change(body.id, { deleted: true });

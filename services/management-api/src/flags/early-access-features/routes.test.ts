@@ -158,7 +158,7 @@ test.each<[object, string, string]>([
   [{ stage: undefined }, 'required', 'stage'],
   [{ documentation_url: 'javascript:alert(1)' }, 'invalid_input', 'documentation_url'],
   [{ documentation_url: `https://x.example/${'x'.repeat(800)}` }, 'max_length', 'documentation_url'],
-])('returns 400 for %j', async (body, code, attr) => {
+])('returns 400 for an early access feature with %j', async (body, code, attr) => {
   expect(await create(body)).toMatchObject({ status: 400, body: { code, attr } });
 });
 

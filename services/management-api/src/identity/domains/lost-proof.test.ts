@@ -103,7 +103,7 @@ test('signs users in for seven days after the record went missing, and again onc
   expect(await send(acme, 'POST', `${id}/verify/`)).toMatchObject(VE('already_verified', null, expect.any(String)));
 });
 
-test('returns 400 to another organization within seven days', async () => {
+test('returns 400 to another organization that verifies the domain within seven days', async () => {
   await missFor(6);
   const taken = VE('unique', 'domain', 'domain with this domain already exists.');
   expect(await send(next, 'POST', '', { domain: name })).toMatchObject(taken);

@@ -107,7 +107,7 @@ test('accepts the claim in which Microsoft says that the owner of a domain is ve
   expect(await signIn()).toMatchObject({ ok: true, identity: { isEmailVerified: true } });
 });
 
-test('starts with state, nonce and PKCE', async () => {
+test('starts a sign-in with state, nonce and PKCE', async () => {
   const oidc = createOidcSignIn({ mayBePrivate: false });
   const begun = await oidc.begin(provider(), { redirectUri, loginHint: 'ada@corp.example', reauthenticate: true });
   const query = begun.ok ? Object.fromEntries(new URL(begun.url).searchParams) : {};

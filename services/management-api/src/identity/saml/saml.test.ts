@@ -565,7 +565,7 @@ const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] 
   ],
 ];
 
-test.each(refused)('%s is rejected as %s', (_, reason, answer, differently = {}) => {
+test.each(refused)('%s: rejects the SAML response as %s', (_, reason, answer, differently = {}) => {
   const outcome = check(answer(), differently);
   expect(outcome).toMatchObject({ ok: false, reason });
   // The detail is one sentence for an administrator, without the message itself.
