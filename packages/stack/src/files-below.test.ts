@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { filesBelow } from '../bin/prepare/files-below.mjs';
+import { listFilesBelow } from '../bin/prepare/files-below.mjs';
 
 test('terminates in a workspace whose packages link to each other, and reports links without following them', () => {
   const root = mkdtempSync(join(tmpdir(), 'millrace-files-'));
@@ -13,7 +13,7 @@ test('terminates in a workspace whose packages link to each other, and reports l
   symlinkSync(root, join(root, 'b/all'));
 
   const found = (options = {}) =>
-    filesBelow(root, options).map(({ path, isLink }) => `${path.slice(root.length)}${isLink ? ' ->' : ''}`);
+    listFilesBelow(root, options).map(({ path, isLink }) => `${path.slice(root.length)}${isLink ? ' ->' : ''}`);
   expect(found()).toEqual(['/a/b ->', '/a/src/one.ts', '/b/all ->', '/b/two.ts']);
   expect(found({ withPackages: true })).toEqual([
     ...['/a/b ->', '/a/src/one.ts', '/b/all ->', '/b/node_modules/c/three.ts', '/b/two.ts'],

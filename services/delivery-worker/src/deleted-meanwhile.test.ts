@@ -6,7 +6,7 @@ import { createExportMetrics, runDueExports } from './batch-exports/run.ts';
 import { cleanUp } from './deletion/delete-data.ts';
 import { createDueReports } from './subscriptions/create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
-import { oneRound } from './testing/one-round.ts';
+import { runOneRound } from './testing/one-round.ts';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
@@ -62,8 +62,8 @@ test('ends when the project is deleted while its report is being sent', async ()
     postTimeoutMs: patienceMs,
     counter,
   };
-  await oneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
-  const delivering = oneRound((slots) => deliverDueReports(deps, slots));
+  await runOneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+  const delivering = runOneRound((slots) => deliverDueReports(deps, slots));
   const answer = await asked;
   await deleteProject(deleted.projectId);
   answer();
@@ -108,7 +108,7 @@ test('when the project is deleted during an export, nothing appears at the desti
       return rows;
     },
   };
-  const exporting = oneRound((slots) =>
+  const exporting = runOneRound((slots) =>
     runDueExports({ ...deps, database: { ...fixture.database, sql: held } }, new AbortController().signal, slots),
   );
   await firstPage;
@@ -120,7 +120,7 @@ test('when the project is deleted during an export, nothing appears at the desti
   expect(await exporting).toBe(true);
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
-  expect(await oneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
+  expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
   // Skips the waiting time for late writers.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);

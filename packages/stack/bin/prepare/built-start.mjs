@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { filesBelow } from './files-below.mjs';
+import { listFilesBelow } from './files-below.mjs';
 import { createStamp, runQuietly, setupLog, setupProblem } from './prepare.mjs';
 
 /**
@@ -33,7 +33,7 @@ export async function builtStart({ root, progress }) {
 }
 
 function sourcesIn(root, name) {
-  return filesBelow(join(root, name))
+  return listFilesBelow(join(root, name))
     .filter(({ path, isLink }) => !isLink && /\.(tsx?|mjs|js|css|svg|html|json)$/.test(path))
     .map(({ path }) => path)
     .filter((path) => !/\/dist\/|\/tests?\/|\/testing\/|\.test\.ts$/.test(path.slice(root.length)));

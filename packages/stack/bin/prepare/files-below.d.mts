@@ -1,4 +1,4 @@
-export function filesBelow(
+export function listFilesBelow(
   directory: string,
   options?: { withPackages?: boolean },
 ): { path: string; isLink: boolean }[];

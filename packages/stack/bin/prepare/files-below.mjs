@@ -10,12 +10,12 @@ import { join } from 'node:path';
  * @param {{ withPackages?: boolean }} options whether to enter directories named `node_modules`
  * @returns {{ path: string, isLink: boolean }[]} paths that start with `directory`
  */
-export function filesBelow(directory, { withPackages = false } = {}) {
+export function listFilesBelow(directory, { withPackages = false } = {}) {
   return readdirSync(directory, { withFileTypes: true })
     .filter(({ name }) => withPackages || name !== 'node_modules')
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(directory, entry.name);
-      return entry.isDirectory() ? filesBelow(path, { withPackages }) : [{ path, isLink: entry.isSymbolicLink() }];
+      return entry.isDirectory() ? listFilesBelow(path, { withPackages }) : [{ path, isLink: entry.isSymbolicLink() }];
     });
 }

@@ -78,14 +78,14 @@ export async function bundlePrograms(
     // Stack traces show the source files and lines, but the bundle does not contain the source code.
     sourcemap: 'linked',
     sourcesContent: false,
-    external: carriedPatterns,
+    external: unbundledPatterns,
     banner: { js: requireForLibraries },
     logLevel: 'warning',
     metafile: true,
   });
   // esbuild's child process would otherwise keep its memory, and keep this process alive.
   await stop();
-  await carryPackages(root, outDirectory);
+  await copyUnbundledPackages(root, outDirectory);
   // Charts in report emails are rendered with these fonts.
   await cp(join(root, 'packages/reports/fonts'), join(outDirectory, 'fonts'), { recursive: true });
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
@@ -124,10 +124,10 @@ const carried: Record<string, string> = {
 };
 
 /** Patterns for esbuild: these packages and their builds for single platforms stay imports. */
-export const carriedPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
+export const unbundledPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
 /** Returns the installed directory of each copied package, by name. */
-export function carriedPackages(root: string): Map<string, string> {
+export function unbundledPackages(root: string): Map<string, string> {
   return new Map(
     Object.entries(carried).map(([name, dependent]) => [
       name,
@@ -145,8 +145,8 @@ export async function platformBuilds(source: string): Promise<Record<string, str
 }
 
 /** Copies these packages and their builds for this machine to `<outDirectory>/node_modules`. */
-export async function carryPackages(root: string, outDirectory: string): Promise<void> {
-  for (const [name, source] of carriedPackages(root)) {
+export async function copyUnbundledPackages(root: string, outDirectory: string): Promise<void> {
+  for (const [name, source] of unbundledPackages(root)) {
     const target = join(outDirectory, 'node_modules', name);
     await cp(source, target, { recursive: true, dereference: true });
     for (const platformBuild of Object.keys(await platformBuilds(source))) {

@@ -14,7 +14,7 @@ import {
   readLockfile,
   updateBase,
 } from './base.ts';
-import { carriedLayer, nodeLayer, programsLayer, systemLayer, type Tree, writeTree } from './layers.ts';
+import { nodeLayer, packagesLayer, programsLayer, systemLayer, type Tree, writeTree } from './layers.ts';
 import { type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
 import { bundledPackages, sbom, thirdPartyLicenses } from './sbom.ts';
 
@@ -142,7 +142,7 @@ export async function buildImageTrees(
       const layers = [
         { title: 'Debian libraries', tree: await systemLayer(lock, platform) },
         { title: `Node.js ${base.node.version}`, tree: await nodeLayer(base) },
-        { title: 'packages that the programs load', tree: await carriedLayer(root, lockfile, platform) },
+        { title: 'packages that the programs load', tree: await packagesLayer(root, lockfile, platform) },
         {
           title: 'programs',
           tree: await programsLayer(dist, { ...documents, [sbomPath]: sbom(contents, labels) }),

@@ -2,8 +2,8 @@
 
 import { chmod, mkdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { filesBelow } from '../../bin/prepare/files-below.mjs';
-import { carriedPackages, platformBuilds } from '../build/build.ts';
+import { listFilesBelow } from '../../bin/prepare/files-below.mjs';
+import { platformBuilds, unbundledPackages } from '../build/build.ts';
 import { npmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, debianFiles, type Lockfile, type Platform } from './base.ts';
 
@@ -62,9 +62,9 @@ export async function nodeLayer({ node }: Base): Promise<Tree> {
 }
 
 /** The packages that cannot be bundled, with their builds for this platform. */
-export async function carriedLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
+export async function packagesLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
   const tree: Tree = new Map();
-  for (const [name, source] of carriedPackages(root)) {
+  for (const [name, source] of unbundledPackages(root)) {
     await addFolder(tree, `app/node_modules/${name}`, { folder: source });
     for (const build of lockfile.forPlatform(await platformBuilds(source), platform)) {
       await addFolder(tree, `app/node_modules/${build.name}`, { folder: await npmPackage(build) });
@@ -114,7 +114,7 @@ export async function addFolder(
   path: string,
   { folder, takes = () => true, withPackages = false }: FolderOptions,
 ): Promise<void> {
-  for (const { path: source, isLink } of filesBelow(folder, { withPackages })) {
+  for (const { path: source, isLink } of listFilesBelow(folder, { withPackages })) {
     const within = source.slice(folder.length + 1);
     if (!takes(within)) continue;
     const target = `${path}/${within}`;

@@ -1,7 +1,7 @@
 // Lists the contents of an image, as a bill of materials and as the licenses of its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { carriedPackages } from '../build/build.ts';
+import { unbundledPackages } from '../build/build.ts';
 import type { NpmPackage } from '../fetched-programs.ts';
 import type { Base, Platform } from './base.ts';
 import type { Labels } from './oci-image.ts';
@@ -86,7 +86,10 @@ interface BundledPackage {
  * @param bundled source files that are part of the programs, as paths relative to the root
  */
 export async function bundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
-  const folders = new Set([...bundled.flatMap((path) => packageFolder(root, path)), ...carriedPackages(root).values()]);
+  const folders = new Set([
+    ...bundled.flatMap((path) => packageFolder(root, path)),
+    ...unbundledPackages(root).values(),
+  ]);
   const packages = await Promise.all([...folders].map(readPackage));
   const byName = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);

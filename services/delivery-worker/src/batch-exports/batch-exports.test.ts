@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDatabase } from '@millrace/db';
 import { createFaultProxy, createTestTenant } from '@millrace/testing';
 import { createFairSlots } from '../poll.ts';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
@@ -28,7 +28,7 @@ const forever = new AbortController().signal;
 const repeatUntilDone = async (work: () => Promise<boolean>) => {
   for (let rounds = 0; await work(); rounds += 1) if (rounds > 200) throw new Error('It does not come to an end.');
 };
-const runAll = () => repeatUntilDone(() => oneRound((slots) => runDueExports(deps, forever, slots)));
+const runAll = () => repeatUntilDone(() => runOneRound((slots) => runDueExports(deps, forever, slots)));
 const runsOf = (id: string) =>
   fixture.database.sql.query(
     `SELECT status, records_completed, bytes_exported::int AS bytes, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
@@ -101,7 +101,7 @@ test('exporting an interval again does not duplicate rows', async () => {
   expect(await count(table)).toBe(50);
 });
 
-test('applies the include and exclude filters', async () => {
+test('an export applies its include and exclude filters', async () => {
   const { environmentId, table } = await oneRun({}, { include_events: ['a', 'b'], exclude_events: ['b'] });
   for (const event of ['a', 'b', 'c']) {
     await storeEvents(fixture.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
@@ -181,7 +181,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   const atOnce = { ...deps, settledUntil: fixture.atOnce };
   const plan = () => planRun(atOnce);
-  const run = () => repeatUntilDone(() => oneRound((slots) => runDueExports(atOnce, forever, slots)));
+  const run = () => repeatUntilDone(() => runOneRound((slots) => runDueExports(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
     // A whole millisecond that is not before the start of the transaction.
@@ -241,7 +241,7 @@ test('retries when a destination is down and reports why, without revealing its 
   await proxy.stop();
 });
 
-test('gives up a wrong database after five attempts', async () => {
+test('an export gives up a wrong database after five attempts', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
   await repeatUntilDone(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -257,10 +257,10 @@ test('gives up a wrong database after five attempts', async () => {
   ]);
 });
 
-test('rejects a private network unless it is allowed', async () => {
+test('an export rejects a private network unless it is allowed', async () => {
   const { id } = await oneRun();
   await repeatUntilDone(() => planRun(fixture));
-  await repeatUntilDone(() => oneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
+  await repeatUntilDone(() => runOneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
   ]);
@@ -288,7 +288,7 @@ test('a stopping worker releases its run, and the attempt does not count', async
   await repeatUntilDone(() => planRun(fixture));
   const stopping = new AbortController();
   stopping.abort();
-  await oneRound((slots) => runDueExports(deps, stopping.signal, slots));
+  await runOneRound((slots) => runDueExports(deps, stopping.signal, slots));
   expect(await runsOf(id)).toMatchObject([{ status: 'Starting', attempts: 0 }]);
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
@@ -315,7 +315,7 @@ test('a backfill exports events by their own timestamps, interval by interval, a
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
 });
 
-test('organizations take turns, and scheduled runs precede backfills', async () => {
+test('organizations take turns with their runs, and scheduled runs precede backfills', async () => {
   const { sql } = fixture.database;
   const [first, second] = [await oneRun(), await oneRun()];
   await sql.query(

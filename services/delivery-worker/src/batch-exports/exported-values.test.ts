@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant } from '@millrace/testing';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
@@ -34,7 +34,7 @@ async function oneRun(fields: Record<string, unknown> = {}) {
 const forever = new AbortController().signal;
 async function exportAll() {
   while (await planRun(fixture));
-  while (await oneRound((slots) => runDueExports(deps, forever, slots)));
+  while (await runOneRound((slots) => runDueExports(deps, forever, slots)));
 }
 const runOf = async (id: string) =>
   (

@@ -8,7 +8,7 @@ import {
   patienceMs,
   startHostileServer,
 } from '@millrace/testing';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planRun } from './plan.ts';
@@ -87,7 +87,7 @@ async function exportAll(some: typeof cases, responseTimeoutMs: number): Promise
 
 /** Starts all due runs and waits for their ends. */
 function oneRoundOfAll(begin: (slots: Parameters<typeof runDueExports>[2]) => Promise<boolean>): Promise<boolean> {
-  return oneRound(
+  return runOneRound(
     async (slots) => {
       let hasBegun = false;
       while (await begin(slots)) hasBegun = true;

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createTestTenant } from '@millrace/testing';
 import S3rver from 's3rver';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planRun } from './plan.ts';
@@ -47,7 +47,7 @@ afterAll(async () => {
 const forever = new AbortController().signal;
 const runAll = async () => {
   while (await planRun(fixture));
-  while (await oneRound((slots) => runDueExports(deps, forever, slots)));
+  while (await runOneRound((slots) => runDueExports(deps, forever, slots)));
 };
 const runOf = async (id: string) =>
   (
@@ -80,7 +80,7 @@ const lines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('an interval becomes one object of JSON lines', async () => {
+test('an exported interval becomes one object of JSON lines', async () => {
   const { environmentId, id } = await oneExport({});
   await storeEvents(fixture.database.sql, environmentId, {
     count: 20,
@@ -151,10 +151,10 @@ test('names an unknown bucket and a wrong key, without revealing the key', async
   ]);
 });
 
-test('rejects a private address unless it is allowed', async () => {
+test('an export to S3 rejects a private address unless it is allowed', async () => {
   const { id } = await oneExport({});
   while (await planRun(fixture));
-  while (await oneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
+  while (await runOneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runOf(id)).toMatchObject({
     status: 'Failed',
     latest_error: 'The object storage failed: EPRIVATEADDRESS.',
@@ -206,7 +206,7 @@ describe('when a storage', () => {
     const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
     await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     while (await planRun(fixture));
-    while (await oneRound((slots) => runDueExports({ ...deps, responseTimeoutMs: 1000 }, forever, slots)));
+    while (await runOneRound((slots) => runDueExports({ ...deps, responseTimeoutMs: 1000 }, forever, slots)));
     expect(await runOf(id)).toMatchObject({
       status: 'FailedRetryable',
       latest_error: expect.stringContaining(`The object storage failed: ${reason}`),

@@ -8,7 +8,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { readExportQuery } from '@millrace/insights';
 import { createTestTenant } from '@millrace/testing';
 import S3rver from 's3rver';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
@@ -49,7 +49,7 @@ afterAll(async () => {
 const forever = new AbortController().signal;
 async function runAll(): Promise<void> {
   while (await planRun(fixture));
-  while (await oneRound((slots) => runDueExports(deps, forever, slots)));
+  while (await runOneRound((slots) => runDueExports(deps, forever, slots)));
 }
 const runOf = async (id: string) =>
   (

@@ -3,7 +3,7 @@ import { createSecretBox } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';
 import { planRun } from '../batch-exports/plan.ts';
 import { createExportMetrics, runDueExports } from '../batch-exports/run.ts';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { sealClientSecrets, sealSecrets, sealTotpSecrets } from './seal.ts';
@@ -73,7 +73,7 @@ test('a run whose secrets cannot be decrypted reports it and is retried', async 
   while (await planRun(fixture));
   const counter = createExportMetrics(fixture.metrics);
   const due = { ...fixture, mayBePrivate: true, counter };
-  while (await oneRound((slots) => runDueExports(due, new AbortController().signal, slots)));
+  while (await runOneRound((slots) => runDueExports(due, new AbortController().signal, slots)));
   const rows = await sql.query('SELECT status, latest_error FROM batch_export_run WHERE batch_export_id = $1', [id]);
   expect(rows).toEqual([
     { status: 'FailedRetryable', latest_error: 'The secrets of the destination cannot be decrypted. Set them again.' },

@@ -8,7 +8,7 @@ import {
   patienceMs,
   startHostileServer,
 } from '@millrace/testing';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createDueReports } from './create-reports.ts';
@@ -67,7 +67,7 @@ async function deliverAll(some: typeof cases, postTimeoutMs: number): Promise<vo
   }
   await scheduleDueReports(fixture.database, new Date('2026-11-10T12:00:00Z'));
   const stopping = new AbortController().signal;
-  while (await oneRound((slots) => createDueReports({ ...fixture, stopping }, slots)));
+  while (await runOneRound((slots) => createDueReports({ ...fixture, stopping }, slots)));
   const deliver = async (outcomes: Map<string, Delivery>, timeoutMs: number) => {
     const deps = { ...fixture, mailsPerHour: 0, publicAppUrl: undefined, publicApiUrl: undefined, mayBePrivate: true };
     await sql.query(
@@ -75,7 +75,7 @@ async function deliverAll(some: typeof cases, postTimeoutMs: number): Promise<vo
         WHERE status = 'pending' AND (attempts = 0 OR target LIKE 'http:%')`,
     );
     const isBusy = () =>
-      oneRound((slots) => deliverDueReports({ ...deps, postTimeoutMs: timeoutMs, counter }, slots), {
+      runOneRound((slots) => deliverDueReports({ ...deps, postTimeoutMs: timeoutMs, counter }, slots), {
         max: 200,
         maxEach: 200,
       });

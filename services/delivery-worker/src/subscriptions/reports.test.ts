@@ -1,5 +1,5 @@
 import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createDueReports } from './create-reports.ts';
@@ -84,11 +84,11 @@ const tile = (dashboard_id: number, insight_id: number, y: number, more: object 
 const subscribe = (fields: Record<string, unknown>) =>
   storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: due, ...fields });
 const makeReports = () =>
-  oneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+  runOneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
 async function send() {
   await scheduleDueReports(fixture.database, now);
   await makeReports();
-  await oneRound((slots) => deliverDueReports(deps, slots));
+  await runOneRound((slots) => deliverDueReports(deps, slots));
 }
 const mail = () => {
   const [first] = fixture.mailServer.mails;
@@ -228,7 +228,7 @@ test('insight-290: the report of a dashboard with eight insights contains six, i
   expect(attachments).toHaveLength(6);
 });
 
-test('insight-291: leaves out deleted insights and removed tiles', async () => {
+test('insight-291: a report leaves out deleted insights and removed tiles', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Kept'), 0);
   await tile(id, await insight('Deleted', trends(), { deleted: true }), 1);
@@ -305,12 +305,12 @@ test('insight-295: after a worker crashes, another computes the report, and each
      SELECT gen_random_uuid(), subscription_id, due_at, now() + interval '1 minute' FROM subscription_delivery LIMIT 1`,
   );
   await makeReports();
-  await oneRound((slots) => deliverDueReports(deps, slots));
+  await runOneRound((slots) => deliverDueReports(deps, slots));
   // A report is not sent before it has numbers.
   expect(fixture.mailServer.mails).toHaveLength(0);
   await sql.query('UPDATE subscription_report SET attempt_at = now()');
   await Promise.all([makeReports(), makeReports()]);
-  await Promise.all([1, 2].map(() => oneRound((slots) => deliverDueReports(deps, slots))));
+  await Promise.all([1, 2].map(() => runOneRound((slots) => deliverDueReports(deps, slots))));
   const mails = fixture.mailServer.mails.map(({ to, body }) => [to[0], body]).sort();
   expect(mails.map(([to]) => to)).toEqual(['ada@example.com', 'grace@example.com']);
   const withoutLinks = mails.map(([, body]) => body?.replace(/\/api\/unsubscribe\/\S+/, ''));
@@ -327,7 +327,7 @@ test('a report during which the worker stopped every time is sent without number
      SELECT gen_random_uuid(), subscription_id, due_at, now(), 5 FROM subscription_delivery`,
   );
   await makeReports();
-  await oneRound((slots) => deliverDueReports(deps, slots));
+  await runOneRound((slots) => deliverDueReports(deps, slots));
   expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 

@@ -1,7 +1,7 @@
 // Reports on SQL insights: rows, charts and numbers, with the filters and variables of a dashboard.
 
 import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createDueReports } from './create-reports.ts';
@@ -32,10 +32,10 @@ afterAll(() => fixture.stop());
 async function send(): Promise<void> {
   await scheduleDueReports(fixture.database, new Date('2026-11-10T12:00:00Z'));
   const { signal: stopping } = new AbortController();
-  await oneRound((slots) => createDueReports({ ...fixture, stopping }, slots));
+  await runOneRound((slots) => createDueReports({ ...fixture, stopping }, slots));
   const counter = createDeliveryMetrics(fixture.metrics);
   const deps = { ...fixture, mailsPerHour: 0, publicAppUrl: undefined, publicApiUrl: 'https://millrace.example.com' };
-  await oneRound((slots) =>
+  await runOneRound((slots) =>
     deliverDueReports({ ...deps, mayBePrivate: true, postTimeoutMs: patienceMs, counter }, slots),
   );
 }

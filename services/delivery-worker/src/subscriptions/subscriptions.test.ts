@@ -1,5 +1,5 @@
 import { createTestTenant, patienceMs, type TestTenant, waitOutHourEnd } from '@millrace/testing';
-import { oneRound } from '../testing/one-round.ts';
+import { runOneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createDueReports } from './create-reports.ts';
@@ -55,10 +55,10 @@ const nextDate = async (id: number) =>
   (await fixture.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
     ?.next_delivery_date;
 const makeReports = () =>
-  oneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+  runOneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
 const deliverDue = async (given: DeliverDueDeps) => {
   await makeReports();
-  return oneRound((slots) => beginDue(given, slots));
+  return runOneRound((slots) => beginDue(given, slots));
 };
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
@@ -148,7 +148,7 @@ test('after downtime, sends one report instead of every missed one, and stops af
   expect((await deliveries()).length).toBe(1);
 });
 
-test('dates advance in the project time zone', async () => {
+test('delivery dates advance in the project time zone', async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1`, [tenant.environmentId]);
   const id = await store({
@@ -192,7 +192,7 @@ test('a webhook gets a document with an ID that is the same at every attempt', a
   });
 });
 
-test.each([404, 301])('gives up immediately after the permanent status %i', async (status) => {
+test.each([404, 301])('gives up a webhook immediately after the permanent status %i', async (status) => {
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await scheduleDueReports(fixture.database, now);
   fixture.receiver.answerWith(status);
@@ -203,7 +203,7 @@ test.each([404, 301])('gives up immediately after the permanent status %i', asyn
   expect(fixture.receiver.posts.length).toBe(1);
 });
 
-test('gives up an unreachable target after five attempts', async () => {
+test('gives up an unreachable webhook after five attempts', async () => {
   await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
   await scheduleDueReports(fixture.database, now);
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -330,14 +330,14 @@ test('the limit does not apply to other targets or to other organizations', asyn
   expect([fixture.mailServer.mails.length, fixture.receiver.posts.length]).toEqual([2, 1]);
 });
 
-test('organizations take turns, each within its slots', async () => {
+test('organizations take turns with their reports, each within its slots', async () => {
   const other = await createTestTenant(fixture.database);
   await store({ target_value: Array.from({ length: 10 }, (_, number) => `many-${number}@example.com`).join(',') });
   await scheduleDueReports(fixture.database, now);
   await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'one@example.com' });
   await scheduleDueReports(fixture.database, now);
   await makeReports();
-  await oneRound((slots) => beginDue(deps, slots), { max: 4, maxEach: 3 });
+  await runOneRound((slots) => beginDue(deps, slots), { max: 4, maxEach: 3 });
   const sent = fixture.mailServer.mails.map(({ to }) => to[0]);
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });

@@ -2,7 +2,7 @@ import { createLogger } from '@millrace/runtime';
 import { createFairSlots, type FairSlots } from '../poll.ts';
 
 /** Lets a task start its due work once, in separate slots, and waits for its end. @returns the task's result. */
-export async function oneRound(
+export async function runOneRound(
   begin: (slots: FairSlots) => Promise<boolean>,
   { max = 20, maxEach = 20 } = {},
 ): Promise<boolean> {

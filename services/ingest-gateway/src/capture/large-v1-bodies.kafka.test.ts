@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createTestTenant, eventually, setTestPlan } from '@millrace/testing';
-import { sendV1, type V1Sending, v1Batch, v1Event } from '../testing/send-v1.ts';
+import { sendV1, type V1Request, v1Batch, v1Event } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { measured } from '../testing/traffic-probe.ts';
@@ -32,7 +32,7 @@ const events = (change: (index: number) => object = () => ({})) =>
 const inFlightBytes = async ({ metrics }: TestGateway) =>
   /^millrace_capture_in_flight_bytes (\d+)/m.exec(await metrics.registry.metrics())?.[1];
 
-test.each<[string, (text: string) => V1Sending]>([
+test.each<[string, (text: string) => V1Request]>([
   ['uncompressed', (body) => ({ body })],
   ['as gzip, which is small in transit', (text) => ({ body: gzipSync(text), headers: { 'content-encoding': 'gzip' } })],
   ['as undeclared gzip', (text) => ({ body: gzipSync(text) })],
@@ -166,7 +166,7 @@ test('over the quota, all events of a large batch are limited', async () => {
 });
 
 const text = (...batch: unknown[]) => JSON.stringify(v1Batch(...batch));
-test.each<[number, string, () => V1Sending]>([
+test.each<[number, string, () => V1Request]>([
   [400, 'request_parsing_error', () => ({ body: `${text(...events())}x` })],
   [400, 'invalid_event_uuid', () => ({ body: text(...events((index) => (index === 412 ? { uuid: 'one' } : {}))) })],
   [400, 'invalid_batch', () => ({ body: text(...events(), 'event') })],

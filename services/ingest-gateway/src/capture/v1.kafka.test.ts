@@ -9,7 +9,7 @@ import {
   v1Origin as origin,
   v1RequestId as requestId,
   sendV1,
-  type V1Sending,
+  type V1Request,
 } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-type Sending = V1Sending & { at?: TestGateway; token?: string };
+type Sending = V1Request & { at?: TestGateway; token?: string };
 const send = ({ at = gateway, token = common.token, ...sending }: Sending) => sendV1(at, token, sending);
 
 describe('the response to a batch', () => {

@@ -35,14 +35,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-interface RawAnswer {
+interface RawResponse {
   status: number;
   headers: Record<string, unknown>;
   body: Buffer;
 }
 
 /** Sends a request and returns the response without decompressing its body. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawAnswer> {
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const request = get(gateway.url + path, { method, headers: { origin, ...headers } }, async (response) => {
       const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
 }
 
 const fileOf = (name: string) => library.files.get(library.version)?.get(name)?.plain as Buffer;
-const unpacked = ({ headers, body }: RawAnswer) => {
+const unpacked = ({ headers, body }: RawResponse) => {
   if (headers['content-encoding'] === 'br') return brotliDecompressSync(body);
   return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 };
@@ -186,7 +186,7 @@ describe('/array/<token>/array.js', () => {
     await fixture.database.sql.query('UPDATE environment SET autocapture_opt_out = true WHERE api_token = $1', [own]);
     const [one, other] = [await ask(`/array/${token}/array.js`), await ask(`/array/${own}/array.js`)];
     expect(one?.headers.etag).not.toBe(other?.headers.etag);
-    expect(unpacked(other as RawAnswer).toString()).toContain('"autocapture_opt_out":true');
+    expect(unpacked(other as RawResponse).toString()).toContain('"autocapture_opt_out":true');
   });
 
   test('returns an error for an unknown key', async () => {
@@ -195,7 +195,7 @@ describe('/array/<token>/array.js', () => {
   });
 });
 
-test('returns 404 if the library was not built', async () => {
+test('the gateway returns 404 if the library was not built', async () => {
   const bare = await fixture.startGateway();
   for (const path of ['/static/array.js', `/array/${token}/array.js`]) {
     const response = await fetch(bare.url + path);

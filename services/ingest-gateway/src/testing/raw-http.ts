@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -11,7 +11,7 @@ export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;
   /** Returns the next response with a Content-Length. Rejects if the connection is closed first. */
-  answer(): Promise<RawAnswer>;
+  answer(): Promise<RawResponse>;
   /** Resolves when the other side has closed the connection. */
   closed: Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function openRawConnection(port: number, { allowHalfOpen = false } 
     wake();
   });
 
-  function takeAnswer(): RawAnswer | null {
+  function takeAnswer(): RawResponse | null {
     const end = received.indexOf('\r\n\r\n');
     if (end < 0) return null;
     const [first = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestGateway } from './test-gateway.ts';
 
 /** A Capture v1 request of a test. */
-export interface V1Sending {
+export interface V1Request {
   path?: string;
   method?: string;
   /** Changes to the usual headers. Null removes a header. */
@@ -11,7 +11,7 @@ export interface V1Sending {
   body?: unknown;
 }
 
-export interface V1Answer {
+export interface V1Response {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests say themselves what they expect in it
@@ -34,7 +34,7 @@ export const v1Event = (fields: object = {}) => ({
 
 export const v1Batch = (...batch: unknown[]) => ({ created_at: new Date().toISOString(), batch });
 
-export async function sendV1(gateway: TestGateway, token: string, sending: V1Sending): Promise<V1Answer> {
+export async function sendV1(gateway: TestGateway, token: string, sending: V1Request): Promise<V1Response> {
   const { path = '/i/v1/analytics/events', method = 'POST', headers = {}, body } = sending;
   const all: Record<string, string | null> = {
     authorization: `Bearer ${token}`,

@@ -11,7 +11,7 @@ import {
 } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { insufficient, NF, PD } from '../testing/expected-errors.ts';
-import { sessionKey, signInAs, startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
+import { sessionKey, signInAs, startTestApi, type TestApi, type TestResponse } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
 
 /**
@@ -253,7 +253,7 @@ function keyOf(name: string | undefined): string | undefined {
 
 describe.each(rejections)('rejects $rule', ({ isChecked, credentials, places: placesOf = () => [own], expected }) => {
   test.each(named(guarded.filter(isChecked)))('%s', async (_name, route) => {
-    const answers: TestAnswer[] = [];
+    const answers: TestResponse[] = [];
     for (const place of sampleOf(placesOf(), { count: 2, turn: guarded.indexOf(route) })) {
       for (const name of credentials(route)) answers.push(await send(route, addressOf(route, place), keyOf(name)));
     }

@@ -8,7 +8,7 @@ import {
   createReachFixture,
   type ReachFixture,
 } from '../testing/reach-fixture.ts';
-import { startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
+import { startTestApi, type TestApi, type TestResponse } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
 
 /**
@@ -90,7 +90,7 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
 }
 
 /** Marks that are in the response but not in the request. */
-function leaks(answer: TestAnswer, { hidden }: Actor, request: string): string[] {
+function leaks(answer: TestResponse, { hidden }: Actor, request: string): string[] {
   const text = `${JSON.stringify(answer.body ?? null)} ${JSON.stringify([...answer.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
     Buffer.from(claims, 'base64url'),

@@ -5,7 +5,7 @@ import { createInProcessStore } from '@millrace/runtime/cache';
 import { createTestEnvironment } from '@millrace/testing';
 import { insufficient, NF, PD } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
-import { noLimits, startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
+import { noLimits, startTestApi, type TestApi, type TestResponse } from '../testing/start-test-api.ts';
 
 /** Attempts to exceed one's access with a limited key, with a low level, or with concurrent requests. */
 let api: TestApi;
@@ -181,7 +181,7 @@ describe('a user who was removed', () => {
 });
 
 describe('concurrent requests', () => {
-  const statuses = (answers: TestAnswer[]) => answers.map(({ status }) => status).sort();
+  const statuses = (answers: TestResponse[]) => answers.map(({ status }) => status).sort();
   const times = <T>(count: number, work: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 

@@ -27,7 +27,7 @@ import { createAccountMailing } from '../identity/sign-in/account-mailing.ts';
 import { createSealedTexts } from '../identity/sign-in/sealed-texts.ts';
 import { createLive, type Live } from '../operations/live/live.ts';
 
-export interface TestAnswer {
+export interface TestResponse {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
@@ -42,7 +42,7 @@ export interface TestApi {
    * Sends a GET request.
    * @param key personal API key, or a session in the form of `sessionKey`, or none for an anonymous request
    */
-  get(path: string, key?: string): Promise<TestAnswer>;
+  get(path: string, key?: string): Promise<TestResponse>;
   /**
    * Sends a request with a body.
    * @param body sent as JSON, unless undefined
@@ -51,7 +51,7 @@ export interface TestApi {
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
-  ): Promise<TestAnswer>;
+  ): Promise<TestResponse>;
   /** Prints errors. A test that expects some captures them (`keepLogs`). */
   logger: Logger;
   /**
@@ -155,7 +155,7 @@ export async function startTestApi(
     method: string,
     path: string,
     { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> },
-  ): Promise<TestAnswer> {
+  ): Promise<TestResponse> {
     const response = await fetch(path.startsWith('http') ? path : url + path, {
       method,
       headers: {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { noLimits, signInAs, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { noLimits, signInAs, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 /** Without a working public link, a visitor gets nothing. With one, a visitor gets only the numbers that the page shows. */
@@ -44,7 +44,7 @@ const storeOrders = async () => {
 };
 
 /** Everything in a response that a visitor can compare. */
-const seen = ({ status, headers, body }: TestAnswer) => {
+const seen = ({ status, headers, body }: TestResponse) => {
   const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
   return { status, headers: others, body };
 };
@@ -112,7 +112,7 @@ it('visitor-002 shows only the documented fields, and nothing that identifies th
   expect(page).toMatchObject({ type: 'dashboard', name: 'Board', description: 'All orders', timezone: 'UTC' });
   expect(page.tiles).toHaveLength(7);
   for (const tile of page.tiles) expect(Object.keys(tile)).toEqual(['text', 'name', 'layouts']);
-  const tiles: TestAnswer['body'][] = [];
+  const tiles: TestResponse['body'][] = [];
   for (const at of page.tiles.keys()) if (page.tiles[at].text === null) tiles.push(await numbersOf(token, at));
   for (const tile of tiles) {
     expect(tile.status).toBe('ready');
@@ -244,7 +244,7 @@ it('visitor-004 hides tiles that are closed to members, deleted, lists of person
     const { tiles } = (await visit(token)).body;
     return Promise.all(tiles.map(async (_: unknown, at: number) => visit(`${token}/tiles/${at}`)));
   };
-  const statusOf = ({ status, body }: TestAnswer) => (status === 200 ? `${body.name}: ${body.status}` : status);
+  const statusOf = ({ status, body }: TestResponse) => (status === 200 ? `${body.name}: ${body.status}` : status);
   expect((await shown()).map(statusOf)).toEqual([
     'Open: ready',
     'Closed: ready',
@@ -289,7 +289,7 @@ describe('a link stops working immediately, even if results are cached', () => {
     const id = await create('insights', { name: 'Orders', query: trends });
     const token = await share('insights', id);
     expect(await numbersOf(token)).toMatchObject({ status: 'ready' });
-    const { status } = (await end(id)) as TestAnswer;
+    const { status } = (await end(id)) as TestResponse;
     expect([200, 204]).toContain(status);
     const never = seen(await visit(randomBytes(32).toString('base64url')));
     for (const path of [token, `${token}/tiles/0`]) expect(seen(await visit(path))).toEqual(never);

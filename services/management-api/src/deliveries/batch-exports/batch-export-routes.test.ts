@@ -4,7 +4,7 @@ import type { Scope } from '@millrace/contracts';
 import { createTestProject, keepLogs } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestApi, type TestResponse, testSecretBox } from '../../testing/start-test-api.ts';
 
 /** Cases export-001 to export-034 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes (docs/api/README.md#routes-and-fields). */
 let api: TestApi;
@@ -37,7 +37,7 @@ const postgres = { type: 'Postgres', config: { host: 'h', database: 'd', user: s
 const valid = { name: 'my-export', destination: s3, interval: 'hour' };
 const create = (body: Record<string, unknown> = {}, where = path, key = acme.M.key) =>
   api.send('POST', where, { key, body: { ...valid, ...body } });
-const created = async (body: Record<string, unknown> = {}): Promise<TestAnswer['body']> => {
+const created = async (body: Record<string, unknown> = {}): Promise<TestResponse['body']> => {
   const answer = await create(body);
   expect(answer.status).toBe(201);
   return answer.body;
@@ -203,7 +203,7 @@ test.each([
   ],
   ['merged persons', 'SELECT pdi.person_id AS id FROM events', /Unable to resolve field: pdi.person_id/],
   ['another project', 'SELECT event FROM events WHERE project_id = 1', /Unable to resolve field: project_id/],
-])('%s: refuses the query %s', async (_, hogql_query, detail) => {
+])('%s: rejects an export with the query %s', async (_, hogql_query, detail) => {
   const { id } = await created();
   for (const answer of [await create({ hogql_query }), await change(id, { hogql_query })])
     expect(answer).toMatchObject(VE('invalid_input', 'hogql_query', expect.stringMatching(detail)));

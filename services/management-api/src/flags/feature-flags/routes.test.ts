@@ -1,6 +1,6 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { NF, VE } from '../../testing/expected-errors.ts';
-import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -20,12 +20,12 @@ const post = (body: Body, rest = '') => api.send('POST', path + rest, { key: ten
 const patch = (id: number, body: Body, method: 'PATCH' | 'PUT' = 'PATCH') =>
   api.send(method, `${path}${id}/`, { key: tenant.personalApiKey, body });
 const get = (rest: string) => api.get(path + rest, tenant.personalApiKey);
-const created = async (key: string, body: Body = {}): Promise<TestAnswer['body']> => {
+const created = async (key: string, body: Body = {}): Promise<TestResponse['body']> => {
   const answer = await post({ key, filters: everybody, ...body });
   expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
   return answer.body;
 };
-const keysOf = ({ body }: TestAnswer) => body.results.map((flag: { key: string }) => flag.key);
+const keysOf = ({ body }: TestResponse) => body.results.map((flag: { key: string }) => flag.key);
 const dependsOn = (id: number, value: unknown = true) => ({
   groups: [{ properties: [{ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value }] }],
 });

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 import { addNames } from './show.ts';
 
 let api: TestApi;
@@ -15,7 +15,7 @@ type Body = Record<string, unknown>;
 const everybody = { groups: [{ properties: [], rollout_percentage: 100 }] };
 const patch = (id: number, body: Body) => api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body });
 const get = (rest: string) => api.get(path + rest, tenant.personalApiKey);
-const created = async (key: string, body: Body): Promise<TestAnswer['body']> => {
+const created = async (key: string, body: Body): Promise<TestResponse['body']> => {
   const answer = await api.send('POST', path, { key: tenant.personalApiKey, body: { key, ...body } });
   expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
   return answer.body;
@@ -93,7 +93,7 @@ test('does not store the names, and renaming a cohort causes no conflict', async
   expect(row?.filters).not.toMatch(/cohort_name/);
 });
 
-test("omits the name of another project's cohort", async () => {
+test("omits the name of another project's cohort from a flag", async () => {
   const id = await cohortNamed('Secret');
   const other = await createTestTenant(api.database);
   await api.database.sql.query(`INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, 'odd', $2)`, [

@@ -3,7 +3,7 @@ import { createChallengeLookup } from '@millrace/accounts';
 import { type DnsServer, startDnsServer } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 /** Cases domain-001 to domain-031 (docs/cases.md#the-rest-api). */
 let api: TestApi;
@@ -30,7 +30,7 @@ const freshName = () => {
   return `d${counter}.example.com`;
 };
 
-async function addDomain(body: Record<string, unknown> = {}, actors = acme): Promise<TestAnswer['body']> {
+async function addDomain(body: Record<string, unknown> = {}, actors = acme): Promise<TestResponse['body']> {
   const answer = await api.send('POST', `/api/organizations/${actors.organizationId}/domains/`, {
     key: actors.A.key,
     body: { domain: freshName(), ...body },
@@ -46,7 +46,7 @@ const verify = (id: string, key = acme.A.key) =>
 const prove = ({ domain, verification_challenge }: { domain: string; verification_challenge: string }) =>
   dns.setTxt(`_millrace-challenge.${domain}`, [['v=spf1 -all'], [verification_challenge]]);
 
-async function addVerified(actors = acme): Promise<TestAnswer['body']> {
+async function addVerified(actors = acme): Promise<TestResponse['body']> {
   const domain = await addDomain({}, actors);
   await api.database.prisma.organization_domain.update({ where: { id: domain.id }, data: { verified_at: new Date() } });
   return domain;
@@ -209,7 +209,7 @@ test.each([
     { domain: 'ok.example.com', saml_acs_url: 'x'.repeat(513) },
     VE('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
   ],
-])('domain-013: returns 400 for %j', async (body, expected) => {
+])('domain-013: returns 400 when a domain is added with %j', async (body, expected) => {
   expect(await api.send('POST', path, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
@@ -268,7 +268,7 @@ test.each(unproved)(
   },
 );
 
-test('returns no body without a `Prefer` header', async () => {
+test('verifying a domain returns no body without a `Prefer` header', async () => {
   const domain = await addDomain();
   prove(domain);
   const answer = await api.send('POST', `${path}${domain.id}/verify/`, { key: acme.A.key, body: { domain: 'x' } });
@@ -391,7 +391,7 @@ test('requires a new verification after a rename, since otherwise an organizatio
   expect(answer.body.verification_challenge).not.toBe(domain.verification_challenge);
 });
 
-test('keeps concurrent changes of different fields', async () => {
+test('keeps concurrent changes of different fields of a domain', async () => {
   const { id } = await addDomain();
   const bodies = [{ saml_entity_id: 'a' }, { saml_acs_url: 'b' }, { saml_x509_cert: 'c' }];
   await Promise.all(bodies.map((body) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })));

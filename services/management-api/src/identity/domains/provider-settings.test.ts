@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTestKey } from '@millrace/testing/provider-key';
 import { VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 /** Validation of the settings of a domain's identity provider. */
 let api: TestApi;
@@ -18,7 +18,7 @@ afterAll(() => api.stop());
 const freshName = () => `${randomUUID()}.example`;
 const send = (method: 'POST' | 'PATCH' | 'PUT', address: string, body: object) =>
   api.send(method, address, { key: acme.A.key, body });
-async function addDomain(body: object = {}): Promise<TestAnswer['body']> {
+async function addDomain(body: object = {}): Promise<TestResponse['body']> {
   const answer = await send('POST', path, { domain: freshName(), ...body });
   expect(answer.status).toBe(201);
   return answer.body;

@@ -2,7 +2,7 @@ import { changePassword, createOneTimeLink, createPasswords, findSignInUser, set
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { Secret, TOTP } from 'otpauth';
 import { softwarePasskey } from '../../testing/software-passkey.ts';
-import { signInAs, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { signInAs, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 /** Unfinished sign-ins and trusted browsers after a change of credentials, and how passkeys count as a second factor. */
 let api: TestApi;
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-function cookieOf({ headers }: TestAnswer, kind: 'session' | 'device' | 'step'): string {
+function cookieOf({ headers }: TestResponse, kind: 'session' | 'device' | 'step'): string {
   const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
   if (found === undefined) throw new Error(`The answer has no ${kind}.`);
   return found;

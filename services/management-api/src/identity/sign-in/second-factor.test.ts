@@ -9,8 +9,8 @@ import {
   sessionKey,
   signInAs,
   startTestApi,
-  type TestAnswer,
   type TestApi,
+  type TestResponse,
 } from '../../testing/start-test-api.ts';
 
 /** Second factors: codes of an app, backup codes and passkeys. Also tests passkeys instead of a password. */
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 /** A cookie of a response, in the form for a request. */
-function cookieOf({ headers }: TestAnswer, kind: 'session' | 'device' | 'step'): string {
+function cookieOf({ headers }: TestResponse, kind: 'session' | 'device' | 'step'): string {
   const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
   if (found === undefined) throw new Error(`The answer has no ${kind}.`);
   return found;

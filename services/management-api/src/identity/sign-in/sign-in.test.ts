@@ -8,7 +8,7 @@ import {
   setUserActive,
 } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
-import { noLimits, sessionKey, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { noLimits, sessionKey, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 /** Signing in by password or link, and sessions. All tests share one service, and each test has its own users. */
 let api: TestApi;
@@ -38,7 +38,7 @@ const post = (path: string, body?: unknown, headers: Record<string, string> = {}
 const login = (body: object = { email, password }, headers = {}) => post('/api/login/', body, headers);
 
 /** The session in a response, in the form for requests. */
-function sessionIn({ headers }: TestAnswer): string {
+function sessionIn({ headers }: TestResponse): string {
   const [, secret] = /millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '') ?? [];
   if (secret === undefined) throw new Error('The answer has no session.');
   return sessionKey(secret);
@@ -555,7 +555,7 @@ describe('limits', () => {
   });
 
   test("signin-005: lets the owner in from a known device until the password changes, but not from another user's device", async () => {
-    const device = (answer: TestAnswer) =>
+    const device = (answer: TestResponse) =>
       /millrace_device=[\w-]{43}/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>
       served.send('POST', '/api/login/', {
