@@ -30,7 +30,7 @@ async function newProject(settings = 'cookieless_server_hash_mode = 1'): Promise
 
 const address = '203.0.113.77';
 const browser = 'Mozilla/5.0 (made up)';
-/** Noon of yesterday, a day that is current or recent in every time zone. */
+/** Yesterday at noon. In every time zone, this day is today or a recent day. */
 const noon = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T12:00:00.000Z`;
 
 function visit(

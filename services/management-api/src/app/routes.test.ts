@@ -2,7 +2,7 @@ import { findRouteProblems, type Route } from '@millrace/http';
 import type { Caller } from '../access/caller.ts';
 import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 
-/** Declarations only. The tests call no handler. */
+/** Declared without a running server, because the tests call no handler. */
 const declared: Route<Caller>[] = declaredRoutes();
 
 test('every route has a description, one success response with a schema, and valid examples', () => {
@@ -69,14 +69,14 @@ test('only these routes and pages need no credentials', () => {
     // Requests to these need a ticket that cannot be guessed.
     'POST /api/login/sso/look',
     'POST /api/login/sso',
-    // Requests to these need an ID that cannot be guessed.
+    // Requests to these paths need an ID that cannot be guessed.
     'GET /api/report_pictures/:report_id/:at',
     'GET /api/unsubscribe/:unsubscribe_id',
     'POST /api/unsubscribe/:unsubscribe_id',
-    // Requests to these need the token of a public link.
+    // Requests to these paths need the token of a public link.
     'GET /api/shared/:access_token',
     'GET /api/shared/:access_token/tiles/:at',
-    // Requests to these need `live_events_token`.
+    // Requests to these paths need `live_events_token`.
     'GET /events',
     'GET /stats',
     'GET /api/schema',
@@ -88,7 +88,7 @@ test('only these routes and pages need no credentials', () => {
     'GET,HEAD /api/docs',
     'GET,HEAD /',
     'GET,HEAD /console/*',
-    // Requests to these need the token of a public link.
+    // Requests to these paths need the token of a public link.
     'GET,HEAD /shared/:access_token',
     'GET,HEAD /embedded/:access_token',
     'GET /login/:provider',

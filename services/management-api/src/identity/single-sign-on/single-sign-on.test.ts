@@ -370,7 +370,7 @@ describe('an OpenID provider of the installation', () => {
     expect(path(await browser.walk(unknown))).toBe(failed('state_unknown'));
     expect(path(await browser.walk(answer.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
     expect(path(await newBrowser().walk(answer))).toBe(failed('other_browser'));
-    // The attempt in the other browser used the state up.
+    // A `state` is valid once, and the other browser has already sent it.
     expect(path(await browser.walk(answer))).toBe(failed('state_unknown'));
     expect(sessionOf(browser)).toBeUndefined();
   });
