@@ -113,7 +113,7 @@ test('a request without the sampled flag is not traced', async () => {
   expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
   expect((await send('plain', {})).status).toBe(200);
   await awaitDrained(services);
-  // When a later, traced request arrives, all earlier ones would have arrived too.
+  // All earlier requests would have been reported before this later, traced request.
   const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
   expect((await send('last', { traceparent: last })).status).toBe(200);
   const since = (name: string) => received.slice(before).filter((span) => span.name === name);

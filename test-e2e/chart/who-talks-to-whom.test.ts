@@ -78,7 +78,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['delivery-worker', 'the log', 0, 'no no yes'],
   ['delivery-worker', 'the cache', 0, 'no no no'],
   ['gateway', 'redis', 26379, 'no yes no'],
-  // An example that does not identify PostgreSQL allows its port everywhere.
+  // This example does not say which pods are PostgreSQL, so it allows its port everywhere.
   ['gateway', 'another namespace', 5432, 'yes no no'],
   ['gateway', 'cnpg', 5432, 'yes yes no'],
   ['gateway', 'cnpg', 22, 'no no no'],

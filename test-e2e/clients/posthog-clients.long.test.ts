@@ -10,8 +10,8 @@ import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from
 import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
 
 /**
- * Programs that were written for PostHog's API read a project and change it. Each test asserts what the program has
- * read.
+ * Runs programs that were written for PostHog's API. They read a project and change it, and each test asserts what the
+ * program has read.
  */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
@@ -259,7 +259,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await call('update_insight', renamed)).toMatchObject({ response_json: { name: 'Renamed' } });
     await call('update_insight', { insight_id: insightId, name: `Insight ${insight}` });
     expect(await call<Page>('list_dashboards')).toMatchObject({ total_count: seeded.dashboards });
-    // The tool sends no query, and such an insight could never be computed.
+    // This tool sends no query, and Millrace could never compute an insight without one.
     const withoutQuery = call('create_insight_from_query', { query_id: 'cache_1', name: 'Arcade' });
     await expect(withoutQuery).rejects.toThrow('PostHog API error (400)');
   });
@@ -302,7 +302,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 });
 
 (tools === null ? describe.skip : describe)('phog-cli', () => {
-  /** @returns the command's output. @throws Error with its error output. */
+  /** Runs a command of the tool. @returns the command's output. @throws Error with its error output. */
   async function phog<T>(...words: string[]): Promise<T> {
     const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes'];
     const options = { cwd: directory, env: environmentOf(services, directory), timeout: 60_000, maxBuffer: 64 << 20 };

@@ -175,7 +175,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       settings,
     });
     expect([await ended, output()]).toEqual([0, expect.stringContaining('projectApiKey')]);
-    // Each note is a single line, and the result spans several lines.
+    // Each note takes a single line, and the JSON result spans several lines.
     keys = JSON.parse(String(/^\{$[\s\S]*?^\}$/m.exec(output())?.[0]));
   });
 

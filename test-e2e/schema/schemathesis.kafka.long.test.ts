@@ -142,7 +142,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
         '--seed',
         `${testSeed(1)}`,
         '--no-shrink',
-        // Slow responses on a busy machine are not a finding.
+        // A slow response on a busy machine does not count as a failure.
         ...['--request-timeout', '60', '--suppress-health-check', 'too_slow'],
         '--continue-on-failure',
         '--warnings',

@@ -137,7 +137,7 @@ async function buildRust(source: string, cache: string): Promise<string[]> {
   return [join(cache, 'debug/sdk-rust')];
 }
 
-/** @throws Error with the end of the program's output. */
+/** Runs a program that must succeed. @throws Error with the end of the program's output. */
 function run([program = '', ...programArguments]: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, programArguments, { timeout: 600_000, maxBuffer: 64 << 20 }, (error, out, err) => {
@@ -149,7 +149,7 @@ function run([program = '', ...programArguments]: string[]): Promise<void> {
   });
 }
 
-/** @returns the program's error output. */
+/** Runs a program. @returns the program's error output. */
 function runProgram([program = '', ...programArguments]: string[], settings: Record<string, string>): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(program, programArguments, {

@@ -25,7 +25,7 @@ const attribute = (name: string, tag: string) => ({
   valueXsiType: 'xs:string',
 });
 
-/** @param metadata returns the URL of the service provider's metadata */
+/** Starts a SAML provider. @param metadata returns the URL of the service provider's metadata */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
   // samlify requires a schema validator. Schemas are not checked here.
   samlify.setSchemaValidator({ validate: async () => 'not checked' });

@@ -13,7 +13,7 @@ export const consoleFolder = 'console';
 /** Maximum gzip size of everything that loads before the first render except fonts, and of what each page adds. */
 export const firstLoadLimit = 250_000;
 export const pageLimit = 80_000;
-/** What is loaded for a part of a page, such as the SQL editor. */
+/** What is loaded on demand for a part of a page, such as the SQL editor. */
 export const partLimit = 120_000;
 /** Fonts that every page needs. They never delay a page: text is shown in the system font until they are loaded. */
 export const fontLimit = 90_000;
@@ -33,7 +33,7 @@ export interface ConsoleSizes {
   sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
-  /** What pages load later. */
+  /** Code that pages load on demand. */
   parts: Record<string, number>;
 }
 
@@ -62,7 +62,7 @@ export async function writeConsole(
   return { sizes, bundled: bundled.map((path) => relative(root, path)).sort() };
 }
 
-/** @returns the source files of the bundle */
+/** Runs `run-vite.mjs`. @returns the source files of the bundle */
 async function runVite(directory: string, marksWords: boolean): Promise<string[]> {
   const program = join(home, 'bundle/run-vite.mjs');
   const options = { cwd: home, maxBuffer: 16 * 1024 * 1024 };
@@ -93,7 +93,7 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   for (const page of Object.keys(pages))
     for (const name of manifest[page]?.dynamicImports ?? [])
       if (!(name in pages)) parts[name] = await ownSize(name, new Set([...first, ...filesOf(manifest, page)]));
-  // Other subsets load only when a page shows one of their characters.
+  // The other subsets of a font load only when a page shows one of their characters.
   const fonts = (await readdir(join(directory, 'assets'))).filter((name) => /-latin-wght-.*\.woff2$/.test(name));
   let fontBytes = 0;
   for (const name of fonts) fontBytes += (await readFile(join(directory, 'assets', name))).length;

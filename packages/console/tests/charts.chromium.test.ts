@@ -195,7 +195,7 @@ it('gives each of the first ten series its own color in both themes, and all oth
   await marks.nth(11).waitFor();
   const drawn = await marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundColor));
   expect([drawn.length, new Set(drawn).size, drawn[10]]).toEqual([12, 11, drawn[11]]);
-  // A line in the background color separates the parts of a stack.
+  // A line in the background color separates the parts of a stacked bar.
   const bars = page.locator('.chart-bar:not(.chart-bar-open)');
   expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
 });
@@ -262,7 +262,7 @@ it('shows a big number with its change and a line chart', async () => {
   expect(await violationsOf(page)).toEqual([]);
 });
 
-it('shows a big number on a dashboard without a table, also if it is compared', async () => {
+it('shows a big number on a dashboard without a table, even with a comparison', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Numbers' });
   const query = trends({
     ...{ series: [node('viewed')], dateRange: { date_from: '-3d' }, compareFilter: { compare: true } },
@@ -361,7 +361,7 @@ it('draws the mean retention of completed intervals as a curve', async () => {
     kind: 'RetentionQuery',
     retentionFilter: { period: 'Day', totalIntervals: 7, targetEntity: entity, returningEntity: entity },
   });
-  // Ada comes every day. The sixth day after the first is today.
+  // Ada comes back every day. The sixth day after the first one is today.
   await chart(page).and(page.locator('[aria-valuetext="Day 5: Weighted mean 100%"]')).waitFor();
   await page.locator('.insight-axis').getByText('100%').waitFor();
   expect(await violationsOf(page)).toEqual([]);

@@ -48,7 +48,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
   await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
-  // In the middle of the empty page, and next to the filters.
+  // The button is in the middle of the empty page, and next to the filters.
   await page.getByRole('button', { name: 'Add insight' }).last().click();
   await page.keyboard.type('first');
   await eventually(async () => expect(await page.getByRole('checkbox').count()).toBe(1));
@@ -154,7 +154,7 @@ it('creates a dashboard from each template', async () => {
     await page.getByRole('button', { name: 'All dashboards' }).click();
     await console.api('PATCH', `dashboards/${dashboard}`, { deleted: true, delete_insights: true });
   }
-  // If creating an insight fails, nothing is left behind.
+  // If an insight cannot be created, no part of the dashboard remains.
   await page.route('**/insights', (route) =>
     route.request().method() === 'POST'
       ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not create insights.' } })
@@ -169,7 +169,7 @@ it('creates a dashboard from each template', async () => {
   await page.context().close();
 });
 
-it('shows each tile as soon as its own result is there', async () => {
+it('shows each tile as soon as its own result has loaded', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Slow' });
   const made: number[] = [];
   for (const name of ['Held', 'Quick']) {

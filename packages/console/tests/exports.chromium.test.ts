@@ -47,7 +47,7 @@ const block = (page: Page, name: string) => page.getByRole('region', { name, exa
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-/** Checks the page as it is, in both themes and on a phone. */
+/** Checks the current page in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

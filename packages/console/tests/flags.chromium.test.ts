@@ -73,7 +73,7 @@ it('opens the form for a new flag with the n key, with the focus in its first fi
   await page.context().close();
 });
 
-it('names the archived flags when there are no others', async () => {
+it('says that all flags are archived when there are no others', async () => {
   const { id } = await create({ key: 'retired' });
   await change(id, { archived: true, active: false });
   const page = await console.open('flags');

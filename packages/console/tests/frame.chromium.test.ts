@@ -103,7 +103,7 @@ it('console-041: applies the chosen theme before the first paint', async () => {
   await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();
   const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   const dark = await ground();
-  // The program never loads, so only the bare page is visible.
+  // The console's script never loads, so only the bare page is visible.
   await page.route(/assets\/index-.*\.js$/, () => {});
   await page.goto(console.address('flags'), { waitUntil: 'commit' });
   await eventually(async () => expect(await ground()).toBe(dark));
@@ -183,7 +183,7 @@ describe('search', () => {
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     expect(new URL(page.url()).search).toBe('');
-    // The search keeps the page, too.
+    // A search does not leave the page either.
     await page.keyboard.press('Control+k');
     await input(page).fill('alpha');
     await option(page, /^Alpha/).click();

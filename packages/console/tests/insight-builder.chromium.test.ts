@@ -147,7 +147,7 @@ it('does not run a query that lacks a property, and keeps the previous result', 
   await shows(page, '2');
   await pick(page, 'Property to aggregate for event A', 'price');
   await shows(page, '42');
-  // An invalid formula keeps the chart, too.
+  // An invalid formula does not clear the chart either.
   await page.getByRole('button', { name: 'Add event' }).click();
   await page.getByRole('textbox', { name: 'Formula' }).fill('A + C');
   await page.getByRole('group', { name: 'Events' }).getByRole('alert').waitFor();

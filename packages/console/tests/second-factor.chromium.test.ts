@@ -69,7 +69,7 @@ async function enterPassword(page: Page): Promise<void> {
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
 
-/** @returns the secret of the authenticator app and the backup codes, as the page shows them */
+/** Connects an authenticator app. @returns its secret and the backup codes, as the page shows them */
 async function connectApp(page: Page): Promise<{ secret: string; codes: string[] }> {
   await page.getByRole('button', { name: 'Connect app' }).click();
   const dialog = page.getByRole('dialog', { name: 'Connect app' });
@@ -79,7 +79,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   await dialog.getByLabel('Code', { exact: true }).fill('000000');
   await dialog.getByRole('button', { name: 'Connect' }).click();
   await dialog.getByText('This code is wrong').waitFor();
-  // The code of the previous 30 seconds, so that the current one can still be used.
+  // Uses the code of the previous 30 seconds, so that the current one can still be used later.
   await dialog.getByLabel('Code', { exact: true }).fill(codeOf(secret, -1));
   await dialog.getByRole('button', { name: 'Connect' }).click();
   const shown = page.getByRole('region', { name: 'Backup codes' });

@@ -16,7 +16,7 @@ const save = async (form: Locator) => {
   await form.getByText('Saved.').waitFor();
 };
 
-/** Checks the page as it is, in both themes and on a phone. */
+/** Checks the current page in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
@@ -55,7 +55,7 @@ it('describes settings with an effect, saves only changed ones, and shows errors
   await save(time);
   await page.getByRole('button', { name: 'Switch project' }).getByText('Europe/Berlin').waitFor();
 
-  // Another user changes a setting of the same group meanwhile.
+  // Another user changes a setting of the same group in the meantime.
   const privacy = block(page, 'Privacy');
   await privacy.getByLabel('Discard client IP data').check();
   await console.query('UPDATE environment SET cookieless_server_hash_mode = 1 WHERE id = $1');
@@ -144,7 +144,8 @@ it('has a control for every setting with an effect, except for listed exceptions
   const elsewhere = [
     // Set when a project is created.
     'is_demo',
-    // Only available in the API: an object that PostHog does not document, of which one key has an effect.
+    // This setting is only available in the API. It is an object that PostHog does not document, and only one of its
+    // keys has an effect.
     'modifiers',
   ];
   const { labels } = settingWords;

@@ -74,7 +74,7 @@ const origins = [
 const paths = ['/', '/shelf/rye', '/shelf/wheat', '/shelf/spelt', '/recipes/sourdough', '/recipes/brioche', '/about'];
 const hoursOfDay = [8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 21, 22];
 
-/** @param now the latest event is before this time */
+/** Creates the visits of the shop's website. @param now all events are before this time */
 export function shopVisits(now: Date): { customers: Customer[]; events: VisitEvent[] } {
   const random = seededRandom(20_261_124);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;

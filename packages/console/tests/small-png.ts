@@ -7,7 +7,11 @@ const maxColours = 256;
 const maxExact = 32;
 const nearEnough = 150;
 
-/** @param png a browser screenshot: eight bits per channel, not interlaced @returns the same image with at most 256 colors */
+/**
+ * Reduces the size of a screenshot.
+ * @param png a browser screenshot: eight bits per channel, not interlaced
+ * @returns the same image with at most 256 colors
+ */
 export function smallPng(png: Buffer): Buffer {
   const { width, height, channels, pixels } = decode(png);
   const colours = new Map<number, number>();

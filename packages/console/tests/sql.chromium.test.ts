@@ -73,7 +73,7 @@ describe('the SQL page', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Enter');
     await shows(page, [['opened', '3', '30']]);
-    // Tab leaves the editor, and the arrow keys lead through the result.
+    // Tab leaves the editor, and the arrow keys move through the cells of the result.
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Run query');
     const stops: string[] = [];
@@ -281,7 +281,7 @@ describe('the SQL page', () => {
     ]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved ·').waitFor();
-    // The links of lists and dashboards lead to the insight.
+    // The links in lists and on dashboards open the insight.
     await page.goto(console.address(`insights?insight=${shortId}`));
     await page.getByRole('grid', { name: 'Result' }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/sql$/);

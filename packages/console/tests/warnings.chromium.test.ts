@@ -183,7 +183,7 @@ describe('warnings', () => {
     await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
     await aside(page).getByText('1,048,576 bytes').first().waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
-    // The list leaves out only what the details show.
+    // The list only omits what the details show.
     await page.getByRole('columnheader', { name: 'Over time' }).waitFor();
     await page.getByRole('columnheader', { name: 'Last seen' }).waitFor();
     await expectAccessible(page);

@@ -40,7 +40,8 @@ function rank(unit: number): number {
 }
 
 /**
- * Unambiguous on purpose: if two parts of the pattern could match the same digits, a million digits would take hours.
+ * The pattern is unambiguous on purpose. If two parts of it could match the same digits, a million digits would take
+ * hours.
  */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;

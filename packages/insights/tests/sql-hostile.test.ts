@@ -199,7 +199,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   });
 
-  test('expressions of insight queries read only the own project', async () => {
+  test('an expression of an insight query only reads its own project', async () => {
     const count = async (where: string) =>
       runInsight({ kind: 'EventsQuery', select: ['count()'], where: [where], after: 'all', before: '2030-01-01' });
     const all = await run('SELECT count() FROM events');
@@ -250,7 +250,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await run(text)).toMatch(/^hogql_(query|syntax)_error$/);
   });
 
-  test('reads only the own project, however the query is written', async () => {
+  test('a query only reads its own project, however it is written', async () => {
     const counts = {
       events: await run('SELECT count() FROM events'),
       persons: await run('SELECT count() FROM persons'),

@@ -156,14 +156,14 @@ function shownRows({ query_kind: kind, figures, table, left_out: omitted }: Repo
   };
 }
 
-/** @param column column name, which tells what a number measures */
+/** Formats a cell. @param column column name, which indicates what a number measures */
 function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
   if (typeof cell === 'number' && / ?seconds$/.test(column)) return formatDuration(cell);
   if (typeof cell === 'number') return formatValue(cell);
   const text = String(cell);
-  // Midnight stands for the day.
+  // Midnight stands for the entire day.
   return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
 }
 
@@ -276,7 +276,7 @@ function colorOfChange({ value, before, format }: Figure): string {
 /** Suffix of a number. */
 const unit = / (points|on average)$/;
 
-/** @param colorsOfLast of the last cell of each row */
+/** Formats a table. @param colorsOfLast colors of the last cell of each row */
 function tableHtml(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -54,7 +54,7 @@ interface Drawing {
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
-/** @returns null if there is nothing to draw. */
+/** Draws the picture of an insight as SVG. @returns null if there is nothing to draw. */
 export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
   if (!hasPicture({ figures, chart })) return null;
   const [figure] = figures;
@@ -277,7 +277,7 @@ function escaped(text: string): string {
 
 let drawing: Promise<Uint8Array[]> | undefined;
 
-/** @param svg result of `drawInsight` @returns a PNG, 1,280 pixels wide. */
+/** Converts a picture to PNG. @param svg result of `drawInsight` @returns a PNG, 1,280 pixels wide. */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
     // Let the next picture retry.

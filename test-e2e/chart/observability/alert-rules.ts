@@ -14,7 +14,7 @@ export interface AlertRule {
 
 const directory = join(root, 'deploy/observability/rules');
 
-/** Alert rules by the name of their file, without its ending. */
+/** Alert rules by the name of their file, without its extension. */
 export const alertRuleFiles = readdirSync(directory).map((name) => {
   const file = join(directory, name);
   const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] };

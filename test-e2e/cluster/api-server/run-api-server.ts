@@ -135,6 +135,7 @@ interface ClusterCertificates {
 }
 
 /**
+ * Creates the keys and certificates of a control plane.
  * @param hosts names and addresses of the server, as `IP:…` and `DNS:…`
  * @throws SetupProblem if openssl is not installed.
  */

@@ -26,7 +26,7 @@ export function nodeFiles(): Promise<string> {
   return debianFiles('node', packages);
 }
 
-/** @param directory directory for links that installing the packages would create */
+/** Returns the programs of a node. @param directory directory for links that installing the packages would create */
 export async function nodePrograms(directory: string): Promise<NodePrograms> {
   const root = await nodeFiles();
   const iptables = join(directory, 'iptables');
@@ -47,7 +47,10 @@ export async function nodePrograms(directory: string): Promise<NodePrograms> {
   };
 }
 
-/** Programs of which one binary acts by the name it is called with. Installing the package would create the names. */
+/**
+ * One binary acts as any of these programs, depending on the name under which it is called. Installing the package
+ * would create the names.
+ */
 function linkIptables(program: string, directory: string): void {
   if (existsSync(directory)) return;
   mkdirSync(directory);

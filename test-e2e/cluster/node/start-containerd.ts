@@ -123,7 +123,7 @@ const name = { repository: 'millrace.local/pause', tag: '1' };
 /** The pause program, with which containerd holds a pod's network namespace. */
 export const pauseImageName = `${name.repository}:${name.tag}`;
 
-/** @returns path of the archive, which is written to `directory` */
+/** Writes an archive of the pause image. @returns path of the archive, which is written to `directory` */
 export async function pauseImage(directory: string): Promise<string> {
   const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };

@@ -85,7 +85,7 @@ async function restoreRound(
     await system.postgres.restart();
     await waitUntilRecovered(system.database);
     const finishFrom = performance.now();
-    // Can be repeated: consumers that read at full speed may not leave it a connection.
+    // Retries, because consumers that read at full speed may leave no database connection for the command.
     ({ unread } = await eventually(operator.finishRestore, { what: 'Finishing the restore' }));
     const catchUpFrom = performance.now();
     finishSeconds = (catchUpFrom - finishFrom) / 1000;

@@ -1,4 +1,5 @@
-// Detects data that must not leave the page: secret elements, field contents, and numbers of payment cards and persons.
+// Detects data that must not leave the page: secret elements, field contents, payment card numbers and social security
+// numbers.
 
 import {
   findIn,
@@ -84,8 +85,8 @@ export function isReadableItself(element: Element): boolean {
 }
 
 /**
- * Whether a text repeats the content of a field. `at` is the index of the text's part. Element names are usually chosen
- * by the page, so they are treated more leniently.
+ * Whether a text repeats the content of a field. `at` is the index of the part that contains the text. Element names
+ * are usually chosen by the page, so they are treated more leniently.
  */
 type Repeats = (text: string, at: number, isName?: boolean) => boolean;
 

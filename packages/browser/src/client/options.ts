@@ -25,7 +25,7 @@ export interface Bootstrap {
 
 export type BeforeSend = (event: CaptureResult) => CaptureResult | null;
 
-/** Which uncaught errors are captured. Only those set to true. */
+/** The kinds of uncaught errors to capture: those set to true. */
 export interface ExceptionOptions {
   capture_unhandled_errors?: boolean;
   capture_unhandled_rejections?: boolean;

@@ -33,7 +33,7 @@ async function newVisitor(): Promise<Page> {
   return page;
 }
 
-/** Everything that a visitor could lose by the switch. */
+/** Everything that a visitor could lose in the switch. */
 function memory(page: Page): Promise<Record<string, unknown>> {
   return page.evaluate(() => {
     const event = window.posthog.capture('probe');

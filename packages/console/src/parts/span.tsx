@@ -16,7 +16,7 @@ import { formatTime, fromLocalTime, toLocalTime } from './time.ts';
  */
 export interface Span {
   after: string;
-  /** Empty: until now. */
+  /** Empty for a range that lasts until now. */
   before: string;
 }
 
@@ -89,7 +89,7 @@ export function SpanMenu({
   span: Span;
   zone: ZoneChoice;
   zoneOfProject: string;
-  /** Keys of `words.span.presets`. */
+  /** A key of `words.span.presets`. */
   presets: readonly string[];
   onSpan: (span: Span) => void;
   onZone: (zone: ZoneChoice) => void;

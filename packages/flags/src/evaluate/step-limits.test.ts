@@ -10,7 +10,7 @@ import { flag, matches } from '../testing/ask-flag.ts';
 
 const person = (operator: string, value: unknown) => ({ key: 'p', type: 'person', operator, value });
 const long = 'a'.repeat(900_000);
-/** A needle for which the engine's own search would inspect each character of the text a thousand times. */
+/** A search text for which the engine's own search would inspect each character of the text a thousand times. */
 const slow = `${'a'.repeat(499)}b${'a'.repeat(500)}`;
 
 function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {
@@ -68,13 +68,13 @@ test('finds the same matches as the JavaScript engine', () => {
   }
 });
 
-test('1a: searching takes steps in proportion to the text, whatever the needle', () => {
+test('a search takes steps in proportion to the text, whatever the search text is', () => {
   const { results, steps } = evaluated([[{ properties: [person('icontains', slow)] }]], { p: long });
   expect([results[0]?.enabled, results[0]?.failure]).toEqual([false, null]);
   expect(steps).toBeLessThan(2 * long.length);
 });
 
-test('1c: counts every filter, prepares the value once, and fails above the limit', () => {
+test('counts every filter, prepares the value once, and fails above the limit', () => {
   const groups = Array.from({ length: 3750 }, (_, index) => ({ properties: [person('icontains', `z${index}`)] }));
   const small = evaluated([groups], { p: 'short' });
   expect(small.hasErrors).toBe(false);

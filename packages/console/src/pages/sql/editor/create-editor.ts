@@ -34,8 +34,8 @@ interface EditorOptions {
 }
 
 /**
- * An SQL editor in a shadow root: its styles are objects of the page's scripts there, which the content security policy allows, and not
- * elements of the page.
+ * An SQL editor in a shadow root. There, CodeMirror sets its styles through scripts, which the content security policy
+ * allows, instead of adding `style` elements.
  */
 export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
@@ -62,7 +62,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
             },
           },
           { key: 'Mod-/', run: toggleComment },
-          // Without an open list, Tab leaves the editor.
+          // If no list of suggestions is open, Tab moves the focus out of the editor.
           { key: 'Tab', run: acceptCompletion },
           ...closeBracketsKeymap,
           ...completionKeymap,

@@ -1,4 +1,4 @@
-// Tokens of SQL for the colors of the editor. The server checks what they mean.
+// Splits SQL into tokens for the colors of the editor. Only the server checks what they mean.
 
 import { HighlightStyle, StreamLanguage, type StringStream, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
@@ -32,7 +32,7 @@ function skipTo(stream: StringStream, state: State): string {
     }
     const character = stream.next();
     if (character === '\\') stream.next();
-    // Two quotes stand for one.
+    // Two quotes in a row stand for one.
     else if (character === inside && !stream.eat(inside)) {
       state.inside = '';
       return ends[inside];
