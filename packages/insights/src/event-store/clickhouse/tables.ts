@@ -234,7 +234,9 @@ async function changeEvents(
   const query_id = `Millrace changes ${database}.${table}`;
   for (const startedAt = performance.now(); ; await sleep(50)) {
     try {
-      await client.command({ ...statement, query_id });
+      // A user's profile could let the new query replace the running one.
+      const clickhouse_settings = { ...statement.clickhouse_settings, replace_running_query: 0 as const };
+      await client.command({ ...statement, clickhouse_settings, query_id });
       return;
     } catch (error) {
       const isRunning = error instanceof ClickHouseError && error.code === alreadyRunning;
