@@ -86,7 +86,7 @@ test('console-007 without Redis, all pages keep working', async () => {
   await redis.pass();
 });
 
-test('console-007 without Kafka, stored events can be read, Live reports the problem, and no page shows the ingestion delay', async () => {
+test('console-007: without Kafka, stored events can be read, Live reports the problem, and no page shows the ingestion delay', async () => {
   await page.goto(address('live'));
   await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
   await kafka.refuse();

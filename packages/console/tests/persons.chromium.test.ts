@@ -172,7 +172,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('shows when, where and on which device the person was last seen, sessions and cohorts', async () => {
+  it('shows the sessions and cohorts of the person, and when, where and on which device the person was last seen', async () => {
     const page = await console.open(`persons?person=${uuid}`);
     const detail = page.getByRole('complementary');
     await detail.getByText('Last seen 20 minutes ago').waitFor();

@@ -252,7 +252,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   await page.context().close();
 });
 
-it('console-035: shows a member disabled settings with the reason', async () => {
+it('console-035: shows members the settings as disabled, with the reason', async () => {
   await setLevel(1);
   try {
     const page = await console.open('settings/project');

@@ -10,8 +10,9 @@ const noNul = 'A regular expression cannot contain null characters.';
 const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
 /**
- * Returns the problem of a regular expression as a sentence, or null. Valid patterns need no backtracking, so the time
- * to match one is proportional to the text. Limits on repetitions bound the time to compile it.
+ * Returns a sentence about what is wrong with a regular expression, or null if it is valid. Valid patterns need no
+ * backtracking, so the time to match a text is proportional to its length. Limits on repetitions bound the time to
+ * compile the pattern.
  */
 export function findPatternProblem(text: string): string | null {
   if (text === '') return 'A regular expression must not be empty.';

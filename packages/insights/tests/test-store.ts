@@ -15,7 +15,7 @@ export interface TestStore {
   stop(): Promise<void>;
 }
 
-/** An engine to be tested, with a separate store per test file. */
+/** An engine under test, with a separate store for each test file. */
 export interface TestEngine {
   name: string;
   open(): Promise<TestStore>;

@@ -8,7 +8,7 @@ const spans = (interval: ExportInterval, start: string, end: string, timezone = 
     ),
   ].map(({ start, end }) => `${start.toISOString().slice(5, 16)} ${end.toISOString().slice(5, 16)}`);
 
-test('splits a range into consecutive intervals, and cuts the first and the last', () => {
+test('splits a range into consecutive intervals, and trims the first and the last one to the range', () => {
   expect(spans('hour', '2026-11-10T10:30Z', '2026-11-10T12:15Z')).toEqual([
     '11-10T10:30 11-10T11:00',
     '11-10T11:00 11-10T12:00',

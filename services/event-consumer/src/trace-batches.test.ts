@@ -17,7 +17,7 @@ function batchOf(...digits: number[]): LogBatch {
   return { topic: 'events.live', partition: 3, log: 'log', continuesFrom: null, records };
 }
 
-/** Creates tracing that samples only this many records. */
+/** Creates tracing that samples at most the given number of records. */
 function tracingOf(most: number) {
   const ended: { name: string; parent?: string; attributes: TraceAttributes; failure?: string }[] = [];
   let chosen = 0;

@@ -27,7 +27,8 @@ export function createDelivery(
   { queue, pace }: { queue: EventQueue; pace: Pace },
 ): Delivery {
   /**
-   * Maximum number of events per request. Reduced after a request that was too large, or that failed and may have been.
+   * Maximum number of events per request. Reduced after a request that was too large, or that
+   * failed, possibly because of its size.
    */
   let most = maxEvents;
   let limit = maxEvents;

@@ -73,7 +73,7 @@ function rate(name: VitalName, value: number): string {
   return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
 }
 
-/** Fields of entries that the DOM types do not declare, or only for some. */
+/** Entry fields that the DOM types declare for only some entries, or not at all. */
 type Entry = PerformanceEventTiming & {
   interactionId?: number;
   value: number;

@@ -18,8 +18,8 @@ const requestTimeoutMs = 5000;
 const longestPauseMs = 1000;
 
 /**
- * kafkajs decodes a response in one go, which blocks the process. On a busy machine right after start, decoding
- * megabytes of small records took longer than the session timeout. A larger record is fetched alone.
+ * kafkajs decodes a response in one go, which blocks the process. On a busy machine, right after startup, decoding
+ * megabytes of small records took longer than the session timeout. A record larger than this limit is fetched alone.
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 

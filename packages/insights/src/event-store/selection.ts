@@ -55,8 +55,8 @@ export interface EventExpression {
 export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
- * A test of a property; its result is never null. A property that is missing or JSON null is not set, and fails every
- * test except within `not`.
+ * A test of a property. Its result is never null. A property that is missing or JSON null counts as not set, and fails
+ * every test except inside `not`.
  */
 export type Test =
   | { is: 'set' }

@@ -36,7 +36,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
     edges: query.kind === 'WebTrendsQuery' ? edges : [],
     breakdown: query.kind === 'WebStatsTableQuery' ? breakdownOf(query) : null,
     order: query.kind === 'WebStatsTableQuery' ? orderOf(query) : { by: 'visitors', isDescending: true },
-    // One more row than shown reveals whether there are more.
+    // One row more than is shown, to find out whether there are more.
     limit: limit + 1,
     offset: query.kind === 'WebStatsTableQuery' ? (query.offset ?? 0) : 0,
   });

@@ -23,7 +23,7 @@ function printerOf(filters: SqlSettings['filters'], time: string | null): (node:
     query: (node) => `(${queryText(node, filters)})`,
     injected: ({ what }) => (what === 'filters' ? filtersText(filters, time) : 'NULL'),
     comparison({ op, left, right }, print) {
-      // A comparison with a bound that is missing is true.
+      // A comparison with a missing bound is always true.
       if ([left, right].some((side) => side.node === 'Injected' && side.what === 'no bound')) return 'true';
       return infix.has(op) ? `(${print(left)} ${op.toUpperCase()} ${print(right)})` : null;
     },

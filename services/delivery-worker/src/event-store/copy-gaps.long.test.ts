@@ -162,7 +162,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ before: 1, meanwhile: 1 });
   });
 
-  test("engine-034: copies events that are stored after PostgreSQL's clock went back", async () => {
+  test("engine-034: copies events that are stored after PostgreSQL's clock was set back", async () => {
     const project = await tenant();
     await followAll();
     // As if the clock had gone back by ten minutes.

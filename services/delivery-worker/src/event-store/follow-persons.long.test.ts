@@ -118,7 +118,7 @@ const modules = await clickHouseOrSkip();
   }
   const recorded = async () => (await query('SELECT 1 FROM event_store_person_change')).length;
 
-  test('follows new, changed, merged, split and deleted persons', async () => {
+  test('copies new, changed, merged, split and deleted persons', async () => {
     const { project, organizationId } = await createPersons(['ada', 'ben', 'cleo', 'dora']);
     await copyAll();
     expect(await engineOfPersons()).toBe('View');

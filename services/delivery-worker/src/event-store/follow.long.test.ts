@@ -118,7 +118,7 @@ const modules = await clickHouseOrSkip();
   const setPosition = (at: string) =>
     fixture.database.sql.query(`UPDATE event_store_copy SET copied_until = ${at} WHERE store = 'clickhouse'`);
 
-  test('engine-036: stores each event once after an interrupted portion', async () => {
+  test('engine-036: stores each event exactly once after a portion of the copy was interrupted', async () => {
     const project = await tenant();
     await followAll();
     const [row] = await fixture.database.sql.query<{ at: Date }>(

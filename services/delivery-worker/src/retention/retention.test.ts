@@ -63,7 +63,7 @@ async function expireAll(installationDays: number): Promise<void> {
   while (await expireEvents(fixture.database.sql, installationDays, 2));
 }
 
-test('keeps all events without a retention limit', async () => {
+test('keeps all events if there is no retention limit', async () => {
   await storeEvent(tenant.environmentId, daysAgo(4000));
   await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(0);

@@ -271,7 +271,7 @@ function isoTime(ms: number): string {
 /** An arbitrary number that no other advisory lock of Millrace uses. */
 const partitionLock = 620_150_101;
 
-/** Marks environments as having events. Locks by ID, as part of the lock order in ledger/store.ts. */
+/** Marks environments as having events. Locks them in the order of their IDs, as ledger/store.ts requires. */
 export async function markEventsIngested(tx: Transaction, projectIds: number[]): Promise<void> {
   if (projectIds.length === 0) return;
   await tx.query(

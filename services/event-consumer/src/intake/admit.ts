@@ -108,7 +108,7 @@ export interface AdmittedEvent {
   hasUnreadableTimestamp: boolean;
   /** Stored only if the event is not a duplicate. */
   warnings: RuleWarning[];
-  /** Set if the event is dropped before the rules, unless it is a duplicate. */
+  /** The reason why the event is dropped before the rules are applied. Not set for duplicates. */
   refusal?: Refusal;
 }
 

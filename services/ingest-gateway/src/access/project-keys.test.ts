@@ -192,7 +192,7 @@ test('without the database, an unknown key is undetermined and is looked up agai
   });
 });
 
-test('rejects each of many unknown keys at the same time', async () => {
+test('rejects every one of many unknown keys that are sent at the same time', async () => {
   const keys = startKeys();
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
   expect(new Set((await Promise.all(lookups)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));

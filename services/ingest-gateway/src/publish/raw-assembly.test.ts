@@ -163,7 +163,7 @@ test('truncates the other ID of a merge, and keeps the rest of the event', async
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { alias: 'x'.repeat(200), z: 1 }, $set: { y: 2 } });
 });
 
-test('removes white space and escapes if the event is too large only because of them', async () => {
+test('removes white space and escape sequences if only they make the event too large', async () => {
   const [record] = await recordsOf(around(`{${' '.repeat(2000)}"a":"${'\\u00e9'.repeat(100)}"}`), 1000);
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { a: 'é'.repeat(100) } });
 });

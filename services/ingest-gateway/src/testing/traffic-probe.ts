@@ -31,7 +31,7 @@ export function times(count: number, distinctId = 'someone'): string[] {
   return Array.from({ length: count }, () => distinctId);
 }
 
-/** A clock that only a test advances, so that tests do not depend on the position in a window. */
+/** A clock that only the test advances, so that results do not depend on when in a time window the test runs. */
 export interface TestClock {
   now(): number;
   advance(ms: number): void;

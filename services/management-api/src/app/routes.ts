@@ -28,7 +28,7 @@ import { groupWriteRoutes } from '../analytics/groups/write-routes.ts';
 import { insightVariableRoutes } from '../analytics/insight-variables/routes.ts';
 import { insightRoutes } from '../analytics/insights/routes.ts';
 import { deletePersonRoutes } from '../analytics/persons/deletion.ts';
-import { personMergeRoute } from '../analytics/persons/merges.ts';
+import { personMergesRoute } from '../analytics/persons/merges.ts';
 import { personPropertyRoutes } from '../analytics/persons/property-routes.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from '../analytics/persons/routes.ts';
 import { splitPersonRoutes } from '../analytics/persons/split.ts';
@@ -202,7 +202,7 @@ function apiRoutes(deps: RouteDeps): Route<Caller>[] {
     ...personRoutes(ingested),
     ...personActivityRoutes(deps),
     ...personPropertyRoutes(deps),
-    ...personMergeRoute(ingested),
+    ...personMergesRoute(ingested),
     ...splitPersonRoutes(deps),
     ...personCohortsRoute(deps),
     ...deletePersonRoutes(deps),

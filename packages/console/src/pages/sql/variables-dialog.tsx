@@ -26,7 +26,7 @@ import { text as pageText } from './words.ts';
 
 const text = pageText.variables;
 
-/** The content of the dialog: all variables, the form of one, or the confirmation before one is deleted. */
+/** The content of the dialog: the list of variables, the form for one, or the confirmation before deleting one. */
 export type OpenVariables =
   | 'list'
   /** Null for a new variable, with a suggested name. */

@@ -7,7 +7,7 @@ import type { Printing } from './context.ts';
 import { localTime } from './local-time.ts';
 
 /** Prints a conversion that the resolver has checked. */
-export function castText(value: Expression, type: SqlType, printing: Printing): Fragment {
+export function printCast(value: Expression, type: SqlType, printing: Printing): Fragment {
   const x = printing.expression(value);
   const zone = printing.bind('text', type.zone ?? value.type.zone ?? 'UTC');
   if (type.kind === 'text') return textForm(value, printing);

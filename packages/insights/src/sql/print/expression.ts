@@ -6,7 +6,7 @@ import { type Fragment, sql } from '../../event-store/sql.ts';
 import { fill } from '../functions/define.ts';
 import type { CallExpression, Comparator, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
 import { columnTypes, mayBeNan } from '../tree.ts';
-import { castText, documentForm, localForm, orderForm, textForm } from './casts.ts';
+import { documentForm, localForm, orderForm, printCast, textForm } from './casts.ts';
 import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
 import { startOfMinutes, startOfUnit } from './local-time.ts';
 import { tuplePartText, tupleText } from './output.ts';
@@ -78,7 +78,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'tuple part':
       return tuplePartText(expression, printing);
     case 'cast':
-      return castText(expression.value, expression.type, printing);
+      return printCast(expression.value, expression.type, printing);
     case 'query': {
       const [column] = columnTypes(expression.query);
       const value = sql.numbered('c', column?.column ?? 0);

@@ -12,7 +12,7 @@ import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
 import { type MergeEvent, maxMergeEvents, mergeEventIdProperty, mergeEvents, readPerson } from './store.ts';
 
-export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
+export function personMergesRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: environmentBasePaths(sql),

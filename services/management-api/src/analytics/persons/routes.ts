@@ -24,8 +24,8 @@ import { countMatches, findPersonKeys } from './search.ts';
 import { isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
 /**
- * Cursors contain the ID of the last person on the page, as a string because it has 64 bits, and the time in lists that
- * are sorted by it.
+ * A cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. In lists sorted
+ * by a time, the cursor also contains that time of the person.
  */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id, part: Type.Optional(Type.Enum(['start', 'rest'])) });

@@ -67,8 +67,8 @@ const previewQuery = Type.Object({
 });
 
 /**
- * The page of an email, which the console shows in a frame. It runs no scripts and loads nothing, and its links open
- * new windows.
+ * Headers of an email as an HTML page, which the console shows in a frame. The page runs no scripts, loads nothing, and
+ * opens its links in new windows.
  */
 const framed = {
   'Content-Security-Policy':

@@ -272,7 +272,7 @@ describe('console-033: the secret that the inviter sees', () => {
     return { id, email, shown: token, mailed, path, key };
   }
 
-  test('is only in the response that creates the invite, and only for sessions', async () => {
+  test('is returned only when the invite is created, and only to sessions', async () => {
     const { shown, mailed, email, path, key } = await inviteShown();
     expect(shown).toMatch(/^[\w-]{43}$/);
     expect(shown).not.toBe(mailed);

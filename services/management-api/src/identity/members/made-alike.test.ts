@@ -117,7 +117,7 @@ test("the removal of a member has the same effect, also on the member's invites"
   expect(records).toEqual(['OrganizationMembership deleted', withdrawn, withdrawn]);
 });
 
-test('the withdrawal of an invite has the same effect', async () => {
+test('withdrawing an invite has the same effect', async () => {
   const { invites, records } = await changed(
     ({ path, M, inviteIds }) => api.send('DELETE', `${path}/invites/${inviteIds[1]}/`, { key: M.key }),
     (tx, { inviteIds: [, inviteId = ''] }) => revokeInvite(tx, { inviteId, actor }),

@@ -55,7 +55,7 @@ test('filters by type, severity and time, with both ends exclusive', async () =>
   expect((await api.get(`${path}?after=x`, tenant.personalApiKey)).status).toBe(400);
 });
 
-test('pages are complete although many warnings have the same time', async () => {
+test('pages are complete even if many warnings have the same time', async () => {
   const stored: string[] = [];
   for (let index = 0; index < 11; index += 1) stored.push(await warning({}));
   const seen = await readAllPages<{ id: string }>(api, `${path}?limit=2`, tenant.personalApiKey);

@@ -1,4 +1,5 @@
-// The routes of live events: below a project with a key or session, and at the root with a token (docs/api/live-events.md).
+// The routes of live events. Those below a project require a key or session, and those at the root require a token
+// (docs/api/live-events.md).
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';

@@ -29,7 +29,7 @@ interface SignOn {
 }
 type Domain = DomainFields & SignOn;
 
-/** Fields of the domain itself. All others are changed at its `sign_on` path. */
+/** Fields of the domain itself. All others are changed through its `sign_on` path. */
 const own = new Set([
   'jit_provisioning_enabled',
   'sso_enforcement',

@@ -41,7 +41,7 @@ export function tablesOf(query: string): Map<string, string> {
   return tables;
 }
 
-/** Names that a query defines: those of WITH, and aliases. */
+/** Returns the names that a query defines: those in its WITH clause, and its aliases. */
 export function ownNames(query: string): string[] {
   const subqueries = [...query.matchAll(new RegExp(`(${name})\\s+as\\s*\\(`, 'gi'))].map(([, one = '']) => one);
   const aliases = [...query.matchAll(new RegExp(`\\bas\\s+(${name})`, 'gi'))].map(([, one = '']) => one);

@@ -108,7 +108,7 @@ async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: stri
   const from = await read('date_from', requested.date_from, 0);
   const to = requested.date_to === undefined ? now : await read('date_to', requested.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
-  // One hour more, because a day can have 25 hours.
+  // One extra hour, because a day can have 25 hours.
   if (to.getTime() - from.getTime() > maxDays * dayMs + 3_600_000) {
     throw refusal('date_from', `The date range must not exceed ${maxDays} days. Choose a later \`date_from\`.`);
   }
