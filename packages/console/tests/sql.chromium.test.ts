@@ -307,7 +307,10 @@ describe('the SQL page', () => {
     );
     await editor(page).press('Control+Space');
     await page.getByRole('listbox').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    // The arrow keys scroll the list while the focus stays in the editor, which axe only recognizes for a combobox.
+    const isScrolledByEditor = (violation: string) =>
+      violation.startsWith('scrollable-region-focusable: <ul id="cm-ac-');
+    expect((await violationsOf(page)).filter((one) => !isScrolledByEditor(one))).toEqual([]);
     await page.context().close();
   });
 });
