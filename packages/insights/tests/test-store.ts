@@ -60,21 +60,21 @@ export const onClickHouse = (modules: string): TestEngine => ({
     let hasPersons = false;
     let copiedAt = 0;
     /**
-     * Copies changed persons, and if the project has new events, all events stored since shortly before the last copy.
-     * Those that were copied before are not copied again.
+     * Copies changed persons, and if the project has new events, all events stored since shortly before the last copy,
+     * or since the project's first event. Those that were copied before are not copied again.
      */
     const follow = async (projectId: number) => {
       const changed = await database.sql.query('SELECT 1 FROM event_store_person_change LIMIT 1');
       if (!hasPersons || changed.length > 0)
         while ((await copyPersonPortion({ database, client, postgres: { url } }))?.hasMore !== false);
       hasPersons = true;
-      const [row] = await database.sql.query<{ count: number }>(
-        'SELECT count(*)::int AS count FROM event WHERE project_id = $1',
+      const [row] = await database.sql.query<{ count: number; first: Date | null }>(
+        'SELECT count(*)::int AS count, min(created_at) AS first FROM event WHERE project_id = $1',
         [projectId],
       );
       if (row?.count === known.get(projectId)) return;
       known.set(projectId, row?.count ?? 0);
-      const from = new Date(Math.max(0, copiedAt - 60_000));
+      const from = new Date(Math.max(0, Math.min(copiedAt - 60_000, row?.first?.getTime() ?? copiedAt)));
       copiedAt = Date.now();
       await copyEvents(client, { url }, { from, until: new Date('2299-01-01Z') });
     };
