@@ -93,6 +93,7 @@ export const windowFunctions = define([
     t`lead(toNullable({1}), {2}, toNullable({3})){f}`,
   ],
   ['nth_value(anything, int) same?', t`nth_value({1}, {2}::int){f}`, t`nth_value(toNullable({1}), {2}){f}`],
-  ['first_value(anything) same?', t`first_value({1}){f}`],
-  ['last_value(anything) same?', t`last_value({1}){f}`],
+  // In ClickHouse, these skip nulls unless their names say otherwise.
+  ['first_value(anything) same?', t`first_value({1}){f}`, t`first_value_respect_nulls({1}){f}`],
+  ['last_value(anything) same?', t`last_value({1}){f}`, t`last_value_respect_nulls({1}){f}`],
 ]);
