@@ -89,7 +89,9 @@ const modules = await clickHouseOrSkip();
     });
     const { splits } = (await split.json()) as { splits: { distinct_id: string; uuid: string }[] };
     expect([split.status, splits.map(({ distinct_id }) => distinct_id)]).toEqual([201, ['anon-1']]);
-    expect((await runQuery(orders('dau'))).body.results?.[0]?.count).toBe(2);
+    await eventually(async () => expect((await runQuery(orders('dau'))).body.results?.[0]?.count).toBe(2), {
+      what: 'Two persons',
+    });
     const ofPerson = async (id: string) =>
       (await list(`events/?event=order&person_id=${id}`)).body.results.map(({ distinct_id }) => distinct_id);
     expect(await ofPerson(String(splits[0]?.uuid))).toEqual(['anon-1']);
