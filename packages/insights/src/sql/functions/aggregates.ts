@@ -59,9 +59,10 @@ const rows: Row[] = [
     t`arraySlice(arraySort(groupUniqArray({1}){f}), 1, 10000)`,
   ],
   ['stddevPop(float) float?', t`stddev_pop({1}){f}`, t`stddevPopStable({1}){f}`],
-  ['stddevSamp(float) float?', t`stddev_samp({1}){f}`, t`stddevSampStable({1}){f}`],
+  // Null for fewer than two values, for which ClickHouse returns NaN.
+  ['stddevSamp(float) float?', t`stddev_samp({1}){f}`, t`if(count({1}){f} < 2, NULL, stddevSampStable({1}){f})`],
   ['varPop(float) float?', t`var_pop({1}){f}`, t`varPopStable({1}){f}`],
-  ['varSamp(float) float?', t`var_samp({1}){f}`, t`varSampStable({1}){f}`],
+  ['varSamp(float) float?', t`var_samp({1}){f}`, t`if(count({1}){f} < 2, NULL, varSampStable({1}){f})`],
   ['corr(float, float) float?', t`corr({1}, {2}){f}`, t`corrStable({1}, {2}){f}`],
   ['covarPop(float, float) float?', t`covar_pop({1}, {2}){f}`, t`covarPopStable({1}, {2}){f}`],
   ['covarSamp(float, float) float?', t`covar_samp({1}, {2}){f}`, t`covarSampStable({1}, {2}){f}`],

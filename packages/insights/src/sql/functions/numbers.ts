@@ -26,7 +26,12 @@ const rows: Row[] = [
   ['negate(float) float', t`(0 - {1})`],
   ['abs(int) int', t`abs({1})`, t`toInt64(abs({1}))`],
   ['abs(float) float', t`abs({1})`],
-  ['sign(float) float', t`sign({1})`, t`toFloat64(sign({1}))`],
+  // The sign of NaN is NaN.
+  [
+    'sign(float) float',
+    t`CASE WHEN {1} = 'NaN'::float8 THEN {1} ELSE sign({1}) END`,
+    t`if(isNaN({1}), {1}, toFloat64(sign({1})))`,
+  ],
   ['floor(float) float', t`floor({1})`, t`(floor({1}) + 0)`],
   ['ceil(float) float', t`ceil({1})`, t`(ceil({1}) + 0)`],
   ['round(float) float', t`round({1})`, t`(round({1}) + 0)`],
