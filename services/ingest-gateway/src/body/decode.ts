@@ -270,7 +270,7 @@ export function repairSurrogates(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Returns the surrogate at this position, or null if there is none. */
+/** Returns the surrogate at this position, or null if the position has another character. */
 function surrogateAt(bytes: Buffer, at: number): number | null {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
   if (first !== 0xed || (second & 0xe0) !== 0xa0 || (third & 0xc0) !== 0x80) return null;

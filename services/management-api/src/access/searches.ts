@@ -14,7 +14,7 @@ interface Searcher {
 export interface Searches {
   /**
    * Runs a query that may read all rows of a project.
-   * @param narrowing parameters that make the query faster, for the error message: "use …". Null if there are none.
+   * @param narrowing parameters that make the query faster, for the error message: "use …". Null if no parameter helps.
    * @param signal aborts waiting for a connection. `work` itself must stop a running query.
    * @throws AppError `rate_limited` if the key or its organization has too many searches in flight, `unavailable` if no
    * connection was free in time or the search took too long; the reason of the signal.

@@ -30,7 +30,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** The session secret in a request, or null if there is none. */
+/** The session secret in a request. Null if the request has no session cookie. */
 export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }

@@ -138,7 +138,7 @@ const writable = [
 
 interface WrittenBatchExport {
   fields: BatchExportFields;
-  /** The next interval to export, or null if there is none. */
+  /** The next interval to export. Null after the last interval. */
   next: TimeSpan | null;
 }
 

@@ -38,7 +38,7 @@ const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** The new address that is not verified yet, or null if there is none. */
+/** The new address that is not verified yet. Null if the address is not being changed. */
 export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);

@@ -60,7 +60,7 @@ export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The oldest cohort with a name, or null if there is none. */
+/** The oldest cohort with a name. Null if no cohort has the name. */
 export async function findCohortIdByName(sql: Sql, environmentId: number, name: string): Promise<number | null> {
   const rows = await sql.query<{ id: number }>(
     `SELECT id FROM cohort WHERE project_id = $1 AND coalesce(name, '') = $2 AND NOT deleted ORDER BY id LIMIT 1`,
