@@ -4,6 +4,9 @@ const { pathToFileURL } = require('node:url');
 const RunningTest = require('./running-test.cjs');
 require('./worker-fixtures.cjs');
 
+/** Whether each promise copies every AsyncLocalStorage (see RunningTest). Later releases do not let it be replaced. */
+const copiesContexts = Number(process.versions.node.split('.')[0]) < 24;
+
 /**
  * Implements the part of jest-runtime's interface that jest-runner and jest-circus call. Node.js loads test files and
  * their imports (with tsx) in the realm of this process, and keeps them loaded for the next file.
@@ -31,6 +34,7 @@ class NativeRuntime {
   requireInternalModule(path) {
     delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
+    if (!copiesContexts) return require(path);
     const { AsyncLocalStorage } = asyncHooks;
     asyncHooks.AsyncLocalStorage = RunningTest;
     try {
