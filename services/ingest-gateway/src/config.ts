@@ -65,9 +65,11 @@ export const gatewayConfigSchema = Type.Object({
     'number of threads that decode and validate request bodies over 256 KiB. An additional thread handles bodies without a known API key',
     { min: 1, max: 64 },
   ),
-  largeBodyHeapMb: integerSetting(1024, 'maximum JavaScript heap size of each thread for large bodies, in MiB', {
-    min: 16,
-  }),
+  largeBodyHeapMb: integerSetting(
+    1024,
+    'maximum JavaScript heap size of each thread for large bodies, in MiB. A body that must be parsed completely, because it is unusual or for Capture v1, can have a tenth of this size',
+    { min: 128 },
+  ),
   bodyTimeoutMs: integerSetting(30_000, 'maximum pause during an upload, in milliseconds', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(
     75_000,

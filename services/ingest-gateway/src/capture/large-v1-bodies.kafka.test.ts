@@ -193,11 +193,11 @@ test('the memory of a thread counts towards the byte budget, and a request can b
   const { token } = await newTenant();
   const tight = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(text(...events(), ...events()));
-  const narrow = await fixture.startGateway({ config: { largeBodyHeapMb: 16 } });
-  const heavy = gzipSync(text(v1Event({ properties: { many: Array(480_000).fill([]) } })));
+  const unlucky = await fixture.startGateway({ exitsOn: 'end of the thread' });
+  const ending = text(v1Event({ event: 'end of the thread' }), ...events());
   for (const [at, body] of [
     [tight, zipped],
-    [narrow, heavy],
+    [unlucky, ending],
   ] as const) {
     const answer = await sendV1(at, token, { body });
     expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([
@@ -208,6 +208,15 @@ test('the memory of a thread counts towards the byte budget, and a request can b
     expect(await inFlightBytes(at)).toBe('0');
     expect(await sendV1(at, token, { body: v1Batch(v1Event()) })).toMatchObject({ status: 200 });
   }
+});
+
+test('rejects a body that is too large for the heap of a thread', async () => {
+  const { token } = await newTenant();
+  const small = await fixture.startGateway({ config: { largeBodyHeapMb: 128 } });
+  const large = gzipSync(text(v1Event({ properties: { text: `${'é'.repeat(20 * 1024 * 1024)}🎉` } })), { level: 1 });
+  const response = await sendV1(small, token, { body: large });
+  expect([response.status, response.json.error]).toEqual([413, 'payload_too_large']);
+  expect(await sendV1(small, token, { body: text(...events()) })).toMatchObject({ status: 200 });
 });
 
 test('responds to a small request before an earlier large request', async () => {

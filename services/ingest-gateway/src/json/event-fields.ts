@@ -1,6 +1,7 @@
 // The event fields that the gateway reads, and reading them from scanned JSON.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
+import { requireParsable } from './parse-limit.ts';
 
 /**
  * PHP encodes an empty array as `[]`, even if it stands for an object, and so do all SDKs written in PHP. In these fields,
@@ -242,11 +243,15 @@ function isObjectAt(json: Buffer, from: Int32Array, at: number): boolean {
   return start !== 0 && json[start] === 0x7b;
 }
 
-/** Undefined if the field is missing. */
+/**
+ * Undefined if the field is missing.
+ * @throws AppError see `requireParsable`.
+ */
 function readValue(json: Buffer, from: Int32Array, at: number): unknown {
   const start = from[at] ?? 0;
   if (start === 0) return undefined;
   const end = from[at + 1] ?? 0;
+  requireParsable(end - start);
   if (json[start] === 0x22) {
     const text = json.toString('utf8', start + 1, end - 1);
     if (!text.includes('\\')) return text;

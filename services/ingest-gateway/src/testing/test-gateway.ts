@@ -44,6 +44,8 @@ export interface GatewayOptions {
   /** Long time limits by default, because a slow machine is not an outage. */
   timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
+  /** A thread for large bodies exits when it gets a body that contains this text. */
+  exitsOn?: string;
 }
 
 /** Real servers for one test file: a database, topics, Redis with a separate key prefix, and gateways. */
@@ -61,10 +63,22 @@ export interface GatewayFixture {
 /** Compiled, because a thread that loads the sources needs two seconds of CPU time to start. */
 const bodyProgramSource = 'services/ingest-gateway/src/capture/body-worker.ts';
 
+/** A program that exits when it gets a body with this text, and otherwise does what `program` does. */
+function exitingProgram(text: string, program: URL): URL {
+  const source = `
+    import { parentPort } from 'node:worker_threads';
+    await import(${JSON.stringify(program.href)});
+    parentPort.on('message', ({ raw = '' }) => {
+      if (Buffer.from(raw).includes(${JSON.stringify(text)})) process.exit(1);
+    });`;
+  return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+}
+
 export async function createGatewayFixture(): Promise<GatewayFixture> {
   const logger = quietLogger();
   const [own, programs] = await Promise.all([createTestDatabase(), compilePrograms([bodyProgramSource])]);
   const bodyProgram = pathToFileURL(programs.files[0] ?? '');
+  const programFor = (exitsOn?: string) => (exitsOn === undefined ? bodyProgram : exitingProgram(exitsOn, bodyProgram));
   const { database, flagDatabase, changes } = await openDatabases(own.url, logger);
   const cachePrefix = `t-${randomUUID()}:`;
   const cache = openCache(cachePrefix, logger);
@@ -74,7 +88,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const gateways: TestGateway[] = [];
   const controls: Stoppable[] = [];
 
-  async function startGateway({ config, keys = {}, tracing = null, ...parts }: GatewayOptions = {}) {
+  async function startGateway({ config, keys = {}, tracing = null, exitsOn, ...parts }: GatewayOptions = {}) {
     const { timeLimits = patientTimeLimits } = parts;
     const metrics = createMetrics({ withProcessMetrics: false, hasExemplars: tracing !== null });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
@@ -94,7 +108,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const roles = parseGatewayRoles(shared.config);
     const gateway = createGateway({
       ...{ projectKeys, flags, config: shared.config, metrics, health: createHealth(metrics), tracing },
-      ingest: roles.has('ingest') ? { log: shared.log, topics, traffic, bodyProgram } : null,
+      ingest: roles.has('ingest') ? { log: shared.log, topics, traffic, bodyProgram: programFor(exitsOn) } : null,
       servesFlags: roles.has('flags'),
       ...{ library: parts.library ?? null, logger: parts.logger ?? logger },
     });
