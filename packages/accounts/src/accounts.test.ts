@@ -47,7 +47,7 @@ afterAll(async () => {
 const unknownOrganization = '00000000-0000-4000-8000-000000000000';
 
 describe('an organization', () => {
-  test('has no gated features by default', async () => {
+  test('has no paid features by default', async () => {
     const free = await createTestOrganization(database, { name: '  Free  ', features: [] });
     const full = await createTestOrganization(database, { name: 'Full', features: listProductFeatures('full') });
 
@@ -128,7 +128,7 @@ describe('a project', () => {
     expect(environment.api_token).toMatch(/^phc_[0-9a-zA-Z]{43}$/);
   });
 
-  test('shares the sequence of IDs with further environments', async () => {
+  test('shares the sequence of IDs with environments that are added later', async () => {
     const { project } = await createTestProject(database, { organizationId: tenant.organizationId });
     const second = await createTestEnvironment(database, { projectId: project.id, name: 'Staging' });
     const { project: next } = await createTestProject(database, { organizationId: tenant.organizationId });

@@ -8,8 +8,8 @@ export function invalidField(attr: string, code: string, message: string): AppEr
 }
 
 /**
- * Returns text as it will be stored, without surrounding whitespace.
- * @throws AppError `invalid` naming `attr` if it is blank, too long, or contains a null character.
+ * Returns a text without surrounding whitespace, as it will be stored.
+ * @throws AppError `invalid` naming `attr` if the text is blank, too long, or contains a null character
  */
 export function checkText(
   attr: string,
@@ -29,8 +29,8 @@ export function checkText(
 }
 
 /**
- * Validates a name that may appear in emails to other people. @throws AppError as `checkText`, and for multiple lines
- * or a link.
+ * Validates a name that may appear in emails to other people.
+ * @throws AppError like `checkText`, and for a name with several lines or a link
  */
 export function checkName(
   attr: string,
@@ -42,14 +42,14 @@ export function checkName(
   throw invalidField(attr, 'invalid_input', 'A name must be a single line and cannot contain "://".');
 }
 
-/** A local part without quoting or whitespace, `@`, and a host name with a dot or `localhost`. */
+/** Matches a local part without quotes or whitespace, `@`, and a host name that contains a dot or is `localhost`. */
 const emailPattern =
   /^[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+@(?:localhost|(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]*[\p{L}\p{N}])$/u;
 
 /**
- * Returns an address in lower case, as it is stored and compared. Returns null for characters with a plain equivalent,
- * such as the Kelvin sign (whose lower case is `k`) or full-width letters. Otherwise, two addresses with different
- * mailboxes could become the same account.
+ * Converts an email address to lower case, as it is stored and compared. Returns null if it contains a look-alike of a
+ * plain letter, such as the Kelvin sign (whose lower case is `k`) or a full-width letter. Otherwise, addresses of two
+ * different mailboxes could become the same account.
  */
 export function parseEmailAddress(written: string): string | null {
   const email = written.trim();
@@ -74,7 +74,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Returns whether a number can be a row ID. PostgreSQL would fail with its own error for others. */
+/** Returns whether a number can be the ID of a row. For other numbers, PostgreSQL would return an error of its own. */
 export function isRowId(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
 }
@@ -100,12 +100,12 @@ export function notFound(
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });
 }
 
-/** Maps constraint names of the database to errors. */
+/** Creates an error for each constraint of the database, by the name of the constraint. */
 type ConstraintErrors = Record<string, (cause: unknown) => AppError>;
 
 /**
- * Runs a write, and converts the violation of a named constraint to an error. Unlike a check before the write, this
- * cannot race with other processes.
+ * Runs a write, and converts the violation of a known constraint to an error. Unlike a check before the write, this is
+ * safe when other processes write at the same time.
  */
 export async function mapConstraintErrors<T>(errors: ConstraintErrors, write: () => Promise<T>): Promise<T> {
   try {

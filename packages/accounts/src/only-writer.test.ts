@@ -5,7 +5,7 @@ import { settingFields } from './projects/setting-fields.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Tables of accounts and their activity. */
+/** The tables that belong to accounts and their activity. */
 const tables = [
   ...['organization', 'project', 'environment', 'access_rule', 'membership', 'organization_invite'],
   ...['role', 'role_membership'],
@@ -31,7 +31,9 @@ const tables = [
 ];
 const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')})"?\\b(?!\\.)`);
 
-/** Exceptions that concern no rule of accounts, such as bookkeeping and retention. */
+/**
+ * Statements elsewhere that are allowed because they concern no rule of accounts, such as bookkeeping and retention.
+ */
 const others: Record<string, string> = {
   'packages/db/src/persons/delete-persons-store.ts': 'a record for each of a thousand persons, in one statement',
   'services/delivery-worker/src/deletion/store.ts': 'how far the deletion of a person is',
@@ -41,7 +43,7 @@ const others: Record<string, string> = {
   'services/management-api/src/analytics/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };
 
-test('only this package writes to the tables of accounts', () => {
+test('only the accounts package writes to the tables of accounts', () => {
   const paths = trackedFiles('packages', 'services').filter(
     (path) =>
       /^\w+\/[\w-]+\/src\/.*\.ts$/.test(path) &&
@@ -52,10 +54,10 @@ test('only this package writes to the tables of accounts', () => {
   expect(writers.sort()).toEqual(Object.keys(others).sort());
 });
 
-/** API responses contain every setting. */
+/** These files read all settings, because API responses contain them. */
 const showsSettings = /^services\/management-api\/src\/identity\/(environments|organizations|projects)\/store\.ts$/;
 
-test('no store outside of this package reads a setting that docs/settings.md declares as stored only', () => {
+test('only the accounts package reads settings that docs/settings.md declares as stored only', () => {
   const names = Object.entries(settingFields).flatMap(([name, { does }]) => (does === 'stored only' ? [name] : []));
   expect(names.length).toBeGreaterThan(5);
   const stores = trackedFiles('packages', 'services').filter(

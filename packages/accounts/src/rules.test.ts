@@ -72,7 +72,7 @@ const activities = async ({ organizationId }: TestTenant, scope: string) =>
     )
   ).map(({ activity }) => activity);
 
-/** Runs an attempt and returns its error. Fails if the attempt succeeds. */
+/** Waits for a call that must fail, and returns its error. */
 async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
   return attempt.then(
     () => {
@@ -83,7 +83,7 @@ async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
 }
 
 describe('the level of a member', () => {
-  /** The new levels that a caller of a level may give to another member of a level. */
+  /** The levels that a caller can give to another member, by the level of the caller and that of the member. */
   const allowed: [caller: MembershipLevel, target: MembershipLevel, levels: MembershipLevel[]][] = [
     [member, member, []],
     [member, administrator, []],
@@ -115,7 +115,7 @@ describe('the level of a member', () => {
     expect(possible).toEqual(levels);
   });
 
-  test('cannot be changed by the member, even downwards', async () => {
+  test('cannot be changed by that member, not even lowered', async () => {
     const tenant = await createTestTenant(database);
     const { id: userId } = await join(tenant, owner);
     const attempt = database.transaction((tx) =>
@@ -124,7 +124,7 @@ describe('the level of a member', () => {
     expect(await refusalOf(attempt)).toMatchObject({ kind: 'forbidden' });
   });
 
-  test('stays owner for the last owner, even if an operator changes it', async () => {
+  test('stays owner for the last owner, even if an operator tries to change it', async () => {
     const { organizationId, userId } = await createTestTenant(database);
     const demote = database.transaction((tx) =>
       setMemberLevel(tx, { organizationId, userId, level: member, actor: null }),
@@ -134,7 +134,7 @@ describe('the level of a member', () => {
     expect(await refusalOf(remove)).toMatchObject({ kind: 'conflict' });
   });
 
-  test('is decided after another change of the same organization has ended, so that an owner remains', async () => {
+  test('is changed only after a concurrent change in the same organization has ended, so that an owner remains', async () => {
     const tenant = await createTestTenant(database);
     const { organizationId, userId } = tenant;
     const other = await join(tenant, owner);
@@ -239,7 +239,7 @@ describe('an invite', () => {
     expect(await listInvites(database.sql, tenant)).toEqual([]);
   });
 
-  test('replaces an earlier one for the same address, and keeps the higher level only if requested', async () => {
+  test('replaces an earlier invite for the same address, and keeps the higher level only if requested', async () => {
     const tenant = await createTestTenant(database);
     const target = { targetEmail: 'Ada@example.com' };
     const levels = async () => (await listInvites(database.sql, tenant)).map(({ level }) => level);
@@ -250,7 +250,7 @@ describe('an invite', () => {
     expect(await levels()).toEqual([member]);
   });
 
-  test('makes its user a member once', async () => {
+  test('can be accepted only once', async () => {
     const tenant = await createTestTenant(database);
     const { created } = await invite(tenant, tenant.userId, [{ targetEmail: 'ada@example.org', level: administrator }]);
     const user = await createUser(database.sql, { email: 'ada@example.org' });
@@ -289,7 +289,7 @@ describe('a role', () => {
     expect(await refusalOf(foreign)).toMatchObject({ kind: 'not_found' });
   });
 
-  test('can be given once, only to a member, and is lost with the membership', async () => {
+  test('can be given to a member only once, and is removed together with the membership', async () => {
     const tenant = await createTestTenant(database);
     const { organizationId } = tenant;
     const user = await join(tenant, member);
@@ -329,7 +329,7 @@ describe('provisioning', () => {
     return { tenant, domain, fields, provision, change, list };
   }
 
-  test('adds, deactivates and reactivates a user of the domain, who keeps the account', async () => {
+  test('adds, deactivates and reactivates a user of the domain without changing the account', async () => {
     const { domain, fields, provision, change, list } = await world();
     const { uuid } = await provision(fields('ada', { externalId: 'ext-1' }));
     expect(await list()).toMatchObject([{ uuid, external_id: 'ext-1', is_active: true }]);

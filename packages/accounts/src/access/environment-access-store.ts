@@ -3,19 +3,19 @@
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** SQL condition: the plan of organization `o` allows private environments. */
+/** SQL condition that is true if the plan of organization `o` includes private environments. */
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
 /**
  * SQL expression for the caller's level in an environment (docs/api/access.md#access-to-an-environment). Null means no
- * access. Administrators and owners of the organization keep their level everywhere. Members keep theirs if the plan
- * has no project permissions. Otherwise:
+ * access. Administrators and owners of the organization keep their level in every environment. Members keep theirs if
+ * the plan does not include project permissions. Otherwise:
  *
  * - A member whose own rule is `none`, or whose roles all have `none`, has no access.
- * - In a private environment (`access_control`), members have the highest level given here to them or their roles, if
- *   any.
- * - Elsewhere, they have the highest of their own level, the default rule and, if there is a default rule, the level
- *   given here to them or their roles.
+ * - In a private environment (`access_control`), a member has the highest level that a rule gives to the member or to
+ *   one of the member's roles, if there is one.
+ * - In other environments, a member has the highest of their own level, the default rule and, if there is a default
+ *   rule, the levels that rules give to the member's roles.
  *
  * The query must name the environment `e`, its organization `o` and the caller's membership `m`. Rules are looked up
  * only where they matter.
@@ -39,25 +39,23 @@ export const effectiveLevel = `CASE
                  ) given)
   END`;
 
-/**
- * FROM clause for `effectiveLevel`. `$1` is the ID of the calling user. Contains only the user's own organizations.
- */
+/** FROM clause for `effectiveLevel`. It contains only environments in organizations of the user whose ID is `$1`. */
 export const environmentsOfCaller = `environment e
     JOIN project p ON p.id = e.project_id
     JOIN organization o ON o.id = p.organization_id
     JOIN membership m ON m.organization_id = o.id AND m.user_id = $1`;
 
-/** An environment with the caller's level there, or null if the caller has no access. */
+/** An environment, and the caller's level in it, which is null if the caller has no access. */
 export interface FoundEnvironment {
   environmentId: number;
   projectId: number;
   organizationId: string;
   level: number | null;
-  /** True if access rules for kinds of records or single records exist and are enabled. */
+  /** True if there are enabled access rules for kinds of records or for single records. */
   hasRecordRules: boolean;
 }
 
-/** Columns of `FoundEnvironment`, for a query from `environmentsOfCaller`. */
+/** The columns of `FoundEnvironment`, for a query whose FROM clause is `environmentsOfCaller`. */
 export const foundEnvironmentColumns = `e.id AS "environmentId", e.project_id AS "projectId",
   p.organization_id AS "organizationId", ${effectiveLevel} AS level,
   (${mayHavePrivateEnvironments}

@@ -1,6 +1,6 @@
 /**
- * Access checks for every service that accepts personal API keys. Does not import the Prisma client, which gateways do
- * not load.
+ * Access checks for services that accept personal API keys. This module does not import the Prisma client, because
+ * gateways do not load it.
  */
 export { hashPersonalApiKey } from '../keys/key-values.ts';
 export { hashSecret, newSecret } from '../keys/secrets.ts';

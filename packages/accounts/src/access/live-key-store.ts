@@ -16,10 +16,12 @@ const membershipsIn = (
                                              m.joined_at, m.id)
                      FROM ${from}), '[]')`;
 
-/** SQL expression: the memberships of user `u` as `Membership[]`, that of the current organization first. */
+/** SQL expression for the memberships of user `u` as `Membership[]`. The current organization comes first. */
 export const membershipsOfUser = membershipsIn('membership m WHERE m.user_id = u.id');
 
-/** SQL expression: like `membershipsOfUser`, without organizations that do not allow the user's personal API keys. */
+/**
+ * SQL expression like `membershipsOfUser`, but without organizations that do not allow personal API keys of this user.
+ */
 const membershipsOfKey = membershipsIn(
   `membership m JOIN organization o ON o.id = m.organization_id
     WHERE m.user_id = u.id AND (o.members_can_use_personal_api_keys OR m.level >= 8)`,
@@ -38,10 +40,13 @@ interface PersonalKeyRow {
   current_environment_id: number | null;
 }
 
-/** SQL condition: key `k` of user `u` is valid. */
+/** SQL condition that is true if key `k` of user `u` is valid. */
 export const keyIsLive = `u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`;
 
-/** Finds a key that has not expired and whose user is active, with the user's memberships. A single indexed query. */
+/**
+ * Finds a key that has not expired and whose user is active, together with the user's memberships. Runs one indexed
+ * query.
+ */
 export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
   const rows = await sql.query<PersonalKeyRow>(
     `SELECT k.id, k.user_id, k.expires_at, k.scopes, k.scoped_teams, k.scoped_organizations,
@@ -59,7 +64,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
   return rows[0];
 }
 
-/** Current restrictions of a key on which an ongoing permission is based. */
+/** The current restrictions of a key. They are checked again while a stream that was opened with the key continues. */
 interface KeyInUse {
   user_id: number;
   scopes: string[];
@@ -68,7 +73,7 @@ interface KeyInUse {
   last_rolled_at: Date | null;
 }
 
-/** Finds a valid key by its ID, to recheck an ongoing permission without the key's value. */
+/** Finds a valid key by its ID. A stream uses it to check its access again without the value of the key. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
   const rows = await sql.query<KeyInUse & Record<string, unknown>>(
     `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at
@@ -79,7 +84,7 @@ export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | 
   return rows[0];
 }
 
-/** Stores that a key was used, at most once an hour, even with concurrent requests. */
+/** Records that a key was used. Writes at most once an hour, even for concurrent requests. */
 export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   await sql.query(
     `UPDATE personal_api_key SET last_used_at = now()
@@ -88,13 +93,16 @@ export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   );
 }
 
-/** Restrictions of a key. An empty list does not restrict it. */
+/** The organizations and environments to which a key is limited. An empty list means no limit. */
 interface KeyReach {
   scopedTeams: readonly number[];
   scopedOrganizations: readonly string[];
 }
 
-/** Returns whether a key may be used for a project: for one of its environments, and in its organization. */
+/**
+ * Returns whether a key can be used for a project. Its limits must include an environment of the project, and the
+ * project's organization.
+ */
 export function isProjectInKey(
   { scopedTeams, scopedOrganizations }: KeyReach,
   found: { environmentIds: readonly number[]; organizationId: string },

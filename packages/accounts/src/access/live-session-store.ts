@@ -7,22 +7,25 @@ import { type Membership, membershipsOfUser } from './live-key-store.ts';
 const idleHours = 72;
 const noteEveryMinutes = 5;
 
-/** SQL condition: session `s` of user `u` is valid. */
+/** SQL condition that is true if session `s` of user `u` is valid. */
 export const sessionIsLive = `u.is_active AND s.expires_at > now()
   AND s.last_seen_at > now() - interval '${idleHours} hours'`;
 
-/** SQL condition: user `u` has a second factor. */
+/** SQL condition that is true if user `u` has a second factor. */
 export const hasSecondFactor = `(EXISTS (SELECT FROM user_totp t WHERE t.user_id = u.id)
   OR u.passkeys_enabled_for_2fa AND EXISTS (SELECT FROM passkey k WHERE k.user_id = u.id))`;
 
-/** SQL condition: user `u` has signed in with an identity provider. */
+/** SQL condition that is true if user `u` has signed in through an identity provider. */
 export const hasProvider = 'EXISTS (SELECT FROM provider_identity i WHERE i.user_id = u.id)';
 
-/** SQL condition: an organization of user `u` requires a second factor (`enforce_2fa`). */
+/** SQL condition that is true if an organization of user `u` requires a second factor (`enforce_2fa`). */
 export const isSecondFactorDemanded = `EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
                                                 WHERE m.user_id = u.id AND o.enforce_2fa)`;
 
-/** SQL condition: session `s` was created by an identity provider, which is then responsible for a second factor. */
+/**
+ * SQL condition that is true if session `s` was created through an identity provider, which is then responsible for a
+ * second factor.
+ */
 const isOfProvider = `s.method IN ('google-oauth2', 'github', 'gitlab', 'saml', 'oidc')`;
 
 interface SessionRow {
@@ -34,11 +37,11 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
-  /** What a required second factor still needs: entering an existing one, or setting one up. */
+  /** What the user must still do if a second factor is required: enter the existing one, or set one up. */
   wants: 'second factor' | 'second factor set up' | null;
 }
 
-/** Finds a valid session of an active user, with the user's memberships. A single indexed query. */
+/** Finds a valid session of an active user, together with the user's memberships. Runs one indexed query. */
 export async function findLiveSession(sql: Sql, tokenHash: string): Promise<SessionRow | undefined> {
   const rows = await sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,
@@ -55,8 +58,8 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
 }
 
 /**
- * Finds the user of a valid session, to recheck an ongoing permission without the session's secret. Does not extend the
- * session.
+ * Finds the user of a valid session without its secret, and does not extend the session. A stream uses it to check its
+ * access again.
  */
 export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ user_id: number } | undefined> {
   const rows = await sql.query<{ user_id: number }>(
@@ -66,7 +69,7 @@ export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ u
   return rows[0];
 }
 
-/** Stores that a session was used, at most once every few minutes, even with concurrent requests. */
+/** Records that a session was used. Writes at most once every few minutes, even for concurrent requests. */
 export async function recordSessionUse(sql: Sql, sessionId: string): Promise<void> {
   await sql.query(
     `UPDATE session SET last_seen_at = now()

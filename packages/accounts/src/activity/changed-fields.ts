@@ -2,23 +2,22 @@ import { isObject } from '@millrace/contracts';
 
 /** A changed field in an activity record (docs/api/activity.md). */
 export interface FieldChange {
-  /** Scope of the record, as in the activity. */
+  /** The scope of the activity, repeated for each field. */
   type: string;
-  /** `created`: there was no value before. `deleted`: there is no value now. */
+  /** `created` means that there was no value before, and `deleted` that there is none now. */
   action: 'created' | 'changed' | 'deleted';
   field: string;
   before: unknown;
   after: unknown;
 }
 
-/** Fields that are not recorded, or recorded otherwise (`api_token` by `reset_token`). */
+/** Fields that are never recorded, or that another function records. For example, `resetToken` records `api_token`. */
 const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']);
 
 /**
- * Compares two states of a record and returns the changed fields, in the order of `after`. Ignores fields that only one
+ * Compares two states of a record and returns the changed fields in the order of `after`. Ignores fields that only one
  * of the states contains.
- *
- * @param secret fields that are reported without their values.
+ * @param secret fields that are reported without their values
  */
 export function changedFields(
   type: string,
@@ -48,7 +47,9 @@ function jsonValue(value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-/** Ignores the order of object keys, which the database does not preserve. */
+/**
+ * Returns whether two JSON values are equal. Ignores the order of object keys, which the database does not preserve.
+ */
 function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

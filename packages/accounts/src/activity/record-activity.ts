@@ -57,23 +57,22 @@ export interface Activity {
   actor: Actor;
   /** Display name of the record, such as its title, but never a key. */
   name: string | null;
-  /** For `updated`: the record, or its changeable fields, before and after. */
+  /** The record, or the fields of it that can change, before and after an update. */
   change?: {
     before: object;
     after: object;
     /** Fields whose values are not recorded. */
     secret?: readonly string[];
   };
-  /** Replaces `change` when a comparison of values would reveal too much or too little. */
+  /** Replaces `change` where comparing the values would reveal too much or too little. */
   changes?: FieldChange[];
 }
 
 /**
- * Records a change in the same transaction, so that both are stored or neither (docs/api/activity.md). An update
- * without changes is not recorded.
- *
- * @param tx transaction of the change, opened by a route handler or a command. Stores and this function never open one.
- * Notify other processes (`announceKeyChange`) after the commit.
+ * Records a change in the transaction of the change, so that either both or neither are stored (docs/api/activity.md).
+ * Does not record an update that changed nothing.
+ * @param tx transaction that a route handler or a command has opened for the change. Notify other processes
+ *   (`announceKeyChange`) only after it is committed.
  */
 export async function recordActivity(tx: Sql, activity: Activity): Promise<void> {
   const { scope, change, actor } = activity;
@@ -91,7 +90,10 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
   });
 }
 
-/** Records a change to a user's account, by the user unless there is an `actor`. It belongs to no organization. */
+/**
+ * Records a change to a user's account, which belongs to no organization. The author is that user unless `actor` is
+ * given.
+ */
 export async function recordOwnActivity(
   tx: Sql,
   user: { id: number; uuid: string; email: string },
@@ -106,7 +108,7 @@ export function findUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 
-/** Commands and identity providers have no user, so the record contains the source. */
+/** Commands and identity providers are not users, so the record names them as the trigger. */
 function triggerOf(actor: Actor) {
   if (actor && 'command' in actor) return { job_type: 'command_line', job_id: actor.command, payload: {} } as const;
   return actor && 'scimDomain' in actor ? { job_type: 'scim', job_id: actor.scimDomain, payload: {} } : null;

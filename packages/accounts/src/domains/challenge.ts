@@ -6,27 +6,30 @@ import { Resolver } from 'node:dns/promises';
 const challengeLabel = '_millrace-challenge';
 
 interface DnsSettings {
-  /** Addresses of name servers, `192.0.2.1` or `192.0.2.1:53`. Empty for the system's name servers. */
+  /**
+   * IP addresses of name servers, such as `192.0.2.1` or `192.0.2.1:53`. If empty, the system's name servers are used.
+   */
   servers: readonly string[];
   /** Timeout per server in milliseconds. Each server gets two attempts. */
   timeoutMs: number;
 }
 
-/** Details and outcome of a check. */
+/** What a check looked up, and what it found. */
 export interface ChallengeCheck {
   outcome: 'shown' | 'not shown' | 'no answer';
-  /** Name whose TXT records were looked up. */
+  /** The name whose TXT records were looked up. */
   name: string;
   servers: string[];
   /**
-   * Existing records: at most 20, of 255 characters each. `" "` separates the strings of a record, as in a zone file.
+   * The TXT records that were found: at most 20 of 255 characters each. `" "` separates the strings of a record, as in
+   * a zone file.
    */
   found: string[];
-  /** Error code of the resolver if there are no records, such as `ENOTFOUND` or `ETIMEOUT`. Otherwise null. */
+  /** The resolver's error code if there are no records, such as `ENOTFOUND` or `ETIMEOUT`. Otherwise null. */
   error: string | null;
 }
 
-/** Checks whether a domain has the challenge record. Any error means that it is not proven. */
+/** Checks whether a domain has the challenge record. After any error, the domain counts as not verified. */
 export type LookUpChallenge = (domain: string, challenge: string) => Promise<ChallengeCheck>;
 
 /**

@@ -3,9 +3,9 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { notFound } from '../input.ts';
 
 /**
- * Disables SSO enforcement of a verified domain for an operator, when its users can no longer sign in.
- * @returns the organization of the domain, and the previous enforcement.
- * @throws AppError `not_found`.
+ * Turns off SSO enforcement of a verified domain when its users can no longer sign in. Only operators can do this.
+ * @returns the organization of the domain, and the previous enforcement
+ * @throws AppError `not_found`
  */
 export async function disableEnforcement(
   tx: Transaction,

@@ -86,7 +86,7 @@ describe('when a name server sends', () => {
   it.concurrent.each(cases)('%s: %s', async (_id, _title, answer, expected) => {
     const server = await startNameServer(answer);
     try {
-      // The resolver ignores unrelated packets until its timeout, which is short here.
+      // A check with a short timeout, because the resolver ignores unrelated packets until it times out.
       const impatient = createChallengeLookup({ servers: [server.address], timeoutMs: 300 });
       const check = await impatient('a.example', 'challenge');
       expect(check).toMatchObject({ name, servers: [server.address] });

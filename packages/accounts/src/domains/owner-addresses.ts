@@ -4,12 +4,15 @@ import { domainToUnicode } from 'node:url';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
-/** Returns the forms in which addresses contain a domain. @param domain in lower case and ASCII. */
+/**
+ * Returns all spellings of a domain that email addresses can contain.
+ * @param domain in lower case and ASCII
+ */
 export const listHostSpellings = (domain: string): string[] => [domain, domainToUnicode(domain)];
 
 /**
- * Returns whether an owner of the organization, or a pending invite for an owner, has an address in one of these
- * domains. An administrator of the domain's identity provider can sign in as that owner.
+ * Returns whether an owner of the organization has an address in one of these domains. Pending invites for owners count
+ * too. An administrator of such a domain's identity provider could sign in as that owner.
  */
 export async function hasOwnerAddress(
   sql: Sql,

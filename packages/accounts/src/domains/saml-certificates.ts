@@ -9,17 +9,20 @@ export interface SamlCertificate {
 }
 
 const smallestRsaBits = 2048;
-/** Each certificate costs an attempt to verify every response of the provider. Rotating a certificate needs two. */
+/**
+ * Each response of the provider may have to be verified against each certificate, so their number is limited. Two are
+ * needed to rotate a certificate.
+ */
 const maxCertificates = 5;
 
 /**
  * Parses one or more certificates, with or without the BEGIN and END lines.
  *
- * Returns expired certificates too, which remain valid for verifying signatures: SAML trusts a configured certificate
- * as a key, and most identity providers continue to sign with an expired one. Rejecting it would lock out a whole
- * organization overnight, so administrators get emails before it expires (docs/api/domains.md).
+ * Accepts expired certificates. SAML trusts a configured certificate only as a key, and most identity providers keep
+ * signing with an expired one. Rejecting it would lock out a whole organization overnight. Administrators get emails
+ * before a certificate expires instead (docs/api/domains.md).
  *
- * @throws AppError `invalid` naming `saml_x509_cert`.
+ * @throws AppError `invalid` naming `saml_x509_cert`
  */
 export function readSamlCertificates(text: string): SamlCertificate[] {
   const pieces = splitSamlCertificates(text);
@@ -28,8 +31,8 @@ export function readSamlCertificates(text: string): SamlCertificate[] {
 }
 
 /**
- * Splits text into the base64 of each certificate, even if it is invalid.
- * @throws AppError `invalid` naming `saml_x509_cert` for more than five certificates, and for duplicates.
+ * Splits a text into the base64 content of each certificate, without checking that it is a valid one.
+ * @throws AppError `invalid` naming `saml_x509_cert` for more than five certificates or a duplicate
  */
 export function splitSamlCertificates(text: string): string[] {
   const pieces = text

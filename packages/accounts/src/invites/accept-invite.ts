@@ -24,13 +24,13 @@ export interface AcceptedInvite {
 }
 
 /**
- * Makes a user a member by an invite, which is deleted. Unlike PostHog, keeps the user's invites of other organizations
- * (docs/api/invites.md).
+ * Adds a user to an organization with an invite, and deletes the invite. Unlike PostHog, keeps the user's invites to
+ * other organizations (docs/api/invites.md).
  *
- * @param requireInvited throws if the invite is for another user. Nothing is locked or written before.
- * @param actor the user who accepts the invite, by default the user that it adds.
- * @param chooseUser returns the accepting user once the invite is locked.
- * @throws AppError `not_found`; `invalid` with code `expired` or `user_already_member`.
+ * @param requireInvited throws if the invite is for another user. Called before anything is locked or written.
+ * @param actor the user who accepts the invite. By default, the user who is added.
+ * @param chooseUser returns the accepting user once the invite is locked
+ * @throws AppError `not_found`, or `invalid` with code `expired` or `user_already_member`
  */
 export async function acceptInvite(
   tx: Transaction,
@@ -53,7 +53,7 @@ export async function acceptInvite(
     throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
   }
   await lockOrganization(tx, unlockedInvite.organization_id);
-  // Under the lock, no other request can accept or replace the invite.
+  // While the lock is held, no other request can accept or replace the invite.
   const invite = await findInvite(tx, inviteId);
   const accepting = await chooseUser(invite);
   const added = await join(tx, invite, { userId: accepting.id, actor });
@@ -81,7 +81,7 @@ async function join(
 ): Promise<Membership> {
   const { level } = invite;
   if (!isMembershipLevel(level)) throw new Error('An invite has an unknown level.');
-  // Under the organization's lock, no other request can add the user between the check and the write.
+  // While the organization is locked, no other request can add the user between the check and the write.
   if (await findMember(tx, { organizationId: invite.organization_id, userId })) {
     throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });
   }
@@ -91,11 +91,11 @@ async function join(
 }
 
 /**
- * Restricts an account without a verified address before it joins an organization: its creator may have seen the secret
- * of an invite for another person's address. Its keys keep working only where they do now, and its other sessions end.
+ * Restricts an account with an unverified address before it joins an organization. Another person may have created the
+ * account with an invite to this address. Its keys keep only their current access, and its other sessions end.
  *
- * @param used the accepting key or session, which had the secret of this invite and is not restricted.
- * @param isProved whether the secret came by email, which verifies the address.
+ * @param used the accepting key or session, which had the secret of this invite and is not restricted
+ * @param isProved true if the secret came by email, which verifies the address
  */
 export async function isolateUnverifiedAccount(
   tx: Transaction,
@@ -109,24 +109,25 @@ export async function isolateUnverifiedAccount(
 
 interface SignUp {
   now: Date;
-  /** The first and last name of the new user. By default, those in the invite. */
+  /** The first and last name of the new user. Defaults to those in the invite. */
   firstName?: string | undefined;
   lastName?: string | undefined;
   /** True if the address is known to belong to the person. */
   isEmailVerified: boolean;
   /** Throws if the invite is for another person. */
   requireInvited?: (invite: Invite) => void;
-  /** The user who made the change. By default, the new user. */
+  /** The user who made the change. Defaults to the new user. */
   actor?: Actor;
-  /** Whether to create a key. False for users with a password, who can create keys when needed. */
+  /** Whether to create a key. It is not needed for users with a password, who can create keys themselves. */
   withKey?: boolean;
 }
 
 /**
- * Creates an account for the invited address and makes it a member, with a key whose scopes are those of the inviting
- * key.
- * @returns also the value of that key, or null without a key. It is not stored, so show it once.
- * @throws AppError `invalid` with code `account_exists` or `expired`; `not_found`.
+ * Creates an account for the invited address and adds it to the organization, with a key that has the scopes of the
+ * inviting key.
+ * @returns the account, and the value of the key, or null if none was created. The value is not stored, so show it
+ * once.
+ * @throws AppError `invalid` with code `account_exists` or `expired`, or `not_found`
  */
 export async function signUpByInvite(
   tx: Transaction,
@@ -183,8 +184,8 @@ function accountExists(cause: unknown): AppError {
 }
 
 /**
- * Creates the first key of a user who joined by an invite, with the scopes and expiry of the inviting key. Otherwise, a
- * limited key could be used to invite oneself and get a powerful one.
+ * Creates the first key of a user who joined through an invite, with the scopes and expiry of the inviting key.
+ * Otherwise, the holder of a limited key could invite themselves and get a more powerful one.
  */
 async function createFirstKey(
   tx: Transaction,

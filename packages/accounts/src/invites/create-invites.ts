@@ -12,11 +12,11 @@ import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from '
 import { isInviteExpired, newInviteSecrets } from './invites.ts';
 
 /**
- * Creates invites, all or none (docs/api/invites.md).
+ * Creates several invites, or none of them if one is invalid (docs/api/invites.md).
  *
- * @param invites.explain adds the position of an invite to its error.
+ * @param invites.explain adds the position of an invite to its error
  * @returns the created invites in order. If a person is invited twice, only the last invite remains.
- * @throws AppError see `createInvite`; `not_found` when the inviter is not a member.
+ * @throws AppError like `createInvite`, or `not_found` if the inviter is not a member
  */
 export async function createInvites(
   tx: Transaction,
@@ -25,7 +25,7 @@ export async function createInvites(
 ): Promise<{ organization: LockedOrganization; created: CreatedInvite[] }> {
   const { organizationId, userId } = inviter;
   const organization = await lockOrganization(tx, organizationId);
-  // Checked under the lock, because the inviter may just have been removed or demoted.
+  // Check this while the lock is held, because the inviter may just have been removed or demoted.
   const own = await findMember(tx, inviter);
   if (!own) throw notFound('Organization');
   if (!organization.members_can_invite && own.level < membershipLevels.administrator)
@@ -58,8 +58,8 @@ export interface Inviter {
   organizationId: string;
   userId: number;
   /**
-   * The inviter's level in the organization, which is locked, so that two requests cannot invite the same person
-   * concurrently.
+   * The inviter's level in the organization. The organization is locked, so that two requests cannot invite the same
+   * person concurrently.
    */
   level: number;
   key: InvitingKey;
@@ -71,11 +71,11 @@ export interface NewInvite {
   /** Membership level that the invite grants. Default: 1. */
   level?: number | undefined;
   message?: string | null | undefined;
-  /** Access to private projects, validated by `parseProjectGrants`. */
+  /** Access to private projects. `parseProjectGrants` has validated it. */
   privateProjectAccess?: unknown;
   /** Default: true. */
   sendEmail?: boolean | undefined;
-  /** True to add what a pending invite of the same person grants. Default: false. */
+  /** True to keep the access that a pending invite of the same person grants. Default: false. */
   combinePendingInvites?: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ interface Granted {
   grants: ProjectGrant[] | null;
 }
 
-/** A created invite, with the secrets for its email and its creator, which are not stored. */
+/** A created invite, with two secrets that are not stored: one for the email, and one for its creator. */
 interface CreatedInvite {
   id: string;
   secrets: { mailed: string; shown: string };
@@ -95,8 +95,7 @@ interface CreatedInvite {
 
 /**
  * Creates an invite (docs/api/invites.md), and replaces an earlier one of the same person.
- *
- * @throws AppError `invalid` naming the field; `forbidden` if it grants more than the inviter or the key has.
+ * @throws AppError `invalid` naming the field, or `forbidden` if the invite grants more than the inviter or the key has
  */
 async function createInvite(
   tx: Transaction,
@@ -117,10 +116,10 @@ async function createInvite(
     });
   }
   const granted = await replacePending(tx, organizationId, { emailKey, requested, invite, now });
-  // Grants of another inviter are only kept if this inviter could grant them too.
+  // Keep what another inviter granted only if this inviter could grant it too.
   if (granted !== requested) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
-  // Random and not time-ordered, so that an ID cannot be guessed from another.
+  // Random instead of time-ordered, so that nobody can guess an ID from another one.
   const id = randomUUID();
   await insertInvite(tx, {
     id,
@@ -139,7 +138,7 @@ async function createInvite(
   return { id, secrets, targetEmail, emailKey };
 }
 
-/** Rejects links, because the inviter can choose any address. */
+/** Validates the message of an invite. Rejects links, because the inviter can send the message to any address. */
 function checkMessage(message: string | null): string | null {
   if (message === null || !hasLink(message)) return message;
   throw invalidField('message', 'invalid_input', 'A message cannot contain links ("://").');
@@ -153,9 +152,7 @@ async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants 
   requireFullReach(inviter.key, Math.max(level, ...(grants ?? []).map((grant) => grant.level)));
 }
 
-/**
- * Deletes the person's pending invite. Combines its grants with the new ones, if requested and if it is still valid.
- */
+/** Deletes the person's pending invite. If requested, adds what it granted to the new invite, unless it has expired. */
 async function replacePending(
   tx: Transaction,
   organizationId: string,
@@ -174,20 +171,21 @@ function withLowerCaseDomain(address: string): string {
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** Restrictions of the key that creates an invite. The invited user's first key inherits them. */
+/** The restrictions of the key that creates an invite. The first key of the invited user inherits them. */
 interface InvitingKey {
   scopes: readonly string[];
-  /** True for a key limited to some organizations. A key for individual environments cannot create invites. */
+  /**
+   * True for a key that is limited to some organizations. Keys that are limited to environments cannot create invites.
+   */
   isLimited: boolean;
   expiresAt: Date | null;
 }
 
 /**
- * Requires a key with all scopes to invite administrators: the invited person may already have an account with a key
- * for everything.
- *
- * @param level highest level that the invite grants, in the organization or an environment.
- * @throws AppError `forbidden`.
+ * Requires a key with all scopes for inviting administrators. The invited person may already have an account with an
+ * unrestricted key, which would then have more access than the inviting key.
+ * @param level the highest level that the invite grants, in the organization or an environment
+ * @throws AppError `forbidden`
  */
 function requireFullReach({ scopes }: InvitingKey, level: number): void {
   if (level <= membershipLevels.member || allScopes.every((scope) => includesScope(scopes, scope))) return;
@@ -198,7 +196,7 @@ function requireFullReach({ scopes }: InvitingKey, level: number): void {
 export interface ProjectGrant {
   /** Environment id. */
   id: number;
-  /** 1 member or 8 administrator. */
+  /** 1 for a member or 8 for an administrator. */
   level: number;
 }
 
@@ -226,7 +224,7 @@ function parseGrant(item: unknown): ProjectGrant {
   return { id, level };
 }
 
-/** Merges both lists by ID, with the higher level for an environment in both. */
+/** Merges two lists of grants by environment. An environment in both lists gets the higher level. */
 function combineGrants(grants: readonly ProjectGrant[], others: readonly ProjectGrant[]): ProjectGrant[] {
   const levels = new Map<number, number>();
   for (const { id, level } of [...grants, ...others]) levels.set(id, Math.max(level, levels.get(id) ?? 0));
@@ -235,8 +233,8 @@ function combineGrants(grants: readonly ProjectGrant[], others: readonly Project
 
 /**
  * Checks that the inviter may grant these levels.
- * @param levels the inviter's own level in each visible environment of the organization.
- * @throws AppError `invalid` naming the field.
+ * @param levels the inviter's own level in each environment of the organization that the inviter can see
+ * @throws AppError `invalid` naming the field
  */
 function checkGrants(grants: readonly ProjectGrant[], levels: ReadonlyMap<number, number>): void {
   for (const { id, level } of grants) {

@@ -26,7 +26,7 @@ export async function selectInvite(sql: Sql, id: string): Promise<Invite | undef
   return rows[0];
 }
 
-/** Invites of an organization, including expired ones, the newest first. */
+/** Lists the invites of an organization, newest first, including expired ones. */
 export async function selectInvites(sql: Sql, organizationId: string): Promise<Invite[]> {
   return sql.query<Invite>(
     'SELECT * FROM organization_invite WHERE organization_id = $1 ORDER BY created_at DESC, id DESC',
@@ -36,7 +36,7 @@ export async function selectInvites(sql: Sql, organizationId: string): Promise<I
 
 /**
  * Deletes an invite.
- * @param organizationId organization it must belong to, or null for any
+ * @param organizationId organization that the invite must belong to, or null for any
  */
 export async function deleteInvite(sql: Sql, id: string, organizationId: string | null): Promise<Invite | undefined> {
   const rows = await sql.query<Invite>(
@@ -46,7 +46,7 @@ export async function deleteInvite(sql: Sql, id: string, organizationId: string 
   return rows[0];
 }
 
-/** Grants access to the private environments of the invite that still exist. */
+/** Gives the user access to the private environments that the invite names, if they still exist. */
 export async function grantAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
   await tx.query(
     `INSERT INTO access_rule (environment_id, resource, membership_id, level, created_by_id)
@@ -58,7 +58,7 @@ export async function grantAccess(tx: Transaction, invite: Invite, membershipId:
   );
 }
 
-/** Finds the pending invite of a person. The organization must be locked, so that there is at most one. */
+/** Finds the pending invite of a person. The caller must have locked the organization, so that there is at most one. */
 export async function findPendingInvite(
   tx: Transaction,
   organizationId: string,
@@ -81,7 +81,7 @@ export interface NewInviteRow {
   level: number;
   createdById: number;
   message: string | null;
-  /** Levels that it grants in private environments. */
+  /** The environments to which the invite grants access, with the level in each. */
   grants: { id: number; level: number }[] | null;
   sendEmail: boolean;
   combinePendingInvites: boolean;
@@ -117,8 +117,8 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
 }
 
 /**
- * Stores that sending the email was attempted. @param error why it was rejected, for `mail_error` of the invite, or
- * null on success
+ * Records an attempt to send the email.
+ * @param error why the email was rejected, for `mail_error` of the invite, or null on success
  */
 export async function recordEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [
@@ -127,7 +127,7 @@ export async function recordEmailingAttempt(sql: Sql, id: string, error: string 
   ]);
 }
 
-/** Returns the inviter's own level in each visible environment of the organization. */
+/** Returns the inviter's own level in each environment of the organization that the inviter can see. */
 export async function grantableLevels(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },

@@ -1,4 +1,4 @@
-/** Lists and revokes pending invites, and determines their validity and secrets. */
+/** Lists and revokes pending invites, and checks their expiry and secrets. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
@@ -6,7 +6,7 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
 import { deleteInvite, type Invite, selectInvites } from './invite-store.ts';
 
-/** Pending invites of an organization, including expired ones, the newest first. */
+/** Lists the pending invites of an organization, newest first, including expired ones. */
 export async function listInvites(sql: Sql, filter: { organizationId: string }): Promise<Invite[]> {
   return selectInvites(sql, filter.organizationId);
 }
@@ -37,7 +37,7 @@ const validityMs = 3 * 24 * 60 * 60 * 1000;
 
 interface Validity {
   created_at: Date;
-  /** When the key that created the invite expires, or null for never. */
+  /** The time when the key that created the invite expires, or null if it never does. */
   key_expires_at: Date | null;
 }
 
@@ -45,21 +45,22 @@ export function isInviteExpired(invite: Validity, now: Date): boolean {
   return inviteExpiresAt(invite) < now;
 }
 
-/** Returns when an invite expires: after three days (docs/api/invites.md), or when its creator's key expires. */
+/** Returns when an invite expires: after three days (docs/api/invites.md), or earlier if its creator's key expires. */
 export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpiresAt }: Validity): Date {
   const end = createdAt.getTime() + validityMs;
   return new Date(keyExpiresAt ? Math.min(end, keyExpiresAt.getTime()) : end);
 }
 
 /**
- * How a person got the secret of an invite: by email, which verifies the address, or from the creator of the invite.
+ * How a person got the secret of an invite: `mailed` by email, which verifies the address, or `shown` by the creator of
+ * the invite.
  */
 export type InviteSecretKind = 'mailed' | 'shown';
 
 /**
- * Creates two secrets of an invite with 256 random bits each. The ID does not prove anything, because members can see it. The shown
- * secret is the digest of the mailed one, so it does not reveal the mailed one, and a single stored digest is enough
- * for both.
+ * Creates two secrets of an invite. The ID of an invite cannot be used as a secret, because members can see it. The
+ * mailed secret has 256 random bits. The shown secret is its digest and therefore does not reveal it, and a single
+ * stored digest is enough to check both.
  */
 export function newInviteSecrets(): { mailed: string; shown: string; hash: string } {
   const mailed = randomBytes(32).toString('base64url');
@@ -67,7 +68,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
   return { mailed, shown: publicDigest, hash: digest(publicDigest).toString('hex') };
 }
 
-/** Returns which of the two secrets this is, or null for neither. */
+/** Returns which of the two secrets of an invite was given, or null if it is neither. */
 export function findInviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const givenDigest = digest(secret);

@@ -3,13 +3,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * Creates a project API key: `phc_` and 43 random characters. Public by design, because SDKs in browsers contain it.
+ * Creates a project API key: `phc_` and 43 random characters. This key is public, because SDKs in browsers contain it.
  */
 export function newProjectToken(): string {
   return `phc_${randomBase62(32)}`;
 }
 
-/** Creates a personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). Secret. */
+/** Creates a personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). This key is secret. */
 export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }
@@ -20,8 +20,8 @@ export function newProjectSecretKeyValue(): string {
 }
 
 /**
- * Returns the hash that is stored for a personal or secret key: its SHA-256 in lower-case hexadecimal. Needs no salt,
- * because the key is random.
+ * Returns the hash that is stored for a personal or secret key: its SHA-256 in lower-case hexadecimal. A salt is not
+ * needed, because the key is random.
  */
 export function hashPersonalApiKey(value: string): string {
   return createHash('sha256').update(value, 'utf8').digest('hex');
@@ -34,7 +34,10 @@ export function maskPersonalApiKey(value: string): string {
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Returns random bytes in base 62 (digits, lower case, upper case), always with the length of the maximum value. */
+/**
+ * Returns random bytes in base 62 (digits, lower case, upper case). The result always has the same length for the same
+ * number of bytes.
+ */
 export function randomBase62(byteCount: number): string {
   const length = Math.ceil((byteCount * 8) / Math.log2(alphabet.length));
   let rest = BigInt(`0x${randomBytes(byteCount).toString('hex')}`);

@@ -17,7 +17,7 @@ export interface PersonalApiKey extends Record<string, unknown> {
   expires_at: Date | null;
 }
 
-/** Identifies a key. With `userId`, the key must also belong to that user. */
+/** Identifies a key. If `userId` is given, the key must belong to that user. */
 export interface PersonalApiKeyChoice {
   id: string;
   userId?: number;
@@ -25,7 +25,7 @@ export interface PersonalApiKeyChoice {
 
 /**
  * Locks all keys of a user until the transaction ends. Concurrent requests then cannot exceed the maximum number of
- * keys, and checks of a key's restrictions stay valid until the key is changed.
+ * keys, and the restrictions that were checked cannot change before the write.
  */
 export async function lockUserKeys(sql: Sql, userId: number): Promise<void> {
   await sql.query('SELECT 1 FROM "user" WHERE id = $1 FOR NO KEY UPDATE', [userId]);
@@ -52,7 +52,7 @@ export async function insertKey(
   return rows[0] as PersonalApiKey;
 }
 
-/** Lists keys, the newest first, of one user or of all users (null). */
+/** Lists the keys of one user or of all users (null), newest first. */
 export async function selectKeys(sql: Sql, userId: number | null): Promise<PersonalApiKey[]> {
   return sql.query<PersonalApiKey>(
     'SELECT * FROM personal_api_key WHERE $1::int IS NULL OR user_id = $1 ORDER BY created_at DESC, id DESC',
@@ -90,7 +90,10 @@ export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns:
   return rows[0];
 }
 
-/** Restricts a user's unrestricted keys to the user's current organizations. Deletes the keys of a user without organizations. */
+/**
+ * Limits the unrestricted keys of a user to the user's current organizations. Deletes the keys of a user who has no
+ * organizations.
+ */
 export async function restrictKeysToMemberships(
   sql: Sql,
   userId: number,
@@ -116,7 +119,7 @@ export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) 
 
 /**
  * Counts how many of the environments are in organizations of the user.
- * @param organizations restricts the organizations. Empty for no restriction.
+ * @param organizations counts only environments in these organizations, if it is not empty
  */
 export async function countEnvironmentsInReach(
   sql: Sql,

@@ -170,7 +170,7 @@ describe('creating a personal API key fails', () => {
     expect(await database.prisma.personal_api_key.count()).toBe(before);
   });
 
-  test('key-026 when the user already has ten', async () => {
+  test('key-026 when the user already has ten keys', async () => {
     const tenant = await createTestTenant(database);
     for (let count = 1; count < maxPersonalApiKeys; count += 1) await newKey({ userId: tenant.userId });
 

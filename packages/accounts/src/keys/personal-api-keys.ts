@@ -25,7 +25,7 @@ export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
   userId: number;
-  /** Has 1 to 40 characters. */
+  /** A name of 1 to 40 characters. */
   label: string;
   /** At least one scope. `*` grants everything. */
   scopes: readonly string[];
@@ -33,26 +33,26 @@ export interface NewPersonalApiKey {
   scopedTeams?: readonly number[];
   /** IDs of the organizations to which the key is limited, or empty for no limit. */
   scopedOrganizations?: readonly string[];
-  /** Default: never. Must be after `now`. */
+  /** The expiry time, which must be after `now`. Default: never. */
   expiresAt?: Date | null;
   /** Default: the current time. */
   now?: Date;
   actor: Actor;
 }
 
-/** Identifies a key and who changes it. */
+/** Identifies a key, and the actor who changes it. */
 export type KeyChange = PersonalApiKeyChoice & { actor: Actor };
 
 export interface PersonalApiKeyWithValue {
   key: PersonalApiKey;
-  /** The key itself, `phx_…`. It is not stored, so show it once. */
+  /** The key (`phx_…`). It is not stored, so show it once. */
   value: string;
 }
 
 /**
  * Creates a key for a user. Stores only its hash and mask.
- * @throws AppError `invalid` naming `label`, `scopes`, `scoped_teams`, `scoped_organizations` or `expires_at`, or no
- * field when the user already has `maxPersonalApiKeys`; `not_found` for the user.
+ * @throws AppError `invalid` naming `label`, `scopes`, `scoped_teams`, `scoped_organizations` or `expires_at`,
+ * `invalid` without a field if the user already has `maxPersonalApiKeys`, or `not_found` for an unknown user
  */
 export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): Promise<PersonalApiKeyWithValue> {
   const { userId, actor, scopedTeams = [], scopedOrganizations = [], expiresAt = null, now = new Date() } = input;
@@ -60,7 +60,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
   if (!isRowId(userId)) throw notFound('User');
-  // Within a transaction, prevents concurrent requests from exceeding the maximum number of keys.
+  // In a transaction, the lock prevents concurrent requests from exceeding the maximum number of keys.
   await lockUserKeys(sql, userId);
   await checkScopedOrganizations(sql, userId, scopedOrganizations);
   await checkScopedTeams(sql, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
@@ -88,7 +88,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   return { key, value };
 }
 
-/** Lists keys of one user or of all users, the newest first. */
+/** Lists the keys of one user or of all users, newest first. */
 export async function listPersonalApiKeys(sql: Sql, filter: { userId?: number } = {}): Promise<PersonalApiKey[]> {
   return selectKeys(sql, filter.userId ?? null);
 }
@@ -105,8 +105,8 @@ export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice):
 export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now' | 'actor'>>;
 
 /**
- * Changes the label and restrictions of a key, with effect from the next request.
- * @throws AppError `invalid` naming the field, `not_found`.
+ * Changes the label and the restrictions of a key. They apply from the next request on.
+ * @throws AppError `invalid` naming the field, or `not_found`
  */
 export async function updatePersonalApiKey(
   sql: Sql,
@@ -136,7 +136,10 @@ export async function updatePersonalApiKey(
   return after;
 }
 
-/** Deletes a key. It is invalid from the next request on. @throws AppError `not_found`. */
+/**
+ * Deletes a key. Requests with it are rejected from then on.
+ * @throws AppError `not_found`
+ */
 export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKey> {
   const revoked = present(await deleteKey(sql, choice));
   await recordKeyActivity(sql, actor, { activity: 'deleted', before: revoked });
@@ -168,9 +171,9 @@ function checkExpiry(expiresAt: Date | null, now: Date): void {
 }
 
 /**
- * Returns the scopes without duplicates. Rejects an empty list, which dangerously means "everything" in PostHog
- * (docs/api/personal-api-keys.md).
- * @throws AppError `invalid` naming `scopes`.
+ * Returns the scopes without duplicates. Rejects an empty list, because PostHog treats it as all scopes, which would be
+ * dangerous (docs/api/personal-api-keys.md).
+ * @throws AppError `invalid` naming `scopes`
  */
 function checkScopes(scopes: readonly string[]): string[] {
   if (scopes.length === 0) throw invalidField('scopes', 'required', 'A key needs at least one scope.');
@@ -218,7 +221,7 @@ async function checkScopedOrganizations(sql: Sql, userId: number, organizationId
   }
 }
 
-/** Records a change to a key: its label and restrictions, but never its value. */
+/** Records a change to a key. The record contains its label and restrictions, but never its value. */
 async function recordKeyActivity(
   tx: Sql,
   actor: Actor,

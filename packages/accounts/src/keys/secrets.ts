@@ -8,8 +8,8 @@ export function newSecret(): string {
 }
 
 /**
- * Returns the hash that is stored for the secret of a session or link: its SHA-256 in lower-case hexadecimal. Needs no
- * salt, because the secret is random.
+ * Returns the hash that is stored for the secret of a session or link: its SHA-256 in lower-case hexadecimal. A salt is
+ * not needed, because the secret is random.
  */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret, 'utf8').digest('hex');

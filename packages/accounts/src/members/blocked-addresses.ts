@@ -1,9 +1,12 @@
-/** Blocks addresses of removed members from joining an organization automatically again. */
+/** Stores the addresses of removed members, who must not join an organization automatically again. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 
-/** Blocks an address from joining automatically through a domain of the organization. An invite lifts the block. */
+/**
+ * Prevents an address from joining the organization automatically through one of its domains. An invite removes the
+ * block.
+ */
 export async function blockAddress(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },

@@ -1,17 +1,21 @@
-// Rules for which members of an organization may change, promote or remove which others.
+// Rules about which members of an organization a member may change, promote or remove.
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /**
- * A user in a change to members, with the level in the organization concerned. These rules do not apply to operators.
+ * A user who changes a member or is changed, with the user's level in the organization. Operators are not subject to
+ * these rules.
  */
 export interface RankedMember {
   userId: number;
   level: number;
 }
 
-/** Checks whether the caller may edit the target at all (docs/api/members.md). @throws AppError `forbidden`. */
+/**
+ * Checks whether the caller may change the target at all (docs/api/members.md).
+ * @throws AppError `forbidden`
+ */
 export function refuseEditing(caller: RankedMember, target: RankedMember): void {
   if (caller.userId === target.userId) return;
   if (caller.level < membershipLevels.administrator)
@@ -21,10 +25,9 @@ export function refuseEditing(caller: RankedMember, target: RankedMember): void 
 }
 
 /**
- * Checks whether the caller may give the target this level. Users cannot change their own, so an organization always
- * keeps an owner if changes are sequential.
- *
- * @throws AppError `forbidden`.
+ * Checks whether the caller may give this level to the target. Users cannot change their own level, so the last owner
+ * cannot be demoted unless two changes run concurrently.
+ * @throws AppError `forbidden`
  */
 export function refuseLevel(caller: RankedMember, target: RankedMember, level: number): void {
   refuseEditing(caller, target);

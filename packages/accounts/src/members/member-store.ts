@@ -28,7 +28,7 @@ export async function insertMembership(
 
 const members = 'SELECT m.*, u.email FROM membership m JOIN "user" u ON u.id = m.user_id WHERE m.organization_id = $1';
 
-/** Members of an organization with their addresses, the latest first. */
+/** Lists the members of an organization with their addresses, latest first. */
 export async function selectMemberships(sql: Sql, organizationId: string): Promise<MemberWithEmail[]> {
   return sql.query<MemberWithEmail>(`${members} ORDER BY m.joined_at DESC, m.id DESC`, [organizationId]);
 }
@@ -41,7 +41,7 @@ export async function findMember(
   return rows[0];
 }
 
-/** Returns whether a user with this lower-case address is a member. */
+/** Returns whether an organization has a member with this address in lower case. */
 export async function isMember(sql: Sql, organizationId: string, emailKey: string): Promise<boolean> {
   return (await sql.query(`${members} AND lower(u.email) = $2`, [organizationId, emailKey])).length > 0;
 }
@@ -69,14 +69,14 @@ interface WithdrawnInvite {
 }
 
 /**
- * Deletes pending invites that a user may no longer grant. An invite can be accepted for up to three days, so a user
- * about to be removed or demoted could otherwise return through it, even as an administrator. Others may invite the
- * same people again.
+ * Deletes the pending invites that a user can no longer grant. An invite can be accepted for up to three days, so a
+ * user who is about to be removed or demoted could otherwise return through it, even as an administrator. Other members
+ * can invite the same people again.
  *
- * @param sql in a transaction. For a single organization, under its lock.
- * @param maker.organizationId null for all organizations.
- * @param maker.level the user's new level there, or null for none. Invites that grant at most this level are kept.
- * Below an administrator, those that grant access to private projects are deleted.
+ * @param sql in a transaction, which has locked the organization if there is only one
+ * @param maker.organizationId null for all organizations
+ * @param maker.level the user's new level there, or null for none. Keeps invites that grant at most this level. For a
+ *   level below administrator, deletes those that grant access to private projects.
  */
 export async function deleteMemberInvites(
   sql: Sql,

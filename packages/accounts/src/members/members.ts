@@ -23,15 +23,16 @@ import {
 export interface NewMember {
   organizationId: string;
   userId: number;
-  /** 1 member (default), 8 administrator, 15 owner (docs/api/access.md#levels). */
+  /** 1 (member, the default), 8 (administrator) or 15 (owner). See docs/api/access.md#levels. */
   level?: MembershipLevel;
-  /** Leave out if another record, such as that of a new organization, covers the change. */
+  /** Leave this out if another activity record, such as that of a new organization, covers the change. */
   actor?: Actor;
 }
 
 /**
- * Adds a member. @throws AppError `invalid` naming `level`; `not_found` for the organization or the user; `conflict`
- * naming `user_id` when the user is already a member.
+ * Adds a member.
+ * @throws AppError `invalid` naming `level`, `not_found` for the organization or the user, or `conflict` naming
+ * `user_id` if the user is already a member
  */
 export async function addMember(sql: Sql, input: NewMember): Promise<Membership> {
   const level = input.level ?? membershipLevels.member;
@@ -54,7 +55,7 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
   return added;
 }
 
-/** Members of an organization with their addresses, the latest first (docs/api/README.md#pages). */
+/** Lists the members of an organization with their addresses, latest first (docs/api/README.md#pages). */
 export async function listMembers(sql: Sql, filter: { organizationId: string }): Promise<MemberWithEmail[]> {
   return selectMemberships(sql, filter.organizationId);
 }
@@ -67,7 +68,7 @@ function isMemberAlready(cause: unknown): AppError {
   });
 }
 
-/** Identifies a member and who makes a change: a user within their own level, or an operator without that limit. */
+/** Identifies a member and who changes it. A user is limited by their own level, but an operator is not. */
 interface AddressedMember {
   organizationId: string;
   userId: number;
@@ -76,10 +77,9 @@ interface AddressedMember {
 
 /**
  * Changes a member's level. After a demotion, revokes the member's invites that grant more than the new level.
- *
- * @returns the member after the change.
- * @throws AppError `invalid` naming `level`; `not_found` when the target or the acting user is not a member;
- * `forbidden`, see `refuseLevel`; `conflict` for the last owner.
+ * @returns the member after the change
+ * @throws AppError `invalid` naming `level`, `not_found` if the target or the acting user is not a member, `forbidden`
+ * (see `refuseLevel`), or `conflict` for the last owner
  */
 export async function setMemberLevel(
   tx: Transaction,
@@ -101,12 +101,11 @@ export async function setMemberLevel(
 }
 
 /**
- * Removes a member from an organization. The account, its keys and everything it created remain. From the next request
- * on, its keys have no access to the organization, because they depend on memberships. Revokes the member's pending
- * invites.
- *
- * @throws AppError `not_found` when the target or the acting user is not a member; see `refuseRemoval`; `conflict` for
- * the last owner.
+ * Removes a member from an organization, and revokes the member's pending invites. The account, its keys and everything
+ * it created remain. The keys lose access to the organization with the next request, because access depends on
+ * memberships.
+ * @throws AppError `not_found` if the target or the acting user is not a member, see `refuseRemoval`, or `conflict` for
+ * the last owner
  */
 export async function removeMember(tx: Transaction, addressed: AddressedMember): Promise<MemberWithEmail> {
   const { member, by } = await lockMember(tx, addressed);
@@ -119,8 +118,8 @@ export async function removeMember(tx: Transaction, addressed: AddressedMember):
 }
 
 /**
- * Locks the organization's members, and returns the target and the acting user. Decisions made before the lock may be
- * based on outdated data.
+ * Locks the organization's members, and returns the target and the acting user as they are now. They may have changed
+ * since the caller read them.
  */
 async function lockMember(
   tx: Transaction,
@@ -141,14 +140,14 @@ function toActing({ user_id: userId, level }: MemberWithEmail): RankedMember {
   return { userId, level };
 }
 
-/** Rejects removing the last owner, because only the operator could then administer the organization. */
+/** Rejects the removal of the last owner, because only the operator could administer the organization afterwards. */
 async function keepAnOwner(tx: Transaction, member: MemberWithEmail): Promise<void> {
   if (member.level !== membershipLevels.owner) return;
   if ((await countOwners(tx, member.organization_id, membershipLevels.owner)) > 1) return;
   throw new AppError('conflict', 'An organization must have at least one owner. Make another member an owner first.');
 }
 
-/** Revokes the invites that a user may no longer grant (see `deleteMemberInvites`), and records each. */
+/** Revokes the invites that a user can no longer grant (see `deleteMemberInvites`), and records each of them. */
 export async function withdrawInvites(
   tx: Transaction,
   { actor, ...maker }: { organizationId: string | null; userId: number; level: number | null; actor: Actor },
@@ -159,7 +158,7 @@ export async function withdrawInvites(
   }
 }
 
-/** Records a change to a membership, under the member's address. */
+/** Records a change to a membership. The record shows the member's address. */
 async function recordMembership(
   sql: Sql,
   { organization_id: organizationId, id: itemId, email: name }: MemberWithEmail,

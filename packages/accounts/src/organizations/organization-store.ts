@@ -43,7 +43,7 @@ export interface NewOrganizationRow {
 
 /**
  * Inserts an organization.
- * @returns undefined when the slug is taken, which does not abort the transaction
+ * @returns undefined if the slug is taken. The transaction can continue in this case.
  */
 export async function insertOrganization(tx: Transaction, row: NewOrganizationRow): Promise<Organization | undefined> {
   const { id, name, slug, features, settings } = row;
@@ -61,7 +61,7 @@ export async function findOrganization(sql: Sql, id: string): Promise<Organizati
   return rows[0];
 }
 
-/** Lists the organizations of a user, or all organizations (null), the oldest first. */
+/** Lists the organizations of a user, or all organizations (null), oldest first. */
 export async function selectOrganizations(sql: Sql, userId: number | null): Promise<Organization[]> {
   return sql.query<Organization>(
     `SELECT * FROM organization
@@ -97,7 +97,7 @@ export async function updateOrganization(
   return rows[0] as Organization;
 }
 
-/** Deletes an organization and its dependent rows. Ingested data is deleted later (`environment_cleanup`). */
+/** Deletes an organization and its dependent rows. The data of its events is deleted later (`environment_cleanup`). */
 export async function deleteOrganization(tx: Transaction, id: string): Promise<void> {
   await tx.query('DELETE FROM organization WHERE id = $1', [id]);
 }
@@ -110,10 +110,10 @@ export interface LockedOrganization extends OrganizationSettings, Record<string,
 
 /**
  * Locks an organization until the transaction ends. All changes to its members, invites and number of projects require
- * this lock, which is always taken first. This serializes, for example, two owners demoting each other, or two invites
- * of the same person. Readers do not wait, nor do writers of other rows that refer to the organization.
- *
- * @throws AppError `not_found`.
+ * this lock, and always take it first. The lock makes such changes sequential, for example when two owners demote each
+ * other, or when two requests invite the same person. It does not block readers, or writers of other rows that refer to
+ * the organization.
+ * @throws AppError `not_found`
  */
 export async function lockOrganization(tx: Transaction, id: string): Promise<LockedOrganization> {
   const rows = isUuid(id)
@@ -128,8 +128,8 @@ export async function lockOrganization(tx: Transaction, id: string): Promise<Loc
 }
 
 /**
- * Takes emails from the organization's limit for the current clock hour, which all senders share.
- * @returns how many of the requested emails may be sent.
+ * Reserves emails within the organization's limit for the current clock hour, which all senders share.
+ * @returns how many of the requested emails can be sent
  */
 export async function reserveMails(
   sql: Sql,

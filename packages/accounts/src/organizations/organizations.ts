@@ -33,9 +33,9 @@ import {
 type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSettings[Name] | undefined };
 
 export interface NewOrganization {
-  /** Has 1 to 64 characters. */
+  /** A name of 1 to 64 characters. */
   name: string;
-  /** Features of the plan. By default, the plan has no gated features. See `listProductFeatures`. */
+  /** The features of the plan (see `listProductFeatures`). By default, the plan has no paid features. */
   features?: readonly ProductFeature[];
   /** Settings that differ from the defaults. */
   settings?: SettingChanges;
@@ -75,7 +75,7 @@ async function insertWithFreeSlug(
   throw new AppError('unavailable', 'Could not find an unused slug for the organization. Try again.');
 }
 
-/** Lists all organizations, or those of a user, the oldest first. */
+/** Lists all organizations, or those of a user, oldest first. */
 export async function listOrganizations(sql: Sql, filter: { userId?: number } = {}): Promise<Organization[]> {
   return selectOrganizations(sql, filter.userId ?? null);
 }
@@ -92,7 +92,7 @@ export async function getOrganization(sql: Sql, organizationId: string): Promise
 
 export interface NewPlan {
   plan: PlanName;
-  /** A whole number from 0. Undefined leaves the limit unchanged, and null means unlimited. */
+  /** Limits of the plan as whole numbers from 0. Undefined leaves a limit unchanged, and null means unlimited. */
   limits?: Partial<PlanLimits>;
   actor: Actor;
 }
@@ -136,7 +136,7 @@ function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?
 
 interface OrganizationChange {
   organizationId: string;
-  /** Undefined fields stay unchanged. */
+  /** Settings to change. Undefined fields stay unchanged. */
   changes: SettingChanges & {
     /** Has 1 to 64 characters. */
     name?: string | undefined;
@@ -172,9 +172,8 @@ export async function changeOrganization(
 /**
  * Removes an organization and everything that belongs to it. The data of its environments is removed later, in the
  * background.
- *
- * @returns its name.
- * @throws AppError `not_found`.
+ * @returns the name of the organization
+ * @throws AppError `not_found`
  */
 export async function removeOrganization(
   tx: Transaction,
@@ -200,8 +199,8 @@ const letters = 'abcdefghijklmnopqrstuvwxyz';
 const attempts = 10;
 
 /**
- * Generates candidates for an organization's slug until one is free: the name in lower-case letters, digits and
- * hyphens, then truncated with four random characters from a to z (docs/api/organizations.md).
+ * Generates candidates for an organization's slug. The first is the name in lower-case letters, digits and hyphens.
+ * Further ones truncate it and append four random letters from a to z (docs/api/organizations.md).
  */
 function* slugCandidates(name: string): Generator<string> {
   const slug = slugify(name);
@@ -211,7 +210,10 @@ function* slugCandidates(name: string): Generator<string> {
   }
 }
 
-/** Removes accents. Leaves out characters of other scripts, which would not be readable in URLs. */
+/**
+ * Converts a name to lower-case letters, digits and hyphens. Removes accents, and leaves out characters of other
+ * scripts, which would not be readable in URLs.
+ */
 function slugify(name: string): string {
   return name
     .normalize('NFKD')

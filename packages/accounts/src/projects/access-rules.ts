@@ -1,7 +1,7 @@
 /**
- * Stores access rules for environments and their records: default rules, and rules for members and roles
- * (docs/api/access.md#access-to-an-environment). `effectiveLevel` evaluates those for environments, the management API
- * those for records.
+ * Stores access rules for environments and for their records: the default rules, and rules for members and roles
+ * (docs/api/access.md#access-to-an-environment). `effectiveLevel` evaluates rules for environments, and the management
+ * API evaluates rules for records.
  */
 
 import type { Transaction } from '@millrace/db';
@@ -12,11 +12,11 @@ import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { organizationOfProject } from './projects.ts';
 
-/** Levels of rules for environments, in ascending order. */
+/** The levels that a rule for an environment can grant, in ascending order. */
 export const accessLevels = ['none', 'member', 'admin'] as const;
 export type AccessLevel = (typeof accessLevels)[number];
 
-/** Levels of rules for records, in ascending order. */
+/** The levels that a rule for records can grant, in ascending order. */
 export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as const;
 export type RecordAccessLevel = (typeof recordAccessLevels)[number];
 
@@ -36,11 +36,10 @@ export interface RecordRule extends AccessRuleSubject {
 }
 
 /**
- * Sets a rule for access to an environment. The default rule `none` makes the environment private. Null removes a rule.
- * Without a default rule, all members have access.
- *
- * @throws AppError `invalid` for a member or role of another organization, `not_found` when the environment does not
- * exist.
+ * Sets a rule for access to an environment, or removes it if the level is null. The default rule `none` makes the
+ * environment private. Without a default rule, all members have access.
+ * @throws AppError `invalid` for a member or role of another organization, or `not_found` if the environment does not
+ * exist
  */
 export async function changeAccessRule(
   tx: Transaction,
@@ -80,13 +79,13 @@ function fieldOf(
   return { before: { [field]: before }, after: { [field]: after } };
 }
 
-/** Maximum number of record rules per environment, because access checks read all of them that apply to a user. */
+/** Maximum number of record rules per environment. Each access check reads all of them that apply to a user. */
 const maxRecordRules = 1000;
 
 /**
- * Sets a rule for access to the records of a kind, or to a single record. Null removes it.
- * @throws AppError `invalid` for a member or role of another organization, and for too many rules; `not_found` when the
- * environment does not exist.
+ * Sets a rule for access to all records of a kind or to a single record, or removes it if the level is null.
+ * @throws AppError `invalid` for a member or role of another organization or for too many rules, or `not_found` if the
+ * environment does not exist
  */
 export async function changeRecordRule(
   tx: Transaction,
@@ -127,7 +126,10 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** Locks the environment, and checks that the rule's target belongs to its organization. @throws AppError. */
+/**
+ * Locks the environment, and checks that the target of the rule belongs to its organization.
+ * @throws AppError `not_found` or `invalid`
+ */
 async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: AccessRuleSubject) {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
@@ -137,7 +139,10 @@ async function lockWhom(tx: Transaction, environmentId: number, { membershipId, 
   return { environment, organizationId };
 }
 
-/** Locks the row until the transaction ends, so that no rule is written for a target removed meanwhile. */
+/**
+ * Locks the row of the target until the transaction ends, so that no rule is written for a target that is being
+ * removed.
+ */
 async function requireOf(
   tx: Transaction,
   table: 'membership' | 'role',

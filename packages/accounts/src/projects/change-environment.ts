@@ -17,17 +17,17 @@ export interface EnvironmentChange {
   /** Settings by column name. Undefined leaves a setting unchanged, and null clears a nullable one. */
   settings: Record<string, unknown>;
   actor: Actor;
-  /** The actor's level in the environment, or undefined for an operator, who may change everything. */
+  /** The actor's level in the environment, or undefined for an operator, who can change every setting. */
   level?: number | undefined;
 }
 
 /**
- * Changes only the given settings of an environment. Locks the row, so that concurrent changes of different settings
- * are all kept, even merged ones.
+ * Changes only the given settings of an environment. Locks the row, so that no change is lost when requests change
+ * different settings, or different keys of one setting, at the same time.
  *
- * @returns the environment before and after.
- * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators may change, or
- * `not_found`.
+ * @returns the environment before and after
+ * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators can change, or
+ * `not_found`
  */
 export async function changeEnvironment(
   tx: Transaction,
@@ -41,7 +41,7 @@ export async function changeEnvironment(
   const isSwitched = settings.access_control !== undefined && settings.access_control !== before.access_control;
   const written = await updateEnvironment(tx, environmentId, {
     ...mergeSettings(before, settings),
-    // Switching between private and open applies to everyone, so it resets the default rule.
+    // Making an environment private or open affects all members, so it resets the default rule.
     ...(isSwitched && { default_access_level: null }),
   });
   const after = { ...before, ...written };
@@ -52,7 +52,7 @@ export async function changeEnvironment(
   return { before, after };
 }
 
-/** Removes a masked webhook URL, which clients send back unchanged with other settings. */
+/** Leaves out a webhook URL that is masked. Clients send it back unchanged together with other settings. */
 function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = changes;
   const isShown = before.slack_incoming_webhook !== null && webhook === maskAddress(before.slack_incoming_webhook);
@@ -60,7 +60,7 @@ function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment
 }
 
 /**
- * Checks that the actor's level allows changing these settings.
+ * Checks that the actor's level is high enough to change these settings.
  * @param before undefined for a new environment
  * @throws AppError `forbidden`
  */
@@ -85,9 +85,9 @@ function checkChanges(changes: Record<string, unknown>): Record<string, unknown>
 
 interface ProjectChange {
   projectId: number;
-  /** The environment that `@current` refers to. Defaults to the first environment. */
+  /** The environment to which `@current` refers. Defaults to the first environment. */
   environmentId?: number;
-  /** Settings of that environment by column name. `name` renames both. */
+  /** Settings of that environment by column name. `name` renames both the project and the environment. */
   settings: Record<string, unknown>;
   /** Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;
@@ -96,17 +96,15 @@ interface ProjectChange {
 }
 
 /**
- * Changes a project: its name and description, and all other settings in its first environment, which is renamed with
- * it.
- *
- * @returns the key of that environment.
- * @throws AppError like `changeEnvironment`.
+ * Changes the name and description of a project. Other settings belong to its first environment, which is also renamed.
+ * @returns the key of that environment
+ * @throws AppError like `changeEnvironment`
  */
 export async function changeProject(
   tx: Transaction,
   { projectId, environmentId, settings, productDescription, actor, level }: ProjectChange,
 ): Promise<void> {
-  // Locks the project before its environment, as all code that locks both does.
+  // All code that locks a project and its environment locks the project first.
   const before = isRowId(projectId) ? await lockProject(tx, projectId) : undefined;
   const environments = before ? await listEnvironmentKeys(tx, projectId) : [];
   const addressed = environments.find(({ id }) => environmentId === undefined || id === environmentId);

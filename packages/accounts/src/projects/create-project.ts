@@ -13,19 +13,18 @@ import { checkDescription, checkNewSettings, type NewSettings } from './settings
 
 export interface NewProject {
   organizationId: string;
-  /** Settings of its first environment by column name. `name` also names the project. */
+  /** Settings of the first environment by column name. `name` also becomes the name of the project. */
   settings?: Record<string, unknown>;
-  /** Has at most 1000 characters. */
+  /** A text of at most 1000 characters. */
   productDescription?: string | null | undefined;
   actor: Actor;
 }
 
 /**
- * Creates a project and its first environment, which have the same ID and name. The environment owns the API token and
- * the settings.
- *
- * @throws AppError `invalid` naming the field, `not_found` for the organization, or `forbidden` when the plan's limit
- * is reached.
+ * Creates a project and its first environment, which have the same ID and name. The API token and the settings belong
+ * to the environment.
+ * @throws AppError `invalid` naming the field, `not_found` for the organization, or `forbidden` if the limit of the
+ * plan is reached
  */
 export async function createProject(
   tx: Transaction,
@@ -67,8 +66,8 @@ interface NewEnvironment {
 
 /**
  * Adds an environment with its own ID and key to a project.
- * @throws AppError `invalid` naming the field, `not_found` for the project, or `forbidden` when a user has reached the
- * plan's limit.
+ * @throws AppError `invalid` naming the field, `not_found` for the project, or `forbidden` if a user has reached the
+ * limit of the plan
  */
 export async function createEnvironment(
   tx: Transaction,
@@ -90,9 +89,8 @@ export async function createEnvironment(
 
 /**
  * Creates an environment with a new key, and records it. Adds filters that exclude members of the organization, unless
- * it is demo data or filters are given.
- *
- * @param id ID of a project's first environment. Null takes the next free one.
+ * filters are given or it is demo data.
+ * @param id ID of a project's first environment. If null, the next free ID is used.
  */
 async function createWithDefaults(
   tx: Transaction,
@@ -151,10 +149,9 @@ const genericDomains = new Set([
 ]);
 
 /**
- * Returns the default filters that exclude internal traffic: members of the organization by email domain, and
- * development machines (docs/api/projects.md#projects).
- *
- * @param memberDomains domains of the members' addresses in the order of joining.
+ * Returns the default filters that exclude internal traffic from development machines and from members of the
+ * organization, who are recognized by their email domain (docs/api/projects.md#projects).
+ * @param memberDomains domains of the members' addresses in the order of joining
  */
 function defaultAccountFilters(memberDomains: readonly string[]): object[] {
   const domain = memberDomains.find((candidate) => candidate !== '' && !genericDomains.has(candidate));
@@ -164,12 +161,18 @@ function defaultAccountFilters(memberDomains: readonly string[]): object[] {
   ];
 }
 
-/** Plans limit users. Operators, who assign plans with `millrace`, and the system are not limited. */
+/**
+ * Returns whether the plan limits the actor. It limits users, but not the system, or operators, who assign plans with
+ * `millrace`.
+ */
 function isBoundByPlan(actor: Actor): boolean {
   return actor !== null && 'userId' in actor;
 }
 
-/** Checks that the plan allows another project, under the organization's lock. @throws AppError `forbidden`. */
+/**
+ * Checks that the plan allows another project. The caller has locked the organization.
+ * @throws AppError `forbidden`
+ */
 async function requireProjectRoom(
   tx: Transaction,
   { organizationId, plan, isDemo }: { organizationId: string; plan: unknown; isDemo: boolean },
@@ -179,7 +182,10 @@ async function requireProjectRoom(
   else requirePlanCapacity(plan, 'projects', { ...projects, all: projects.all + 1 });
 }
 
-/** Checks that the plan allows another environment, under the organization's lock. @throws AppError `forbidden`. */
+/**
+ * Checks that the plan allows another environment. The caller has locked the organization.
+ * @throws AppError `forbidden`
+ */
 async function requireEnvironmentRoom(
   tx: Transaction,
   {
@@ -195,7 +201,7 @@ async function requireEnvironmentRoom(
     return;
   }
   requirePlanCapacity(plan, 'environments', { ...environments, all: environments.all + 1 });
-  // A project with only demo data did not count so far.
+  // A project that contained only demo data was not counted until now.
   if (environments.all !== environments.demo) return;
   const projects = await countProjects(tx, organizationId);
   requirePlanCapacity(plan, 'projects', { ...projects, demo: projects.demo - 1 });

@@ -11,7 +11,7 @@ export interface StoredEnvironment
       'id' | 'uuid' | 'project_id' | 'name' | 'api_token' | 'timezone' | 'created_at' | 'slack_incoming_webhook'
     > {}
 
-/** Locks an environment until the transaction ends, so that changes are sequential, whatever their fields. */
+/** Locks an environment until the transaction ends, so that concurrent changes to it run one after the other. */
 export async function lockEnvironment(tx: Transaction, id: number): Promise<StoredEnvironment | undefined> {
   const rows = await tx.query<StoredEnvironment>('SELECT * FROM environment WHERE id = $1 FOR NO KEY UPDATE', [id]);
   return rows[0];
@@ -22,7 +22,10 @@ export async function findEnvironment(sql: Sql, id: number): Promise<StoredEnvir
   return rows[0];
 }
 
-/** Updates only the given columns. @returns their stored values. */
+/**
+ * Updates only the given columns.
+ * @returns their stored values
+ */
 export async function updateEnvironment(
   tx: Transaction,
   id: number,
@@ -40,7 +43,7 @@ export async function updateEnvironment(
 
 /**
  * Inserts an environment.
- * @param id ID of a project's first environment. Null takes the next free one.
+ * @param id ID of a project's first environment. If null, the next free ID is used.
  */
 export async function insertEnvironment(
   tx: Transaction,
@@ -58,19 +61,19 @@ export async function insertEnvironment(
   return created;
 }
 
-/** Deletes an environment and its dependent rows. Ingested data is deleted later (`environment_cleanup`). */
+/** Deletes an environment and its dependent rows. The data of its events is deleted later (`environment_cleanup`). */
 export async function deleteEnvironment(tx: Transaction, id: number): Promise<void> {
   await tx.query('DELETE FROM environment WHERE id = $1', [id]);
 }
 
-/** Environments of these projects, sorted by ID. */
+/** Lists the environments of these projects, sorted by ID. */
 export async function selectEnvironments(sql: Sql, projectIds: number[]): Promise<StoredEnvironment[]> {
   return sql.query<StoredEnvironment>('SELECT * FROM environment WHERE project_id = ANY ($1::int[]) ORDER BY id', [
     projectIds,
   ]);
 }
 
-/** Email domains of the organization's active members, that of the first member first. */
+/** Returns the email domains of the organization's active members, starting with that of the first member. */
 export async function findMemberDomains(tx: Transaction, organizationId: string): Promise<string[]> {
   const rows = await tx.query<{ domain: string }>(
     `SELECT lower(split_part(u.email, '@', 2)) AS domain
@@ -82,8 +85,8 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
 }
 
 /**
- * Returns a placeholder, with `::jsonb` for settings stored as JSON, because the driver would otherwise send an array
- * as a PostgreSQL array.
+ * Returns the placeholder of a parameter. Settings that are stored as JSON get a cast to `jsonb`, because the driver
+ * would otherwise send an array as a PostgreSQL array.
  */
 export function placeholder(field: string, index: number): string {
   return isJson(field) ? `$${index}::jsonb` : `$${index}`;

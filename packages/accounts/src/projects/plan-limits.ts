@@ -3,7 +3,7 @@
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** Number of projects in an organization or environments in a project, and how many of them are demo data. */
+/** How many projects an organization has, or environments a project, and how many of them are demo data. */
 export interface PlanCount {
   all: number;
   demo: number;
@@ -16,13 +16,12 @@ const features = { projects: 'organizations_projects', environments: 'environmen
 type Counted = keyof typeof features;
 
 /**
- * Checks a number against the plan (docs/api/organizations.md#plans): one without the feature, and otherwise the
- * feature's `limit`, where null means unlimited. One item of demo data does not count, but any further ones do, however
- * they were created.
- *
- * @param plan features of the organization.
- * @param after the number after the change.
- * @throws AppError `forbidden`.
+ * Checks a number of projects or environments against the plan (docs/api/organizations.md#plans). Without the plan
+ * feature, the limit is one. Otherwise, it is the `limit` of the feature, where null means unlimited. One item of demo
+ * data is not counted, but all further ones are, however they were created.
+ * @param plan features of the organization
+ * @param after the number after the change
+ * @throws AppError `forbidden`
  */
 export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCount): void {
   const limit = planLimit(plan, what);
@@ -36,8 +35,8 @@ export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCou
 }
 
 /**
- * Checks that there is no demo project in the organization, or no demo environment in the project. @throws AppError
- * `forbidden`.
+ * Checks that there is no demo project in the organization yet, or no demo environment in the project.
+ * @throws AppError `forbidden`
  */
 export function requireNoDemo({ demo }: PlanCount): void {
   if (demo === 0) return;
@@ -48,8 +47,9 @@ export function requireNoDemo({ demo }: PlanCount): void {
 }
 
 /**
- * Rejects marking existing data as demo data if the plan has a limit, because it would no longer count. @throws
- * AppError `forbidden`.
+ * Rejects marking an existing project or environment as demo data if the plan has a limit, because it would no longer
+ * be counted.
+ * @throws AppError `forbidden`
  */
 export function requireNoPlanLimit(plan: unknown): void {
   if (planLimit(plan, 'projects') === null && planLimit(plan, 'environments') === null) return;

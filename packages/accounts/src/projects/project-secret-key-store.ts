@@ -13,7 +13,7 @@ export interface ProjectSecretKey {
 
 const shown = 'slot, mask_value, created_at';
 
-/** Returns up to two keys: the primary one, then the backup that is still valid. */
+/** Returns up to two keys: the primary one, and the backup if it is still valid. */
 export async function selectSecretKeys(sql: Sql, environmentId: number): Promise<ProjectSecretKey[]> {
   return sql.query<ProjectSecretKey>(
     `SELECT ${shown} FROM project_secret_key WHERE project_id = $1 ORDER BY slot = 'backup'`,
@@ -40,7 +40,7 @@ export async function makePrimaryKeyBackup(tx: Transaction, environmentId: numbe
 
 /**
  * Deletes secret keys of an environment.
- * @returns the slots that had a key
+ * @returns the slots that contained a key
  */
 export async function deleteSecretKeys(
   tx: Transaction,

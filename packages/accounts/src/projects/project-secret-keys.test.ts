@@ -45,7 +45,7 @@ const history = async () => {
 };
 const entry = (action: string, field: string) => ({ type: 'Team', action, field, before: null, after: null });
 
-test('the value is shown once, and its hash and mask are stored', async () => {
+test('the value of a project secret key is shown once, and its hash and mask are stored', async () => {
   const { value, keys } = await create();
   expect(value).toMatch(/^phs_[0-9a-zA-Z]{48}$/);
   const mask = `phs_...${value.slice(-4)}`;
@@ -54,12 +54,12 @@ test('the value is shown once, and its hash and mask are stored', async () => {
   expect(await stored()).toEqual({ primary: hashPersonalApiKey(value) });
 });
 
-test('a second key can only be created by rolling', async () => {
+test('a second project secret key can only be created by rolling the first', async () => {
   await create();
   await expect(create()).rejects.toMatchObject({ kind: 'conflict' });
 });
 
-test('a rolled key stays valid as the backup until the next roll', async () => {
+test('a rolled project secret key stays valid as the backup until the next roll', async () => {
   const [first, second] = [await roll(), await roll()];
   expect(await stored()).toEqual({
     primary: hashPersonalApiKey(second.value),
@@ -73,7 +73,7 @@ test('a rolled key stays valid as the backup until the next roll', async () => {
   });
 });
 
-test('deletes one or both keys, and a backup stays valid when another key is created', async () => {
+test('deletes one or both secret keys, and the backup stays valid when another key is created', async () => {
   const [first] = [await roll(), await roll()];
   expect(await revoke('primary')).toEqual(['primary']);
   const third = await create();
@@ -82,7 +82,7 @@ test('deletes one or both keys, and a backup stays valid when another key is cre
   expect(await stored()).toEqual({});
 });
 
-test('changes are recorded without any key, and calls without effect are not recorded', async () => {
+test('records changes of secret keys without any key, and does not record calls without effect', async () => {
   await roll();
   await roll();
   await revoke('backup');
@@ -94,7 +94,7 @@ test('changes are recorded without any key, and calls without effect are not rec
   ]);
 });
 
-test('after two concurrent rolls, each has a key and the later one is the primary', async () => {
+test('two concurrent rolls return different secret keys, and the later one becomes the primary key', async () => {
   const rolled = await Promise.all([roll(), roll()]);
   expect(Object.values(await stored()).toSorted()).toEqual(
     rolled.map(({ value }) => hashPersonalApiKey(value)).toSorted(),

@@ -25,14 +25,17 @@ interface SecretKeyChange {
 
 export interface RolledSecretKey {
   keys: ProjectSecretKey[];
-  /** The new key itself, `phs_…`. It is not stored, so show it once. */
+  /** The new key (`phs_…`). It is not stored, so show it once. */
   value: string;
 }
 
 /** Field names in the activity log, which are those of the API. */
 const fieldOfSlot = { primary: 'secret_api_token', backup: 'secret_api_token_backup' } as const;
 
-/** Masks of an environment's secret keys, the primary one first. @throws AppError `not_found`. */
+/**
+ * Lists the masks of an environment's secret keys, primary first.
+ * @throws AppError `not_found`
+ */
 export async function listProjectSecretKeys(sql: Sql, environmentId: number): Promise<ProjectSecretKey[]> {
   await getEnvironment(sql, environmentId);
   return selectSecretKeys(sql, environmentId);
@@ -40,7 +43,7 @@ export async function listProjectSecretKeys(sql: Sql, environmentId: number): Pr
 
 /**
  * Creates the first secret key of an environment. Stores only its hash and mask.
- * @throws AppError `not_found`, or `conflict` if there already is a key, because replacing it must be explicit.
+ * @throws AppError `not_found`, or `conflict` if there already is a key, because keys must be replaced explicitly
  */
 export async function createProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
   const environment = await lock(tx, change.environmentId);
@@ -103,14 +106,14 @@ async function addPrimary(
   return { keys: await selectSecretKeys(tx, environmentId), value };
 }
 
-/** Locks the environment, so that changes to its keys are sequential. */
+/** Locks the environment, so that concurrent changes to its keys run one after the other. */
 async function lock(tx: Transaction, environmentId: number): Promise<StoredEnvironment> {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
   return environment;
 }
 
-/** Records a change without any key. */
+/** Records a change of secret keys. The record contains no part of a key. */
 async function record(
   tx: Transaction,
   { environment, actor }: SecretKeyChange & { environment: StoredEnvironment },

@@ -25,7 +25,7 @@ export async function findProject(sql: Sql, id: number): Promise<StoredProject |
   return rows[0];
 }
 
-/** Returns the organization of a project, or undefined when the project does not exist. */
+/** Returns the organization of a project, or undefined if the project does not exist. */
 export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
   return rows[0]?.organization_id;
@@ -46,7 +46,7 @@ export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promi
   return rows[0]?.organization_id;
 }
 
-/** Projects of an organization or of all organizations (null), sorted by ID. */
+/** Lists the projects of an organization or of all organizations (null), sorted by ID. */
 export async function selectProjects(sql: Sql, organizationId: string | null): Promise<StoredProject[]> {
   return sql.query<StoredProject>('SELECT * FROM project WHERE $1::uuid IS NULL OR organization_id = $1 ORDER BY id', [
     organizationId,
@@ -58,7 +58,10 @@ export async function lockProject(tx: Transaction, id: number): Promise<StoredPr
   return rows[0];
 }
 
-/** Updates the given columns among `name` and `product_description`. @returns their stored values. */
+/**
+ * Updates `name` or `product_description`, if they are given.
+ * @returns their stored values
+ */
 export async function updateProject(
   tx: Transaction,
   id: number,
@@ -73,7 +76,7 @@ export async function updateProject(
   return rows[0] ?? {};
 }
 
-/** IDs and keys of a project's environments, the first one first. */
+/** Lists the IDs and keys of a project's environments, starting with the first one. */
 export async function listEnvironmentKeys(
   tx: Transaction,
   projectId: number,
@@ -82,13 +85,14 @@ export async function listEnvironmentKeys(
 }
 
 /**
- * Deletes a project, its environments and their dependent rows. Ingested data is deleted later (`environment_cleanup`).
+ * Deletes a project, its environments and their dependent rows. The data of their events is deleted later
+ * (`environment_cleanup`).
  */
 export async function deleteProject(tx: Transaction, id: number): Promise<void> {
   await tx.query('DELETE FROM project WHERE id = $1', [id]);
 }
 
-/** Counts the projects of an organization. A project counts as demo data if all its environments are. */
+/** Counts the projects of an organization. A project counts as demo data if all its environments do. */
 export async function countProjects(tx: Transaction, organizationId: string): Promise<PlanCount> {
   const [row] = await tx.query<{ all: number; demo: number }>(
     `SELECT count(*)::int AS all, count(*) FILTER (WHERE is_demo)::int AS demo

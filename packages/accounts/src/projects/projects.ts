@@ -43,7 +43,10 @@ export async function organizationOfEnvironment(sql: Sql, environmentId: number)
   return found;
 }
 
-/** Returns a project with its environments, the first one first. @throws AppError `not_found`. */
+/**
+ * Returns a project with its environments, starting with the first one.
+ * @throws AppError `not_found`
+ */
 export async function getProject(
   sql: Sql,
   projectId: number,

@@ -19,9 +19,9 @@ export interface RemovedEnvironment {
 }
 
 /**
- * Removes an environment, and also the project if it was the last one. Its ingested data is removed in the background.
- *
- * @throws AppError `not_found`.
+ * Removes an environment, and also its project if no other environment is left. The data of its events is removed in
+ * the background.
+ * @throws AppError `not_found`
  */
 export async function removeEnvironment(
   tx: Transaction,
@@ -44,8 +44,8 @@ export async function removeEnvironment(
 /**
  * Removes a project with all its environments, like `removeEnvironment`.
  *
- * @param requireRemovable called once the project is locked. It throws if it must not be removed.
- * @throws AppError `not_found`.
+ * @param requireRemovable called once the project is locked. It throws an error if the project must not be removed.
+ * @throws AppError `not_found`
  */
 export async function removeProject(
   tx: Transaction,

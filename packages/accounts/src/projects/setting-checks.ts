@@ -5,7 +5,7 @@ import { isMasked, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { isTimeZone } from '@millrace/schedule';
 
-/** Limited because responses contain it for up to a thousand environments. */
+/** Limited because a response can contain this value for a thousand environments. */
 const maxListedLength = 2000;
 
 export function checkWebhook(value: unknown): unknown {
@@ -70,7 +70,10 @@ export function checkErrorsToIgnore(value: unknown): unknown {
   return value;
 }
 
-/** Accepts a decimal with at most one digit before and two after the point. Returns it with exactly two decimals. */
+/**
+ * Accepts a decimal number with at most one digit before and two digits after the point. Returns it with exactly two
+ * decimals.
+ */
 export function checkSampleRate(value: unknown): string | null {
   const field = 'session_recording_sample_rate';
   if (value === null || value === '') return null;

@@ -24,24 +24,26 @@ export interface SettingField {
   /** True if the column has the type JSON. */
   isJson?: true;
   /**
-   * `acts`: changes what Millrace does. `stored only`: stored and returned unchanged, for an application in front.
-   * `off`: stored and returned, but clients see the feature as disabled, because Millrace does not have it.
+   * `acts`: the setting changes what Millrace does. `stored only`: Millrace only stores and returns it, for an
+   * application that uses the API. `off`: Millrace stores and returns it, but tells clients that the feature is
+   * disabled, because Millrace does not have it.
    */
   does: 'acts' | 'stored only' | 'off';
-  /** Effect of the setting as Markdown sentences, for docs/settings.md and the console. */
+  /** The effect of the setting as Markdown sentences, for docs/settings.md and the console. */
   effect: string;
-  /** Only administrators of the project may change it, because it determines where data is sent. */
+  /** True if only administrators of the project can change it, because it determines where data is sent. */
   isForAdministrators?: true;
   /** True if only the API of environments contains it, not that of projects. */
   isEnvironmentOnly?: true;
-  /** Depth to which a sent object is merged with the stored one. Deeper values are replaced. */
+  /** The depth to which an object in a request is merged with the stored one. Deeper values are replaced. */
   mergeDepth?: number;
   /**
-   * Validates what the schema cannot express (docs/api/projects.md#settings). @returns the value to store. @throws
-   * AppError `invalid`.
+   * Checks rules that the schema cannot express (docs/api/projects.md#settings).
+   * @returns the value to store
+   * @throws AppError `invalid`
    */
   check?: (value: unknown) => unknown;
-  /** A value other than the default, for tests. */
+  /** A value other than the default, used by tests. */
   example: unknown;
 }
 
@@ -56,15 +58,15 @@ const plain = (schema: TSchema): Kind => ({ request: schema, response: schema })
 const flag = (description: string) => plain(Type.Boolean({ description }));
 const nullableFlag = (description: string) => plain(nullable(Type.Boolean(), description));
 const json = (schema: TSchema): Kind => ({ request: schema, response: schema, isJson: true });
-/** Any JSON, including null. */
+/** A setting that can be any JSON value, including null. */
 const anyJson = (description: string) => json(Type.Unknown({ description }));
-/** Any JSON except null. */
+/** A setting that can be any JSON value except null. */
 const someJson = (description: string): Kind => ({
   request: Type.Unsafe({ type: ['object', 'array', 'string', 'number', 'boolean'], items: {}, description }),
   response: Type.Unknown({ description }),
   isJson: true,
 });
-/** A list of strings. Null and empty elements are removed (docs/api/projects.md#settings). */
+/** A setting that is a list of strings. Null and empty elements are removed (docs/api/projects.md#settings). */
 const texts = (description: string, maxLength?: number): Kind => ({
   request: Type.Array(nullable(Type.String(maxLength === undefined ? {} : { maxLength }), ''), { description }),
   response: Type.Array(Type.String(), { description }),
@@ -77,7 +79,10 @@ const nullableTexts = (description: string, maxLength?: number): Kind => {
 
 const partOfReplay = { does: 'off', effect: 'Part of session replay.' } as const;
 
-/** In the order of PostHog's API, with environment-only fields next to similar ones. Names are column names. */
+/**
+ * All settings by column name, in the order of PostHog's API. Settings that only environments have are next to similar
+ * ones.
+ */
 export const settingFields: Record<string, SettingField> = {
   app_urls: {
     ...texts('URLs of your application.', 200),

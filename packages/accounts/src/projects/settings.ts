@@ -6,9 +6,9 @@ import { checkName, checkText } from '../input.ts';
 import { settingFields } from './setting-fields.ts';
 
 /**
- * Applies the rules of docs/api/projects.md#settings that cannot be expressed in a schema, in the order of the fields.
- * @returns the values to store.
- * @throws AppError `invalid` naming the field.
+ * Applies the rules of docs/api/projects.md#settings that a schema cannot express, in the order of the fields.
+ * @returns the values to store
+ * @throws AppError `invalid` naming the field
  */
 export function checkSettings(given: Record<string, unknown>): Record<string, unknown> {
   const settings = { ...given };
@@ -18,7 +18,7 @@ export function checkSettings(given: Record<string, unknown>): Record<string, un
   return settings;
 }
 
-/** Settings of a new environment, as stored. */
+/** The settings of a new environment, as they are stored. */
 export interface NewSettings extends Record<string, unknown> {
   name: string;
 }
@@ -46,8 +46,8 @@ export function checkDescription(text: string | null | undefined): string | null
 }
 
 /**
- * Computes the settings to store (docs/api/projects.md#settings): some objects are merged key by key, everything else
- * is replaced. Null clears a setting.
+ * Computes the settings to store (docs/api/projects.md#settings). Merges some objects key by key, and replaces all
+ * other values. Null clears a setting.
  */
 export function mergeSettings(stored: Record<string, unknown>, sent: Record<string, unknown>): Record<string, unknown> {
   const merged = { ...sent };

@@ -1,4 +1,4 @@
-// Ingestion restrictions, with which operators change how events of a project API key or distinct ID are handled.
+// Ingestion restrictions. Operators use them to change how events of a project API key or of a distinct ID are handled.
 
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -8,17 +8,17 @@ import { deleteRestriction, type Restriction, selectRestrictions, upsertRestrict
 
 export interface NewRestriction {
   kind: RestrictionKind;
-  /** Project API key, even if no project has it. */
+  /** A project API key. It does not have to belong to a project. */
   token: string;
-  /** Null for all events of the key. */
+  /** The distinct ID to which the restriction applies, or null for all events of the key. */
   distinctId: string | null;
-  /** Reason for the restriction, for other operators. At most 400 characters. */
+  /** The reason for the restriction, for other operators. At most 400 characters. */
   note?: string;
 }
 
 /**
- * Adds a restriction of ingestion. If it already exists, updates its note if one is given.
- * @throws AppError `invalid` naming `kind`, `token`, `distinct_id` or `note`.
+ * Adds an ingestion restriction. If it already exists, only updates its note, if one is given.
+ * @throws AppError `invalid` naming `kind`, `token`, `distinct_id` or `note`
  */
 export async function addRestriction(sql: Sql, input: NewRestriction): Promise<Restriction> {
   const { kind, distinctId, note } = input;
@@ -31,7 +31,7 @@ export async function addRestriction(sql: Sql, input: NewRestriction): Promise<R
   return upsertRestriction(sql, { id: uuidv7(), kind, token, distinct_id, note: described });
 }
 
-/** Lists restrictions, the oldest first. */
+/** Lists restrictions, oldest first. */
 export async function listRestrictions(sql: Sql): Promise<Restriction[]> {
   return selectRestrictions(sql);
 }
@@ -47,7 +47,7 @@ export async function removeRestriction(sql: Sql, id: string): Promise<Restricti
   return removed;
 }
 
-/** Does not trim whitespace, because the gateway compares it too. */
+/** Validates a distinct ID. Keeps surrounding whitespace, because the gateway compares it too. */
 function checkDistinctId(distinctId: string): string {
   checkText('distinct_id', distinctId, { maxLength: 400 });
   return distinctId;

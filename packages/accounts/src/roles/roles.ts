@@ -14,13 +14,14 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** Maximum number of roles per organization, because every request of a member reads the member's roles. */
+/** Maximum number of roles per organization. Every request of a member reads the member's roles. */
 const maxRoles = 200;
 const longestName = 200;
 
 /**
  * Creates a role.
- * @throws AppError `invalid` naming `name` if it is blank, too long or taken (ignoring case); also for too many roles
+ * @throws AppError `invalid` naming `name` if it is blank, too long or already used (ignoring case), or `invalid` for
+ * too many roles
  */
 export async function createRole(
   tx: Transaction,
@@ -69,7 +70,10 @@ export async function renameRole(
   return after;
 }
 
-/** Deletes a role with its rules. @throws AppError `not_found`. */
+/**
+ * Deletes a role and its access rules.
+ * @throws AppError `not_found`
+ */
 export async function removeRole(tx: Transaction, { roleId, ...of }: RoleOf & { roleId: string }): Promise<void> {
   const role = await lockRole(tx, of, roleId);
   await tx.query('DELETE FROM role WHERE id = $1', [roleId]);
@@ -78,8 +82,8 @@ export async function removeRole(tx: Transaction, { roleId, ...of }: RoleOf & { 
 
 /**
  * Gives a role to a member of its organization.
- * @returns the ID of the row. @throws AppError `not_found` for the role, `invalid` if the user is not a member or
- * already has the role.
+ * @returns the ID of the role membership
+ * @throws AppError `not_found` for the role, or `invalid` if the user is not a member or already has the role
  */
 export async function assignRole(
   tx: Transaction,
@@ -157,7 +161,7 @@ async function record(
   await recordActivity(sql, { organizationId, scope: 'Role', itemId, name, ...done });
 }
 
-/** Records that a member was added to or removed from a role, by address. */
+/** Records that a member was added to or removed from a role. The record shows the member's address. */
 async function recordMember(
   tx: Transaction,
   role: Role,

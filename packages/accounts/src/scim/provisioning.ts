@@ -24,23 +24,23 @@ import { claimAccount } from '../single-sign-on/provider-sign-in.ts';
 import { findUser, selectUserOrganizations, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 
-/** The verified domain of an authenticated provider. */
+/** The verified domain of an identity provider that has authenticated. */
 export interface ScimDomain {
   id: string;
   organizationId: string;
   /** Domain name in lower case and ASCII. */
   name: string;
-  /** True if the user who created the token is currently an owner of the organization. */
+  /** True if the user who created the token is still an owner of the organization. */
   mayChangeOwners: boolean;
 }
 
-/** User fields sent by a provider. */
+/** The fields of a user that a provider sends. */
 export interface ScimUserFields {
   /** Email address of the user. SCIM calls it the user name. */
   userName: string;
   firstName: string;
   lastName: string;
-  /** The provider's own ID of the user. */
+  /** The ID that the provider itself uses for the user. */
   externalId: string | null;
   isActive: boolean;
 }
@@ -69,10 +69,12 @@ function checkAddress({ name }: ScimDomain, userName: string): string {
 }
 
 /**
- * Makes a user a member, with a new account or the existing account with the address.
- * @returns the uuid of the user, and whether the account existed with an unverified address. In that case, its previous
- * credentials were removed and the user gets an email. @throws AppError `invalid` naming `userName`; `conflict` for an
- * existing user; `forbidden` for a blocked address, and for an account that the operator has deactivated.
+ * Adds a user to the organization, with a new account or the existing account with the address.
+ *
+ * @returns the uuid of the user, and whether the account already existed with an unverified address. In that case, its
+ * credentials were removed, and the user gets an email.
+ * @throws AppError `invalid` naming `userName`, `conflict` for an existing user, or `forbidden` for a blocked address
+ * or an account that the operator has deactivated
  */
 export async function provisionUser(
   tx: Transaction,
@@ -145,10 +147,10 @@ async function letJoin(
 }
 
 /**
- * Changes a user. A deactivated user is removed from the organization and keeps the account.
- * @returns the previous address if it changed, which ends all sessions, and otherwise null.
- * @throws AppError like `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of another
- * user.
+ * Changes a user. A user who is deactivated is removed from the organization and keeps the account.
+ * @returns the previous address if it was changed, which also ends all sessions. Otherwise null.
+ * @throws AppError like `provisionUser`, `not_found`, or `conflict` for the last owner or for an address of another
+ * user
  */
 export async function changeProvisionedUser(
   tx: Transaction,
@@ -199,8 +201,9 @@ export async function removeProvisionedUser(tx: Transaction, domain: ScimDomain,
 }
 
 /**
- * Allows changes to an owner only if an owner created the token. An administrator can create a token as well, and could
- * take over an owner's account by changing its address and resetting the password. @throws AppError `forbidden`.
+ * Allows changes to an owner only if an owner created the token. Administrators can create tokens too, and could
+ * otherwise take over an owner's account by changing its address and resetting the password.
+ * @throws AppError `forbidden`
  */
 async function refuseOwner(
   tx: Transaction,
@@ -218,8 +221,8 @@ async function refuseOwner(
 }
 
 /**
- * Removes a user from the organization. Ends the sessions of a user without other organizations. The remaining sessions
- * have no access to this one from the next request on.
+ * Removes a user from the organization. Ends the sessions of a user who has no other organization. Other sessions lose
+ * access to this organization with their next request.
  */
 async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
   await removeMember(tx, { organizationId, userId, actor: { scimDomain: name } });
@@ -246,12 +249,12 @@ async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, user
 /** Filters for a list of users. */
 export interface ScimUserFilter {
   uuid?: string;
-  /** Email address in lower case. */
+  /** An email address in lower case. */
   email?: string;
   externalId?: string;
 }
 
-/** Returns a page of the domain's users, the earliest first, and their total number. */
+/** Returns a page of the domain's users, earliest first, and their total number. */
 export async function listScimUsers(
   sql: Sql,
   { id, organizationId, name }: ScimDomain,
@@ -291,9 +294,9 @@ export async function findScimUser(sql: Sql, domain: ScimDomain, uuid: string): 
 }
 
 /**
- * Sets which users of the domain have a role. Does not affect other members of the organization.
+ * Sets which users of the domain have a role. Other members of the organization are not affected.
  * @param members uuids of users. `add` and `remove` leave the other users of the domain unchanged.
- * @throws AppError `invalid` for a user who is not active or not in the domain.
+ * @throws AppError `invalid` for a user who is not active or not in the domain
  */
 export async function changeRoleMembers(
   tx: Transaction,
@@ -325,8 +328,8 @@ export async function changeRoleMembers(
 }
 
 /**
- * Rejects renaming or deleting a role that users outside the domain have too, because it would change their access.
- * @throws AppError `forbidden`.
+ * Rejects renaming or deleting a role that users outside the domain also have, because this would change their access.
+ * @throws AppError `forbidden`
  */
 export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
   const others = await tx.query(
@@ -341,7 +344,7 @@ export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, ro
   );
 }
 
-/** Returns those of the users who are active members of the organization in the domain. */
+/** Returns which of the users are active members of the organization in the domain. */
 async function selectActive(
   sql: Sql,
   { organizationId, name }: ScimDomain,
@@ -356,7 +359,7 @@ async function selectActive(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-/** Lists members of the domain with a role. */
+/** Lists the members of the domain who have a role. */
 export async function listRoleHolders(
   sql: Sql,
   { organizationId, name }: ScimDomain,

@@ -5,10 +5,9 @@ import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteDevices, deleteLinks, type SignInUser, writePasswordHash } from './sign-in-store.ts';
 
 /**
- * Changes a user's password. Revokes everything that another person may have obtained with the old one: other sessions,
- * incomplete sign-ins, a pending change of address, emailed links and known devices.
- *
- * @param keptSession ID of the session to keep, if any.
+ * Changes a user's password. Also revokes everything that someone with the old password could have obtained: other
+ * sessions, incomplete sign-ins, a pending change of address, emailed links and known devices.
+ * @param keptSession ID of the session to keep, if any
  */
 export async function changePassword(
   tx: Transaction,

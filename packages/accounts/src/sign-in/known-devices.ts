@@ -4,14 +4,17 @@ import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-store.ts';
 
-/** How long a browser is recognized after the last sign-in. A new password resets this for all browsers of the user. */
+/**
+ * The number of days for which a browser is recognized after the last sign-in. After a new password, no browser of the
+ * user is recognized any more.
+ */
 export const deviceDays = 30;
-/** Maximum per user. Beyond it, the oldest is forgotten. */
+/** Maximum number of known browsers per user. Beyond it, the oldest one is forgotten. */
 const maxDevices = 50;
 
 /**
  * Remembers the browser of a user.
- * @returns the value of the cookie, which is not stored
+ * @returns the value of the cookie, of which only the hash is stored
  */
 export async function rememberDevice(tx: Transaction, userId: number): Promise<string> {
   const secret = newSecret();
@@ -20,7 +23,7 @@ export async function rememberDevice(tx: Transaction, userId: number): Promise<s
   return secret;
 }
 
-/** Restarts the 30 days of a known device. Does not extend how long it is trusted with a second factor. */
+/** Starts the 30 days of a known device again. Does not extend the time for which it can skip the second factor. */
 export async function renewDevice(tx: Transaction, secret: string): Promise<void> {
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }

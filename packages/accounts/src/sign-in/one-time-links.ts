@@ -8,7 +8,7 @@ const minutesOf: Record<LinkKind, number> = { sign_in: 60, first_owner: 24 * 60,
 
 /**
  * Creates a link, and replaces an earlier one of the same kind for the user.
- * @returns also its secret, which is not stored.
+ * @returns the link and its secret, of which only the hash is stored
  */
 export async function createOneTimeLink(
   tx: Transaction,
@@ -24,7 +24,7 @@ export async function findOneTimeLink(sql: Sql, secret: string): Promise<LinkRow
   return findLink(sql, hashSecret(secret));
 }
 
-/** Uses up a link, in the transaction of its purpose. If that fails, the link stays valid. */
+/** Uses up a link in the same transaction as the action that it allows. If the action fails, the link stays valid. */
 export async function consumeOneTimeLink(tx: Transaction, secret: string): Promise<LinkRow | undefined> {
   return consumeLink(tx, hashSecret(secret));
 }

@@ -22,7 +22,7 @@ export interface Passkey
 const columns = `id, user_id, credential_id, public_key, counter::float8 AS counter, transports, label, authenticator_type,
   created_at, last_used_at`;
 
-/** Passkeys of a user, the oldest first. */
+/** Lists the passkeys of a user, oldest first. */
 export async function listPasskeys(sql: Sql, userId: number): Promise<Passkey[]> {
   return sql.query<Passkey & Record<string, unknown>>(
     `SELECT ${columns} FROM passkey WHERE user_id = $1 ORDER BY created_at, id`,
@@ -64,8 +64,8 @@ export async function insertPasskey(
 }
 
 /**
- * Stores a use, unless the counter has decreased. Authenticators without a counter always send 0. @returns whether it
- * was stored.
+ * Records a use of a passkey, unless its counter did not increase. Authenticators without a counter always send 0.
+ * @returns whether the use was recorded
  */
 export async function recordPasskeyUse(tx: Transaction, id: string, counter: number): Promise<boolean> {
   const rows = await tx.query(
@@ -99,7 +99,7 @@ export async function deletePasskey(tx: Transaction, userId: number, id: string)
 }
 
 /**
- * Sets whether a passkey is required after a password. When it no longer is, trusted devices require a second factor
+ * Sets whether a passkey is required after a password. Turning this off makes trusted devices require a second factor
  * again.
  */
 export async function setPasskeysAsSecondFactor(tx: Transaction, userId: number, count: boolean): Promise<void> {

@@ -12,18 +12,20 @@ export interface Passwords {
   /**
    * Verifies a password. Takes the same time for an account without a password as for a wrong password.
    *
-   * @param stored the stored hash, or null without a password.
+   * @param stored the stored hash, or null for an account without a password
    * @param isKnown true if the request comes from a browser in which the account has signed in before. Such requests
-   * have their own queue, which others cannot fill, and run next.
-   * @returns `outdated` for a right password whose hash should be stored again, because it was computed with another
-   * cost.
-   * @throws AppError `rate_limited` before any computation and whatever is stored, when too many requests wait.
+   *   have a separate queue that others cannot fill, and run next.
+   * @returns `outdated` for a right password whose hash was computed at another cost and should be replaced
+   * @throws AppError `rate_limited` before any computation if too many requests wait, whether or not a hash is stored
    */
   compare(password: string, stored: string | null, isKnown?: boolean): Promise<'right' | 'outdated' | 'wrong'>;
 }
 
 export interface PasswordOptions {
-  /** Binary logarithm of scrypt's N. Each increment doubles time and memory. 17 takes 128 MiB and about 0.3 s. */
+  /**
+   * The cost of a hash, as the binary logarithm of scrypt's N. Each increment doubles time and memory. 17 takes 128 MiB
+   * and about 0.3 s.
+   */
   cost?: number;
   /** Maximum number of concurrent hashes. Each takes its memory and one of libuv's four threads. */
   atOnce?: number;
@@ -39,7 +41,7 @@ const hashBytes = 32;
 export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: PasswordOptions = {}): Passwords {
   const inTurn = limitConcurrency(atOnce);
   const forAll = createPlaces(inTurn, atOnce + waiting);
-  // Known devices are next in line, so they wait for one hash at most, without additional memory.
+  // Requests from known devices run next, so they wait for at most one hash and need no additional memory.
   const forKnown = createPlaces((work) => inTurn(work, true), atOnce + waiting);
   const derive = (password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>, places = forAll): Promise<Buffer> =>
     places(() => scryptOf(password, salt, ln));
@@ -59,7 +61,7 @@ export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: Passwor
   };
 }
 
-/** Limits the number of running and waiting tasks, and rejects further ones. */
+/** Creates a limit on the number of running and waiting tasks. Further tasks are rejected. */
 function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places: number) {
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {
@@ -73,7 +75,10 @@ function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places:
   };
 }
 
-/** Normalizes to NFC, so that different encodings of the same text are the same password. */
+/**
+ * Computes the hash. Normalizes the password to NFC, so that different encodings of the same text are the same
+ * password.
+ */
 function scryptOf(password: string, salt: Buffer, ln: number): Promise<Buffer> {
   const N = 2 ** ln;
   const options = { N, r: blockSize, p: parallelization, maxmem: 256 * N * blockSize };

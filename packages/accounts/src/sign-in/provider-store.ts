@@ -6,7 +6,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** Encryption context of a domain's client secret, which prevents using it for another domain. */
+/** The encryption context of a domain's client secret. It prevents the secret from being used for another domain. */
 export const clientSecretContext = (domainId: string) => `oidc:${domainId}`;
 
 /** A verified domain with its sign-in settings. */
@@ -15,7 +15,7 @@ export interface AddressDomain
     'organization_domain',
     'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
   > {
-  /** True if users with such an address become members when they sign in. */
+  /** True if users with an address in the domain become members when they sign in. */
   provisions: boolean;
   features: unknown;
   /** True if all required fields of the domain's own provider are set. */
@@ -23,13 +23,16 @@ export interface AddressDomain
   has_oidc: boolean;
 }
 
-/** How long a domain counts as verified after its TXT record was last found. */
+/** The number of days for which a domain counts as verified after its TXT record was last found. */
 const proofGraceDays = 7;
 
-/** SQL condition: the verified domain `d` still counts as verified. When it no longer does, another organization can verify it. */
+/**
+ * SQL condition that is true while verified domain `d` still counts as verified. Afterwards, another organization can
+ * verify it.
+ */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
-/** Like `isProofInTime`, for a row. */
+/** The same condition as `isProofInTime`, for a row that was read. */
 export function hasProofInTime(
   { proof_missing_since: since }: Columns<'organization_domain', 'proof_missing_since'>,
   now: Date,
@@ -39,7 +42,7 @@ export function hasProofInTime(
 
 /**
  * Finds the verified domain with this name.
- * @param name domain in lower case and ASCII
+ * @param name the domain in lower case and ASCII
  * @returns undefined if no organization has verified it
  */
 export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {
@@ -59,8 +62,8 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
 }
 
 /**
- * Stores that an administrator has signed in through the provider with its current settings. @returns whether this is
- * the first time.
+ * Records that an administrator has signed in through the provider with its current settings.
+ * @returns whether this is the first time
  */
 export async function recordProviderProof(tx: Transaction, domainId: string, kind: string): Promise<boolean> {
   const rows = await tx.query(
@@ -88,7 +91,7 @@ export async function useIdentity(
 
 /**
  * Links an identity at a provider to a user.
- * @returns whether the identity is linked to the user, or false if it is linked to another account
+ * @returns false if the identity is already linked to another account
  */
 export async function insertIdentity(
   tx: Transaction,
@@ -116,7 +119,8 @@ export async function forgetIdentities(tx: Transaction, domainId: string): Promi
 }
 
 /**
- * Deletes all credentials of an account whose address was never verified, because another person may have created them.
+ * Deletes all credentials of an account whose address was never verified, because another person may have created the
+ * account.
  */
 export async function deleteProofs(tx: Transaction, userId: number): Promise<void> {
   const factors = ['user_password', 'passkey', 'user_totp', 'user_backup_code', 'provider_identity'];
@@ -127,7 +131,7 @@ export async function deleteProofs(tx: Transaction, userId: number): Promise<voi
 
 /**
  * Records that a SAML message was used.
- * @returns false if the message was used before, on any replica
+ * @returns false if any replica has used the message before
  */
 export async function consumeAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
   await sql.query('DELETE FROM used_assertion WHERE expires_at < now()');

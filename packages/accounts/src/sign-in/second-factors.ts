@@ -36,13 +36,13 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
   return rows[0] ?? { hasTotp: false, passkeys: 0, passkeysCount: false, backupCodes: 0, isDemanded: false };
 }
 
-/** Encryption context of an authenticator secret, stored as `{text: <secret>}`. Prevents using it for another user. */
+/**
+ * The encryption context of an authenticator secret, which is stored as `{text: <secret>}`. It prevents the secret from
+ * being used for another user.
+ */
 export const totpContext = (userId: number) => `totp:${userId}`;
 
-/**
- * Returns the secret of a user's authenticator app.
- * @returns the encrypted secret
- */
+/** Returns the encrypted secret of a user's authenticator app. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
   const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
   return rows[0]?.secret;
@@ -50,7 +50,7 @@ export async function findTotpSecret(sql: Sql, userId: number): Promise<string |
 
 /**
  * Stores the secret of an authenticator app.
- * @param lastStep time step of the code that proved that the app has the secret
+ * @param lastStep the time step of the code with which the user proved that the app has the secret
  */
 export async function writeTotp(
   tx: Transaction,
@@ -64,7 +64,10 @@ export async function writeTotp(
   );
 }
 
-/** Uses up the code of a time step, only once even with concurrent requests. @returns false if it was already used. */
+/**
+ * Uses up the code of a time step. Only one of several concurrent requests succeeds.
+ * @returns false if the code was already used
+ */
 export async function consumeTotpStep(sql: Sql, userId: number, step: number): Promise<boolean> {
   const rows = await sql.query(
     'UPDATE user_totp SET last_step = $2 WHERE user_id = $1 AND last_step < $2 RETURNING user_id',
@@ -82,7 +85,10 @@ export async function removeTotp(tx: Transaction, userId: number): Promise<void>
 const codeCount = 10;
 const codeSigns = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** Replaces all backup codes. @returns the new codes, such as `k3f9q-x7mp2`. Only their hashes are stored. */
+/**
+ * Replaces all backup codes.
+ * @returns the new codes, such as `k3f9q-x7mp2`. Only their hashes are stored.
+ */
 export async function renewBackupCodes(tx: Transaction, userId: number): Promise<string[]> {
   const sign = () => codeSigns[randomInt(codeSigns.length)];
   const half = () => Array.from({ length: 5 }, sign).join('');
@@ -111,8 +117,8 @@ export async function consumeBackupCode(sql: Sql, userId: number, code: string):
 }
 
 /**
- * Codes are short enough to be guessed from a fast hash. With this one, each guess takes 16 MiB and some 30 ms, and
- * applies to one user only.
+ * Hashes a backup code. The codes are short enough to be guessed from a fast hash. With this hash, each guess takes 16
+ * MiB and some 30 ms, and applies to one user only.
  */
 function hashOf(userId: number, code: string): Promise<string> {
   const written = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
@@ -140,8 +146,8 @@ export async function trustDevice(tx: Transaction, secret: string): Promise<void
 }
 
 /**
- * Makes all devices require a second factor again, and discards incomplete sign-ins, after a second factor was removed
- * or replaced.
+ * Makes all devices of a user require a second factor again, and discards incomplete sign-ins. Called after a second
+ * factor was removed or replaced.
  */
 export async function forgetTrustedDevices(tx: Transaction, userId: number): Promise<void> {
   await deleteSignInSteps(tx, userId, 'second_factor');

@@ -9,19 +9,22 @@ import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, renewSession } from './sign-in-store.ts';
 
-/** A session ends this long after it began, however it is used. */
+/** The maximum number of days of a session, even if it is used. */
 export const sessionDays = 14;
-/** Maximum per user. Beyond it, the oldest session ends. */
+/** Maximum number of sessions per user. Beyond it, the oldest one ends. */
 const maxSessions = 50;
 const maxBrowserLength = 400;
 
-/** `device`: a trusted device for which the second factor is skipped. `link`: an operator has vouched for the user. */
+/**
+ * The second factor of a sign-in. `device` is a trusted device on which it is skipped. `link` means that an operator
+ * has confirmed the user's identity.
+ */
 export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link';
 
 export interface NewSession {
   userId: number;
   method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
-  /** Second factor used at sign-in, or null if none was used. */
+  /** The second factor used at sign-in, or null if there was none. */
   secondFactor: SecondFactor | null;
   /** IP address of the request. */
   address: string;
@@ -31,7 +34,7 @@ export interface NewSession {
 
 /**
  * Starts a session.
- * @returns the value of the cookie, which is not stored
+ * @returns the value of the cookie, of which only the hash is stored
  */
 export async function beginSession(tx: Transaction, { browser, ...session }: NewSession): Promise<string> {
   const secret = newSecret();
@@ -53,8 +56,8 @@ export async function beginSession(tx: Transaction, { browser, ...session }: New
 }
 
 /**
- * Replaces the session's secret after the user has authenticated again. The old cookie becomes invalid. @returns the
- * new value of the cookie.
+ * Replaces the session's secret after the user has authenticated again. The old cookie becomes invalid.
+ * @returns the new value of the cookie
  */
 export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<string> {
   const secret = newSecret();
@@ -62,7 +65,7 @@ export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<s
   return secret;
 }
 
-/** Stores that a second factor was used in a session, for example when it was set up there. */
+/** Records that a second factor was used in a session, for example because it was set up there. */
 export async function recordSecondFactor(
   tx: Transaction,
   sessionId: string,
@@ -71,7 +74,7 @@ export async function recordSecondFactor(
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 
-/** Ends the session of a cookie, if it exists, because the user signs out. */
+/** Signs a user out: ends the session of a cookie, if it exists. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
   const user = await deleteUserSession(tx, hashSecret(secret));
   if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
@@ -92,9 +95,9 @@ export async function endUserSession(sql: Sql, userId: number, id: string): Prom
 
 /**
  * Ends a user's sessions and incomplete sign-ins, which could otherwise start a session. If no session remains, also
- * discards everything else that was started in one, such as a new address or an authenticator app.
- *
- * @param except ID of a session to keep. @returns how many sessions ended.
+ * discards everything else that was started in a session, such as a new address or an authenticator app.
+ * @param except ID of a session to keep
+ * @returns how many sessions ended
  */
 export async function endUserSessions(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {
   await deleteSignInSteps(sql, userId, except === undefined ? undefined : 'second_factor');

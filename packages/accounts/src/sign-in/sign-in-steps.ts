@@ -1,7 +1,4 @@
-/**
- * Stores incomplete steps of signing in, such as a sign-in between its two factors or a challenge. Each can be used
- * once.
- */
+/** Stores incomplete steps of a sign-in, such as the state between its two factors. Each step can be used once. */
 
 import type { Sql } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
@@ -32,9 +29,8 @@ export interface SignInStep {
 
 /**
  * Starts a step, and replaces an earlier one with the same secret.
- *
- * @param secret a known secret that identifies the step, such as the ID of a session. By default, a new secret.
- * @returns the secret, which is not stored.
+ * @param secret a secret that already identifies the step, such as the ID of a session. Defaults to a new secret.
+ * @returns the secret, of which only the hash is stored
  */
 export async function beginSignInStep(
   sql: Sql,
@@ -50,7 +46,10 @@ export async function beginSignInStep(
   return secret;
 }
 
-/** Finds a step without using it up. @returns undefined if it does not exist or has expired. */
+/**
+ * Finds a step without using it up.
+ * @returns undefined if the step does not exist or has expired
+ */
 export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
   const rows = await sql.query<StepRow>(
     'SELECT user_id AS "userId", data FROM sign_in_step WHERE token_hash = $1 AND expires_at > now()',
@@ -71,7 +70,10 @@ export async function updateSignInStep(
   ]);
 }
 
-/** Increments `data.tries` atomically. @returns the updated step. */
+/**
+ * Increments `data.tries` atomically.
+ * @returns the updated step
+ */
 export async function countSignInStepAttempt(
   sql: Sql,
   kind: SignInStepKind,
@@ -85,7 +87,10 @@ export async function countSignInStepAttempt(
   return rows[0];
 }
 
-/** Uses up a step. @returns undefined if it was already used or has expired. */
+/**
+ * Uses up a step.
+ * @returns undefined if the step was already used or has expired
+ */
 export async function consumeSignInStep(
   sql: Sql,
   kind: SignInStepKind,
@@ -108,7 +113,7 @@ export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInS
 
 type StepRow = SignInStep & Record<string, unknown>;
 
-/** Hashes a secret together with its kind, so that it is not accepted for a step of another kind. */
+/** Hashes a secret together with the kind of its step, so that it is not accepted for a step of another kind. */
 function hashOf(kind: SignInStepKind, secret: string): string {
   return hashSecret(`${kind}:${secret}`);
 }

@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { sessionIsLive } from '../access/live-session-store.ts';
 
-/** A user with the hash of the password, or null without a password. */
+/** A user with the hash of the password, which is null if the user has no password. */
 export interface SignInUser
   extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
   password_hash: string | null;
@@ -37,7 +37,7 @@ export async function writePasswordHash(tx: Transaction, userId: number, hash: s
   );
 }
 
-/** Replaces a password hash that was computed with another cost, unless the password was changed meanwhile. */
+/** Replaces a password hash that was computed at another cost, unless the password has changed since. */
 export async function replacePasswordHash(
   sql: Sql,
   userId: number,
@@ -76,7 +76,7 @@ export async function deleteOldSessions(tx: Transaction, userId: number, most: n
   );
 }
 
-/** Valid sessions of a user, the most recently used first. */
+/** Lists the valid sessions of a user, most recently used first. */
 export async function selectSessions(sql: Sql, userId: number): Promise<SessionRow[]> {
   return sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.method, s.address, s.browser, s.created_at, s.signed_in_at, s.last_seen_at, s.expires_at
@@ -205,7 +205,10 @@ export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | u
   return rows[0];
 }
 
-/** Uses up a link. @returns undefined if it was already used or has expired. */
+/**
+ * Uses up a link.
+ * @returns undefined if the link was already used or has expired
+ */
 export async function consumeLink(tx: Transaction, tokenHash: string): Promise<LinkRow | undefined> {
   const rows = await tx.query<LinkRow & Record<string, unknown>>(
     'DELETE FROM one_time_link WHERE token_hash = $1 AND expires_at > now() RETURNING kind, user_id',

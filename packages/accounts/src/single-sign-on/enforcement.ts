@@ -4,16 +4,18 @@ import { domainToASCII } from 'node:url';
 import { hasPlanFeature } from '@millrace/contracts';
 import { type AddressDomain, type ProviderKind, providerKinds } from '../sign-in/provider-store.ts';
 
-/** Returns the domain of an address in ASCII, as in `organization_domain`. Other scripts are encoded as `xn--`. */
+/**
+ * Returns the domain of an email address in ASCII, as in `organization_domain`. Characters outside ASCII are encoded as
+ * `xn--`.
+ */
 export function parseEmailDomain(email: string): string {
   return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
 }
 
 /**
- * Returns the only provider through which users of the domain may sign in. The setting takes effect once an
- * administrator has signed in through the provider, so that a mistake does not lock everyone out.
- *
- * @param installed the providers of the installation.
+ * Returns the only provider through which users of the domain can sign in, if there is one. The setting takes effect
+ * once an administrator has signed in through the provider, so that a mistake does not lock everyone out.
+ * @param installed the providers of the installation
  */
 export function enforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
   const state = findEnforcement(domain, installed);
@@ -24,7 +26,7 @@ export type EnforcingDomain = Pick<
   AddressDomain,
   'sso_enforcement' | 'sso_proved' | 'features' | 'has_saml' | 'has_oidc'
 >;
-/** Providers of the installation, which every domain may use. */
+/** The providers of the installation, which every domain can use. */
 export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
 /** Whether `sso_enforcement` of a domain has an effect, and if not, why. */
@@ -50,10 +52,9 @@ const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
   kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
 
 /**
- * Returns whether a provider is the one that a domain uses for a kind: the domain's own if configured, otherwise that
- * of the installation. Another domain's SAML provider never is.
- *
- * @param provider `domainId` is null for a provider of the installation.
+ * Returns whether a provider is the one that a domain uses for a kind: the domain's own if it is configured, otherwise
+ * that of the installation. The SAML provider of another domain never is.
+ * @param provider `domainId` is null for a provider of the installation
  */
 export function isDomainProvider(
   domain: EnforcingDomain & Pick<AddressDomain, 'id'>,

@@ -3,9 +3,9 @@
  * the account with the reported address, or a new one.
  *
  * The reported address does not identify an account. The account's own verified address determines its domain, what the
- * domain enforces, and which organization the account may join. A reported address is only used to link or create an
- * account, which requires a verified address. It may also change the address of a linked account, if the domain's own
- * provider has verified the new address and it is in that domain.
+ * domain enforces, and which organization the account can join. The reported address is used only to link or create an
+ * account, which requires that the provider has verified it. It can also change the address of a linked account, if the
+ * domain's own provider has verified the new address and the address is in that domain.
  */
 
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
@@ -35,16 +35,21 @@ import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../use
 import { changeEmail, createUser } from '../users/users.ts';
 import { enforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
 
-/** A provider's verified response about a person: it is authentic, recent and intended for this installation. */
+/**
+ * What a provider has reported about a person. The response was authentic, recent and intended for this installation.
+ */
 export interface ProviderProfile {
   kind: ProviderKind;
-  /** ID of the domain with its own provider, or null for a provider of the installation. */
+  /** ID of the domain that the provider belongs to, or null for a provider of the installation. */
   domainId: string | null;
-  /** Issuer of an OpenID provider, entity ID of a SAML provider, or URL of a GitHub server. */
+  /** The issuer of an OpenID provider, the entity ID of a SAML provider, or the URL of a GitHub server. */
   issuer: string;
-  /** The provider's own identifier of the person (`isSubject`). It stays the same when the address changes. */
+  /**
+   * The identifier that the provider itself uses for the person (`isSubject`). It stays the same when the address
+   * changes.
+   */
   subject: string;
-  /** Email address in lower case. Null if the provider did not report an address that an account can have. */
+  /** The email address in lower case. Null if the provider reported none, or one that an account cannot have. */
   email: string | null;
   /** True if the provider has verified the address. */
   isEmailVerified: boolean;
@@ -53,8 +58,8 @@ export interface ProviderProfile {
 }
 
 /**
- * Returns whether text can be an identifier of a person at a provider. The limit is that of SAML. OpenID Connect allows
- * one character less.
+ * Returns whether a text can be a provider's identifier of a person. The maximum length is that of SAML. OpenID Connect
+ * allows one character less.
  */
 export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
@@ -75,17 +80,17 @@ export type ProviderSignIn =
       user: User;
       /** The verified domain of the account's verified address. */
       domain: AddressDomain | undefined;
-      /** Changes that the user is notified of by email. */
+      /** Changes about which the user is notified by email. */
       changed: ('linked' | 'claimed')[];
-      /** Previous address of the account, if the provider changed it. */
+      /** The previous address of the account, if the provider changed it. */
       emailBefore: string | null;
       /** True if this sign-in activated an enforcement that was waiting for an administrator. */
       isEnforcedNow: boolean;
     };
 
 /**
- * Returns the key of a person at a provider. It includes the issuer, because after a domain or the operator replaces a
- * provider, the same subject is a different person.
+ * Returns the key of a person at a provider. It includes the issuer, because the same subject is a different person
+ * after the provider was replaced.
  */
 const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): ProviderIdentity => ({
   provider: domainId === null ? kind : `${kind}:${domainId}`,
@@ -94,11 +99,10 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): Provi
 });
 
 /**
- * Signs in a person through a provider: finds or creates the account, and adds it to the organization of its domain if
- * it was invited or the organization provisions members automatically.
- *
- * Locks the organization before reading its members, like all changes to them. Of two concurrent first sign-ins, the
- * second therefore finds the account that the first created.
+ * Signs a person in through a provider. Finds or creates the account, and adds it to the organization of its domain if
+ * it was invited or the organization adds users automatically. Like all changes to members, locks the organization
+ * before reading its members. Of two concurrent first sign-ins, the second one therefore finds the account that the
+ * first one created.
  */
 export async function signInThroughProvider(
   tx: Transaction,
@@ -138,7 +142,7 @@ export async function signInThroughProvider(
 
 /**
  * Checks whether a provider's response confirms the identity of a session's user.
- * @returns why not, or null if it does.
+ * @returns the reason why it does not, or null if it does
  */
 export async function findConfirmationRefusal(
   tx: Transaction,
@@ -158,7 +162,9 @@ async function findLinked(tx: Transaction, profile: ProviderProfile): Promise<Us
   return id === undefined ? undefined : findUser(tx, { id });
 }
 
-/** Locks the organization of an address's verified domain, and reads the domain again under the lock. */
+/**
+ * Locks the organization that has verified the domain of an address, and reads the domain again while the lock is held.
+ */
 async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDomain | undefined> {
   const name = parseEmailDomain(email);
   const unlockedDomain = await findAddressDomain(tx, name);
@@ -168,10 +174,10 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
 }
 
 /**
- * Returns why a provider may not sign in to an account. Both the domain of the account and the domain of the reported
- * address can reject it. An unverified address can cause a rejection, but never grants access.
- *
- * @param place the verified domain of the account's own address.
+ * Returns why a provider must not sign a person in to an account, or null if it can. Both the domain of the account's
+ * address and the domain of the reported address can reject the sign-in. An unverified address can cause a rejection,
+ * but never grants access.
+ * @param place the verified domain of the account's own address
  */
 async function refusalOf(
   tx: Transaction,
@@ -180,7 +186,7 @@ async function refusalOf(
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
   const { email, domainId } = profile;
   const reported = email === null ? place : await findAddressDomain(tx, parseEmailDomain(email));
-  // A domain's provider is only trusted for addresses in that domain.
+  // The provider of a domain is trusted only for addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
     const enforced = domain ? enforcedProvider(domain, installed) : null;
@@ -190,8 +196,8 @@ async function refusalOf(
 }
 
 /**
- * Returns the new address of a linked account. It only changes if its domain's own provider has verified the new
- * address and no other account has it.
+ * Returns the address of a linked account after the sign-in. It changes only if its domain's own provider has verified
+ * the new address and no other account has it.
  */
 async function addressAfter(
   tx: Transaction,
@@ -222,8 +228,8 @@ async function link(
 }
 
 /**
- * Returns how an account joins the domain's organization: undefined if it is already a member or must not join, and
- * `blocked` if the organization has blocked the email address.
+ * Returns how an account joins the organization of the domain. Undefined if it is already a member or must not join,
+ * and `blocked` if the organization has blocked the email address.
  */
 async function entryOf(
   tx: Transaction,
@@ -262,8 +268,8 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderP
 }
 
 /**
- * Hands an account with an unverified address over to the owner of that address. Another person may have created the
- * account, so all its sign-in methods are removed, and its keys keep working only where they do now.
+ * Gives an account with an unverified address to the owner of that address. Another person may have created the
+ * account, so all its sign-in methods are removed, and its keys keep only their current access.
  */
 export async function claimAccount(tx: Transaction, user: User): Promise<void> {
   await deleteProofs(tx, user.id);
@@ -273,8 +279,8 @@ export async function claimAccount(tx: Transaction, user: User): Promise<void> {
 }
 
 /**
- * Activates a waiting enforcement if an administrator has signed in through the provider. @returns whether it became
- * active.
+ * Activates an enforcement that was waiting for an administrator to sign in through the provider.
+ * @returns whether it became active
  */
 async function confirmEnforcement(
   tx: Transaction,

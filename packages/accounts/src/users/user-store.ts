@@ -41,7 +41,7 @@ export async function insertUser(
   return rows[0] as User;
 }
 
-/** Users of an organization or all users (null), sorted by ID. */
+/** Lists the users of an organization or all users (null), sorted by ID. */
 export async function selectUsers(sql: Sql, organizationId: string | null): Promise<User[]> {
   return sql.query<User>(
     `SELECT * FROM "user"
@@ -50,7 +50,7 @@ export async function selectUsers(sql: Sql, organizationId: string | null): Prom
   );
 }
 
-/** IDs of the user's organizations, sorted. */
+/** Lists the IDs of the user's organizations, sorted. */
 export async function selectUserOrganizations(sql: Sql, userId: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'SELECT organization_id AS id FROM membership WHERE user_id = $1 ORDER BY organization_id',
@@ -70,7 +70,7 @@ export async function updateUserActive(sql: Sql, id: number, isActive: boolean):
   return rows[0];
 }
 
-/** Sets what `@current` refers to. */
+/** Sets the environment to which `@current` refers for a user. */
 export async function setCurrentEnvironment(
   sql: Sql,
   userId: number,

@@ -58,12 +58,15 @@ export async function createUser(sql: Sql, input: NewUser): Promise<User> {
   return mapConstraintErrors({ user_email_key: emailIsTaken }, () => insertUser(sql, data));
 }
 
-/** Lists all users, or those of an organization, the oldest first. */
+/** Lists all users, or those of an organization, oldest first. */
 export async function listUsers(sql: Sql, filter: { organizationId?: string } = {}): Promise<User[]> {
   return selectUsers(sql, filter.organizationId ?? null);
 }
 
-/** Finds a user by ID or by email address in any case. @throws AppError `not_found`. */
+/**
+ * Finds a user by ID, or by email address ignoring case.
+ * @throws AppError `not_found`
+ */
 export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
   const sought = 'email' in by ? { email: parseEmailAddress(by.email) ?? by.email } : by;
   const found = 'email' in sought || isRowId(sought.id) ? await findUser(sql, sought) : undefined;
@@ -72,9 +75,9 @@ export async function getUser(sql: Sql, by: { id: number } | { email: string }):
 }
 
 /**
- * Activates or deactivates a user. While inactive, the user's keys are invalid. Deactivating permanently ends sessions,
+ * Activates or deactivates a user. The keys of an inactive user are invalid. Deactivation permanently ends sessions,
  * incomplete sign-ins and links.
- * @throws AppError `not_found`.
+ * @throws AppError `not_found`
  */
 export async function setUserActive(sql: Sql, userId: number, isActive: boolean): Promise<User> {
   const changed = isRowId(userId) ? await updateUserActive(sql, userId, isActive) : undefined;
@@ -86,7 +89,10 @@ export async function setUserActive(sql: Sql, userId: number, isActive: boolean)
   return changed;
 }
 
-/** Updates the given fields. @throws AppError `invalid` naming `first_name` or `last_name`. */
+/**
+ * Updates the given fields of a user.
+ * @throws AppError `invalid` naming `first_name` or `last_name`
+ */
 export async function changeUserFields(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   const named: UserFields = { ...fields };
   for (const attr of ['first_name', 'last_name'] as const) {
@@ -97,9 +103,9 @@ export async function changeUserFields(tx: Transaction, userId: number, fields: 
 }
 
 /**
- * Changes an account's address to one that its user has verified. Password reset links sent to the previous address
- * become invalid.
- * @throws AppError `invalid` with code `email_taken` naming `email`.
+ * Changes the address of an account to one that the user has verified. Password reset links that were sent to the
+ * previous address become invalid.
+ * @throws AppError `invalid` with code `email_taken` naming `email`
  */
 export async function changeEmail(
   tx: Transaction,
@@ -120,13 +126,13 @@ export async function changeEmail(
 }
 
 /**
- * Removes an account at the user's request, with its keys, sessions and memberships. Everything the user created
+ * Removes an account at the user's request, with its keys, sessions and memberships. Everything that the user created
  * remains.
- * @throws AppError `invalid` for an owner of an organization.
+ * @throws AppError `invalid` for an owner of an organization
  */
 export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid' | 'email'>): Promise<void> {
   const actor = { userId: user.id };
-  // In a fixed order, which all code uses for locking several organizations.
+  // Lock the organizations in a fixed order, in which all code locks several organizations.
   for (const organizationId of await selectUserOrganizations(tx, user.id)) {
     await removeMember(tx, { organizationId, userId: user.id, actor });
   }
