@@ -50,7 +50,7 @@ const entry = (command: string, fields: Record<string, unknown>, changes: unknow
   }),
 });
 
-test('records added, changed and removed members, with their membership level before and after', async () => {
+test('records adding, changing and removing members, with their membership level before and after', async () => {
   const of = ['--organization', tenant.organizationId, '--user', 'grace@example.com'];
   const added = await historyOf('member', 'add', ...of);
   const common = { organization_id: tenant.organizationId, scope: 'OrganizationMembership', item_id: added.result.id };
@@ -85,7 +85,7 @@ test('records the new account, its membership and its first key when an invite i
   expect(rows).toMatchObject(['User', 'OrganizationMembership', 'PersonalAPIKey'].map(created));
 });
 
-test('records created, rolled and revoked keys without any part of their values', async () => {
+test('records creating, rolling and revoking keys without any part of their values', async () => {
   const made = await historyOf('key', 'create', '--user', String(userId), '--label', 'CI', '--scopes', '*');
   const common = { organization_id: null, scope: 'PersonalAPIKey', item_id: made.result.id };
   const { rows } = made;
@@ -139,7 +139,7 @@ test('records changes to organizations, plans, projects, environments, users and
   expect(JSON.stringify(restriction.rows)).not.toContain(key);
 });
 
-test('creating a project sets the default test account filters, and fails for a time zone that the API rejects', async () => {
+test('creating a project sets the default test account filters, and an invalid time zone is an error', async () => {
   const of = ['project', 'create', '--organization', tenant.organizationId];
   const { result } = await run(...of);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
@@ -161,7 +161,7 @@ test('a command that fails records nothing', async () => {
   expect([exitCode, rows]).toEqual([1, []]);
 });
 
-test('records renamed and deleted environments, projects and organizations', async () => {
+test('records renaming and deleting environments, projects and organizations', async () => {
   const { id } = (await run('org', 'create', '--name', 'Third')).result;
   const { projectId } = (await run('project', 'create', '--organization', id, '--name', 'Shop')).result;
   const { environmentId } = (await run('environment', 'create', '--project', `${projectId}`, '--name', 'Test')).result;

@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
 /**
- * Checks that every `millrace` command in the documents exists and has the options shown. Commands in shell blocks must
- * also be complete.
+ * Checks that every `millrace` command in the documents exists and has the options that are shown. Commands in shell
+ * blocks must also be complete.
  */
 const root = join(import.meta.dirname, '../../..');
 
@@ -14,7 +14,7 @@ interface Shown {
   path: string;
   line: number;
   words: string[];
-  /** True in a shell block. A command in a sentence may leave out arguments. */
+  /** True for a command in a shell block. A command in a sentence can leave out arguments. */
   isWhole: boolean;
 }
 
@@ -32,7 +32,7 @@ function commandsOf(path: string): Shown[] {
     start += block.length;
     const codes = isShell(block) ? block.matchAll(/^.*$/gm) : block.startsWith('```') ? [] : block.matchAll(/`[^`]+`/g);
     return [...codes].flatMap(({ 0: code, index }) => {
-      // Matches calls with npx, npm, node or docker, and direct calls.
+      // Matches commands that are run through npx, npm, node or docker, or directly.
       const [, words] = /(?:^`?|npx |-- |node (?:dist\/)?|--rm |\d )millrace(?:\.mjs)?\s+([^#|;&`]+)/.exec(code) ?? [];
       if (words === undefined || /=/.test(words.split(' ')[0] ?? '')) return [];
       const line = text.slice(0, before + index).split('\n').length;
@@ -77,7 +77,7 @@ test.each(shown)('the documented command in $path:$line is valid: millrace $word
   expect(await problemWith(each)).toBe('');
 });
 
-test('finds commands in the sentences and shell blocks of all documents', () => {
+test('finds commands in the text and in the shell blocks of all documents', () => {
   expect(shown.filter(({ isWhole }) => isWhole).length).toBeGreaterThanOrEqual(8);
   expect(shown.filter(({ isWhole }) => !isWhole).length).toBeGreaterThanOrEqual(30);
   expect(new Set(shown.map(({ path }) => path)).size).toBeGreaterThanOrEqual(8);

@@ -17,7 +17,7 @@ import { Refusal, UsageError } from './failures.ts';
 import type { Terminal } from './output.ts';
 import { type GlobalOptions, readDatabaseUrl } from './session.ts';
 
-/** The same settings as the services use, so that one environment serves both. */
+/** These settings have the same names as those of the services, so that one environment serves both. */
 const logConfigSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
@@ -33,8 +33,8 @@ export interface OpenLog {
 }
 
 /**
- * Runs `work` on the event log that the environment names (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and closes the log
- * afterwards.
+ * Runs `work` with the event log that the environment variables describe (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and closes
+ * the log afterwards.
  */
 export async function withLog(
   command: Command,
@@ -43,7 +43,7 @@ export async function withLog(
 ): Promise<void> {
   const { config, connection } = readLogSettings(terminal);
   const logger = createLogger('millrace-cli', 'error');
-  // The Kafka client logs joining and leaving a group, which is of no use on a command line.
+  // The Kafka client logs when it joins and leaves a group. Such lines are not useful on a command line.
   logger.silent = true;
   const topics = topicNames(config.topicPrefix);
   const open = (log: EventLog) => work({ log, topics }).catch((error) => Promise.reject(withLogName(error, config)));
@@ -72,7 +72,7 @@ function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['co
 
 /**
  * Reads the settings of the event log.
- * @throws UsageError with all problems in the environment, or if the environment does not say where the log is
+ * @throws UsageError with all invalid settings, or if the environment does not say where the log is
  */
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
@@ -97,12 +97,12 @@ export interface ReadOffset {
   group: string;
   log: string;
   nextOffset: bigint;
-  /** Offset of the next record to be appended. Null if the log is not the one that was opened. */
+  /** The offset that the next record will have. Null if the offset belongs to a log that is not open. */
   end: bigint | null;
   updatedAt: Date;
 }
 
-/** Returns all stored offsets. End offsets are known for the open log and for the log in PostgreSQL. */
+/** Returns all stored offsets. End offsets are included for the open log and for the log in PostgreSQL. */
 export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'endOffsets'>): Promise<ReadOffset[]> {
   const rows = await client.consumer_offset.findMany({
     orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
@@ -114,7 +114,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
   }
   for (const topic of new Set(rows.map((row) => row.topic))) {
-    // The topic of a former log may not exist in this one.
+    // A topic of a former log may not exist in this one.
     for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
   }
   return rows.map((row) => ({
@@ -128,7 +128,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
   }));
 }
 
-/** Sets the offset at which the group continues, without verifying the record before it. */
+/** Sets the offset from which the group continues. Does not check that the record before it is the expected one. */
 export async function acceptOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,
@@ -140,16 +140,19 @@ export async function acceptOffset(
   });
 }
 
-/** Deletes all offsets of a log, so that its consumers start at its beginning. @returns the number of deleted rows. */
+/**
+ * Deletes all offsets of a log, so that its consumers start at its beginning.
+ * @returns the number of deleted rows
+ */
 export async function forgetLog(client: Client, log: string): Promise<number> {
   const { count } = await client.consumer_offset.deleteMany({ where: { log } });
   return count;
 }
 
 interface UnreadCount {
-  /** Records in the log that the group has not read. */
+  /** The number of records in the log that the group has not read. */
   unread: bigint;
-  /** Records that were deleted from the log before the group read them. */
+  /** The number of records that were deleted from the log before the group read them. */
   deleted: bigint;
 }
 
@@ -164,7 +167,7 @@ export function countUnreadRecords(
   const sum: UnreadCount = { unread: 0n, deleted: 0n };
   for (const { partition, low, high } of partitions) {
     const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
-    // Offset 0 means the start of the partition, even if its first records were deleted.
+    // Offset 0 stands for the start of the partition, even if its first records were deleted.
     const passed = stored === undefined || stored.nextOffset === 0n ? low : stored.nextOffset;
     if (passed < low) sum.deleted += low - passed;
     if (passed < high) sum.unread += high - (passed < low ? low : passed);

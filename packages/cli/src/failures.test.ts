@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** A server that is not part of Millrace, at an address where a command expects one of its services. */
+/** A server that is not part of Millrace, at an address where a command expects a service of Millrace. */
 let otherServer: Server;
 let testDatabase: TestDatabase;
 let directory: string;
@@ -60,7 +60,10 @@ const noApi = { API_URL: '', PERSONAL_API_KEY: '' };
 const api = { API_URL: unreachable, PERSONAL_API_KEY: 'phx_x' };
 const stored = { DATABASE_URL: 'DATABASE' };
 
-/** Command, environment, exit code and the beginning of the error. Words in capitals are replaced with `addresses`. */
+/**
+ * The command, its environment, its exit code and the beginning of its error. Words in capitals are replaced with
+ * `addresses`.
+ */
 const cases: [string, Record<string, string>, number, string][] = [
   // Missing settings.
   [

@@ -1,9 +1,9 @@
-// The errors of commands, and their conversion to a line of output and an exit code.
+// The errors of commands, and how they become a line of output and an exit code.
 
 import { isTransientError } from '@millrace/db';
 import { type AppError, ConfigError, isAppError } from '@millrace/runtime';
 
-/** The command was called incorrectly. The message names the option. */
+/** Thrown when the command was called incorrectly. The message names the option. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,7 +11,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Something does not exist, or a server rejected the request. The message is shown to the user. */
+/** Thrown when something does not exist, or a server rejected the request. The message is shown to the user. */
 export class Refusal extends Error {
   constructor(message: string) {
     super(message);
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** An import ended before the end of its file and can be continued. */
+/** Thrown when an import ended before the end of its file and can be continued. */
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
@@ -34,7 +34,7 @@ export class ImportStopped extends Error {
   }
 }
 
-/** Options whose name differs from the name of the API field. */
+/** The options that have a different name than the API field that they set. */
 const optionOfField: Record<string, string> = {
   id: '<id>',
   user_id: '--user',
@@ -64,7 +64,7 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
   return { line: describeDatabaseError(error) ?? lastLine(messageOf(error)), exitCode: 1 };
 }
 
-/** Messages by PostgreSQL error code. */
+/** Messages to users for PostgreSQL error codes. */
 const refusals: Record<string, string> = {
   '28P01': 'PostgreSQL rejected the login',
   '28000': 'PostgreSQL rejected the login',
@@ -73,8 +73,8 @@ const refusals: Record<string, string> = {
 };
 
 /**
- * Errors with a PostgreSQL or network code come from the database, because other servers' errors are wrapped where they
- * occur.
+ * Describes an error of the database. Only its errors have a PostgreSQL or network code, because the errors of other
+ * servers are wrapped where they occur.
  */
 function describeDatabaseError(error: unknown): string | undefined {
   const { code, message } = originOf(error);
@@ -97,7 +97,7 @@ function describeAppError(error: AppError): string {
 }
 
 /**
- * Finds the first cause with an error code, and its message. Prisma puts the PostgreSQL error into fields of its own.
+ * Finds the first cause that has an error code, and its message. Prisma puts the PostgreSQL error into separate fields.
  */
 function originOf(error: unknown): { code: string; message: string } {
   for (let each = error as Origin | undefined; typeof each === 'object' && each !== null; ) {
@@ -124,7 +124,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Prisma's messages begin with several lines about the location in the code. */
+/** Returns the last line of a message. Prisma's messages begin with several lines about the location in the code. */
 function lastLine(message: string): string {
   return message.trim().split('\n').at(-1)?.trim() ?? message;
 }

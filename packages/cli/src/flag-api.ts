@@ -1,9 +1,9 @@
-// Feature flags as the management API returns them, and the requests that find them.
+// Feature flags as the management API returns them, and functions that find them.
 
 import { Refusal } from './failures.ts';
 import type { Api } from './management-api.ts';
 
-/** The fields of a flag in the management API that are printed for people. `--json` prints the complete response. */
+/** The fields of a flag in the management API that are printed as text. `--json` prints the complete response. */
 export interface Flag {
   id: number;
   key: string;
@@ -54,10 +54,10 @@ interface Source {
   property: string;
 }
 
-/** Maximum page size of the API. */
+/** The maximum page size of the API. */
 const pageSize = 1000;
 
-/** Lists the flags of a project by key, including archived flags. */
+/** Lists the flags of a project, sorted by key, including archived flags. */
 export async function listFlags(api: Api, narrowed: Record<string, string> = {}): Promise<Flag[]> {
   const flags: Flag[] = [];
   for (const archived of ['false', 'true']) {
@@ -95,7 +95,10 @@ export function createUnknownFlagError(key: string, keys: string[]): Refusal {
   return new Refusal(`<key>: The project has no flag ${JSON.stringify(key)}.${meant}`);
 }
 
-/** Levenshtein distance: the number of inserted, deleted or replaced characters that turn one text into the other. */
+/**
+ * Returns the Levenshtein distance: how many characters must be inserted, deleted or replaced to turn one text into the
+ * other.
+ */
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [line, character] of [...one].entries()) {

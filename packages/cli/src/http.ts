@@ -1,6 +1,6 @@
 /**
- * Returns the message of an error response (docs/wire-rules.md#responses), never the complete body, which may repeat
- * sent data.
+ * Returns the message of an error response (docs/wire-rules.md#responses). Never returns the complete body, which may
+ * contain data that was sent.
  */
 export function describeBody(text: string): string {
   const { detail, attr } = parseObject(text);
@@ -8,7 +8,7 @@ export function describeBody(text: string): string {
   return ` ${typeof attr === 'string' ? `${attr}: ` : ''}${detail.slice(0, 300)}`;
 }
 
-/** Returns an empty object if the text is not a JSON object. */
+/** Parses a JSON object. Returns an empty object if the text is not one. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
@@ -18,7 +18,7 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Describes the root cause: the system's error code, or the message of the HTTP client. */
+/** Describes the root cause of a network error: the system's error code, or the message of the HTTP client. */
 export function describeNetworkError(error: unknown): string {
   let words = '';
   for (let each = error as NetworkError | undefined; typeof each === 'object' && each !== null; each = each.cause) {

@@ -45,7 +45,7 @@ interface Outcome {
   err: string;
 }
 
-/** Runs `millrace` in a separate process, with only the given environment. */
+/** Runs `millrace` in a separate process, with only the given environment variables. */
 function millrace(args: string[], env: Record<string, string> = { DATABASE_URL: testDatabase.url }): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [...compiled.files, ...args], { env, cwd: root }, (_, out, err) =>
@@ -64,7 +64,7 @@ const keyCount = (personalApiKey: unknown) =>
   database.prisma.personal_api_key.count({ where: { secure_value: hashPersonalApiKey(String(personalApiKey)) } });
 
 test(
-  'bootstrap makes an empty database usable once',
+  '`bootstrap` makes an empty database usable, but only once',
   async () => {
     await useDatabase({ isMigrated: false });
     const first = await millraceJson(
@@ -112,7 +112,7 @@ test(
 );
 
 test(
-  'a rolled or revoked key stops working',
+  'a key stops working after it is rolled or revoked',
   async () => {
     await useDatabase({ isMigrated: true });
     const tenant = await createTestTenant(database, { email: 'ada@example.com' });
@@ -145,7 +145,7 @@ test(
 );
 
 test(
-  'a new project and a new plan are announced to running gateways',
+  'running gateways apply new projects and plan changes without a restart',
   async () => {
     await useDatabase({ isMigrated: true });
     const { organizationId } = await createTestTenant(database);
@@ -183,7 +183,7 @@ test(
 );
 
 test(
-  'an incorrect call exits with code 2 and prints one line',
+  'invalid arguments exit with code 2 and print one line',
   async () => {
     await useDatabase({ isMigrated: false });
     const err = `error: required option '--name <name>' not specified\n`;

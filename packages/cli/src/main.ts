@@ -1,11 +1,11 @@
-// Entry point of the command `millrace`.
+// The entry point of the command `millrace`.
 
 import { readEnvironment } from '@millrace/runtime';
 import { runCli } from './program.ts';
 
 const unread = new AbortController();
-// The reader closes the pipe early, as in `millrace … | head`. A command still finishes its work, and only commands
-// that run until interrupted end.
+// The reader can close the pipe early, as in `millrace … | head`. The command still finishes its work in that case,
+// unless it is one that runs until it is interrupted.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -16,7 +16,7 @@ export interface ApiOptions extends HostOptions {
   project: string;
 }
 
-/** Client for one path prefix of the management API, such as a project. */
+/** A client for one path prefix of the management API, such as a project. */
 export interface Api {
   /**
    * Sends a request to the management API.
@@ -28,7 +28,7 @@ export interface Api {
 
 /**
  * Adds the options for the URL of the management API, the key and the project.
- * @param scopes the scopes that the key needs, e.g. `the feature_flag scopes`.
+ * @param scopes the scopes that the key needs, e.g. `the feature_flag scopes`
  */
 export function addApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
   const project = new Option('--project <id>', 'project ID').default(
@@ -44,7 +44,7 @@ export function addHostOptions(command: Command, scopes: string): Command {
     .option('--personal-api-key <key>', `personal API key with ${scopes} (default: PERSONAL_API_KEY)`);
 }
 
-/** Longer than the API's time limit for queries, so that the API's own error is reported. */
+/** This is longer than the API's time limit for queries, so that the API's own error is reported. */
 const timeoutMs = 60_000;
 
 /** Connects to the project in the options. @throws UsageError that names the missing option. */
@@ -86,7 +86,7 @@ async function call(method: string, url: string, { key, body, host }: CallOption
   const message = `The management API responded with ${status}${describeBody(text)}`;
   if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${message}`);
   if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${message}`);
-  // Another server responds to an unknown path with 404 or a redirect.
+  // A server that is not Millrace responds to an unknown path with 404 or a redirect.
   const isOther = status === 404 || (status >= 300 && status < 400);
   if (status >= 400 && !isOther) throw new Refusal(message);
   try {

@@ -1,15 +1,15 @@
 /** Input and output of a command. `main.ts` passes those of the process. */
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** Current directory. A system that `npm start` runs there is used by default. */
+  /** The current directory. If `npm start` runs a system there, commands use it by default. */
   directory?: string;
-  /** Results only, so that they can be piped. */
+  /** Standard output. It contains only results, so that they can be piped. */
   out: { write(text: string): unknown };
   /** Errors and notes. */
   err: { write(text: string): unknown; isTTY?: boolean };
   /** Standard input, for commands that read it. */
   input?: NodeJS.ReadableStream;
-  /** Aborted when the user interrupts the command. Only used by commands that run until then. */
+  /** Aborted when the user interrupts the command. Only commands that run until they are interrupted use it. */
   readonly interrupted?: AbortSignal;
 }
 
@@ -17,17 +17,17 @@ type Field = string | number | boolean | Date | null | readonly string[] | reado
 export type Row = Record<string, Field>;
 
 export interface Printer {
-  /** Prints one record: a JSON object, or a line per field. */
+  /** Prints one record, as a JSON object or as a line for each field. */
   record(row: Row): void;
-  /** Prints several records of one type: a JSON array, or a table. */
+  /** Prints several records of one type, as a JSON array or as a table. */
   table(rows: Row[]): void;
-  /** Prints a sentence for people, which is never part of the result. */
+  /** Prints a sentence for people. It is never part of the result. */
   note(sentence: string): void;
 }
 
 /**
  * Creates the printer of a command.
- * @param isJson print results as JSON, for programs. Times are ISO 8601 in UTC in both cases.
+ * @param isJson true to print results as JSON for programs. Times are ISO 8601 in UTC in both cases.
  */
 export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   const line = (text: string) => void terminal.out.write(`${text}\n`);

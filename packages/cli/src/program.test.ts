@@ -66,7 +66,7 @@ describe('commands with --json', () => {
     });
   });
 
-  test('keep the other limits of a plan when one is changed', async () => {
+  test('keep the other limits of a plan when one limit is changed', async () => {
     const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
     const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
     expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({
@@ -164,7 +164,7 @@ describe('commands with --json', () => {
     }
   });
 
-  test('accept invites for people with and without an account, and withdraw them', async () => {
+  test('accept invites for people with and without an account, and withdraw invites', async () => {
     const invite = (email: string) =>
       database.prisma.organization_invite.create({
         data: {
@@ -256,7 +256,7 @@ describe('commands with --json', () => {
     expect(await runJson('key', 'list', '--user', String(userId))).toEqual([]);
   });
 
-  test('report a migration that has nothing to do', async () => {
+  test('report that there are no migrations to apply', async () => {
     expect(await run(['migrate', '--json'])).toEqual({
       exitCode: 0,
       out: '{\n  "applied": []\n}\n',
@@ -284,7 +284,7 @@ describe('commands without --json', () => {
   });
 
   test('replace control characters', async () => {
-    // Commands reject such a name, so write it directly to the database.
+    // Commands reject such a name, so the test writes it to the database.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
       'a\u001b[2Jb',
@@ -316,7 +316,7 @@ test.each(withoutDatabase)(
   },
 );
 
-test('a database without tables prints one line that says what to do', async () => {
+test('commands on a database without tables print one line that says what to do', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const err = 'error: The database has no tables yet. Run `millrace migrate` first.\n';

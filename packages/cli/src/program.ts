@@ -30,14 +30,15 @@ import type { Terminal } from './output.ts';
 import { useRunningSystem } from './running-system.ts';
 
 /**
- * Runs one command. A failure is one line on `err`. With `--json`, every line there is an object, `{"note": …}` or
- * `{"error": …, "exitCode": …}`.
- * @param args the words after the program's name.
- * @returns exit code: 0 success, 1 the command failed, 2 it was called incorrectly, 130 it was interrupted.
+ * Runs one command. If it fails, prints one line to `err`. With `--json`, each line on `err` is an object, `{"note":
+ * …}` or `{"error": …, "exitCode": …}`.
+ * @param args the words after the program's name
+ * @returns the exit code: 0 for success, 1 if the command failed, 2 if it was called incorrectly, and 130 if it was
+ * interrupted
  */
 export async function runCli(args: string[], given: Terminal): Promise<number> {
   const isJson = (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
-  // Commands add to their environment, so give each run a copy.
+  // Commands add variables to their environment, so each run gets a copy.
   const terminal = Object.create(given, {
     env: { value: { ...given.env } },
     ...(isJson && { err: { value: notesAsJson(given.err) } }),
@@ -53,10 +54,10 @@ export async function runCli(args: string[], given: Terminal): Promise<number> {
   }
 }
 
-/** Describes an incorrect call. A request for help or the version is not a failure. */
+/** Describes why a call is incorrect. A request for help or for the version is not an error. */
 function describeCall({ code, exitCode, message }: CommanderError): { line: string; exitCode: number } {
   if (exitCode === 0) return { line: '', exitCode };
-  // Commander shows the help if the subcommand is missing.
+  // Commander shows the help if the subcommand is missing. Print an error instead.
   if (code === 'commander.help') return { line: 'Specify one of the commands above.', exitCode: 2 };
   return { line: message.replace(/^error: /, '').replaceAll(/\n/g, ' '), exitCode: 2 };
 }
@@ -81,7 +82,7 @@ export function createProgram(terminal: Terminal): Command {
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
-      // `runCli` prints errors, in one line.
+      // `runCli` prints errors itself, in one line.
       outputError: () => {},
     })
     .hook('preAction', (_, command) => useRunningSystem(command, terminal));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** Directory of a clone in which `npm start` is running. */
+/** The directory of a clone in which `npm start` is running. */
 let clone: string;
 let inner: string;
 let file: string;
@@ -44,7 +44,7 @@ const used = () => `Using the system started by npm start (${file}).\n`;
 test.each([
   ['the root of the clone', () => clone],
   ['a directory of the clone', () => inner],
-])('commands in %s use the system that runs there, and say so', async (_, folder) => {
+])('commands in %s use the system that runs there, and print which one it is', async (_, folder) => {
   expect(await run('org list', folder())).toEqual({ exitCode: 0, out: '', err: `${used()}(none)\n` });
   expect((await run('dead-letters list', folder())).err).toContain('EVENT_LOG=postgres (PostgreSQL)');
   for (const words of ['flags list', 'snippet', `import ${join(clone, 'events.jsonl')} --patience 0`]) {
@@ -69,10 +69,7 @@ test('help and version do not print which system is used', async () => {
   expect((await run('flags --help', clone)).err).toBe('');
 });
 
-/**
- * Commands whose options or environment refer to another installation, and their error. They are never completed with
- * values from here.
- */
+/** Commands that refer to another installation, and their error. They must never use a value of the running system. */
 test.each([
   ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: Could not connect to the database'],
   ['org list --database-url postgresql://u@127.0.0.1:2/x', {}, '--database-url: Could not connect to the database'],
@@ -87,7 +84,7 @@ test.each([
   expect(err).toContain(line);
 });
 
-test('outside of a repository, only looks in the current directory', async () => {
+test('outside of a repository, the command line looks for a running system only in the current directory', async () => {
   const outer = mkdtempSync(join(tmpdir(), 'millrace-outside-'));
   try {
     mkdirSync(join(outer, '.millrace'));

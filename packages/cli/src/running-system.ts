@@ -5,22 +5,22 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Terminal } from './output.ts';
 
-/** Content of `.millrace/connection.json`, which `npm start` writes while its system runs. */
+/** The content of `.millrace/connection.json`, which `npm start` writes while its system runs. */
 interface RunningSystem {
   apiUrl: string;
   ingestUrl: string;
   personalApiKey: string;
   projectApiKey: string;
-  /** Settings of its services: the database, the event log, Redis and the key for stored secrets. */
+  /** The settings of its services: the database, the event log, Redis and the key for stored secrets. */
   settings: Record<string, string>;
 }
 
-/** If one of these is set, the command is for another installation. */
+/** If one of these variables is set, the command uses another installation. */
 const storageSettings = ['DATABASE_URL', 'DATABASE_URL_FILE', 'EVENT_LOG', 'KAFKA_BROKERS', 'REDIS_URL'];
 
 /**
- * Unless another installation is configured, uses the system that `npm start` runs in this directory or above it in the
- * same repository. An address is never combined with the key of another installation.
+ * Uses the system that `npm start` runs in this directory, or in a parent directory in the same repository, unless
+ * another installation is configured. Never combines the address of one installation with the key of another.
  */
 export function useRunningSystem(command: Command, terminal: Terminal): void {
   const path = terminal.directory === undefined ? undefined : findConnectionFile(terminal.directory, terminal.env);
@@ -60,7 +60,7 @@ function findConnectionFile(directory: string, { MILLRACE_DATA_DIR: chosen }: Te
     .find((path) => path !== undefined);
 }
 
-/** Ignores a file that another user has put there. */
+/** Returns the path, unless the file belongs to another user, who may have put it there. */
 function ifOwnFile(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   const user = process.getuid?.();

@@ -19,11 +19,11 @@ export interface Session {
   sql: Sql;
   prisma: PrismaClient;
   printer: Printer;
-  /** Runs a change and its activity log entry in one transaction. */
+  /** Runs a change and records it in the activity log, in one transaction. */
   change<T>(work: (tx: Transaction, operator: Operator) => Promise<T>): Promise<T>;
 }
 
-/** The operator who runs a command. There is no user account, so the activity log names the command instead. */
+/** The operator who runs a command. An operator is not a user, so the activity log names the command instead. */
 export interface Operator {
   actor: { command: string };
   record(done: Omit<Activity, 'actor'>): Promise<void>;
@@ -34,7 +34,9 @@ export interface GlobalOptions {
   databaseUrl?: string;
 }
 
-/** Runs the work of one command with the database in its global options, and closes the database afterwards. */
+/**
+ * Runs the work of one command with the database that the global options describe, and closes the database afterwards.
+ */
 export async function withSession(
   command: Command,
   terminal: Terminal,
@@ -42,7 +44,7 @@ export async function withSession(
 ): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const printer = createPrinter(terminal, options.json === true);
-  // Results go to standard output, so the logger must not write there.
+  // Only results are written to standard output, so the logger must not write there.
   const logger = createLogger('millrace-cli', 'error');
   const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
   try {
@@ -65,7 +67,7 @@ export async function withSession(
   }
 }
 
-/** Returns the command's words without the program's name, such as `member set-level`. */
+/** Returns the words of the command without the program's name, such as `member set-level`. */
 function nameOf(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
@@ -87,7 +89,10 @@ export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): str
   return url;
 }
 
-/** Reads the same settings as the services, so that one environment serves both. */
+/**
+ * Returns the database URL in the environment. Commands read the same settings as the services, so that one environment
+ * serves both.
+ */
 function addressIn(env: Terminal['env']): string | undefined {
   if (!env.DATABASE_URL && !env.DATABASE_URL_FILE) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * The maximum number of runs in one batch export backfill: about a month of five-minute intervals, or a year of hours.
- * All runs are created at the same time, so they all use the interval that the export had when the backfill was
+ * The maximum number of runs in one backfill of a batch export: about a month of five-minute intervals, or more than a
+ * year of hours. All runs are created immediately, with the interval that the export has when the backfill is
  * requested.
  */
 export const maxBackfillRuns = 10_000;

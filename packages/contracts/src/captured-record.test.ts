@@ -3,13 +3,14 @@ import { type CapturedEvent, encodeCapturedRecord, recordKey } from './captured-
 test.each([
   ['live', 'phc_a:user-1'],
   ['overflow', 'phc_a:user-1'],
-  // A project's migration is processed in order, so all its records have the same key (docs/architecture.md#the-log).
+  // All records of a project's migration have the same key, so that they are processed in order
+  // (docs/architecture.md#the-log).
   ['historical', 'phc_a'],
 ] as const)('the key for the %s topic is %s', (topic, expected) => {
   expect(recordKey(topic, 'phc_a', 'user-1')).toBe(expected);
 });
 
-test('the key contains the distinct id unchanged', () => {
+test('the key of a record contains the distinct id unchanged', () => {
   expect(recordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
 });
 

@@ -1,48 +1,56 @@
 /**
- * The record that the ingest gateway sends to the event consumer, as the JSON value of one log record. Field names
- * match the capture API so that dead letters are readable.
+ * The record that the ingest gateway sends to the event consumer, as the JSON value of one log record. Field names are
+ * those of the capture API, so that dead letters are easy to read.
  */
 export type JsonObject = Record<string, unknown>;
 
-/** One accepted event. It is already decoded and validated, and its times are corrected for clock skew. */
+/** One accepted event. It is decoded and validated, and its times are corrected for the client's clock. */
 export interface CapturedEvent {
   kind: 'event';
-  /** The UUID sent by the client, or a new v7 UUID. Lower case. Unique within the project. */
+  /** The UUID that the client sent, or a new v7 UUID, in lower case. It is unique within the project. */
   uuid: string;
   /** The project API key as sent, trimmed. */
   token: string;
   /**
-   * The environment that owned the key when the gateway accepted the event. It is not looked up again, so the key may
-   * be replaced in the meantime. Absent if the gateway could not reach the database. The consumer then resolves the
-   * key.
+   * The environment to which the key belonged when the gateway accepted the event. The key may be replaced afterwards
+   * without any effect on the event. Absent if the gateway could not reach the database. In that case, the consumer
+   * looks up the key.
    */
   environment_id?: number | undefined;
-  /** At most 200 code points, without NUL or lone surrogates. */
+  /** The distinct ID: at most 200 code points, without NUL or lone surrogates. */
   distinct_id: string;
-  /** As sent, without NUL or lone surrogates. The consumer cuts it to 200 characters. */
+  /** The name as it was sent, without NUL or lone surrogates. The consumer truncates it to 200 characters. */
   event: string;
-  /** Event time corrected for clock skew, ISO 8601 in UTC (`2026-11-21T02:30:00.000Z`). */
+  /** The time of the event, corrected for the client's clock, in ISO 8601 in UTC (`2026-11-21T02:30:00.000Z`). */
   timestamp: string;
-  /** When the gateway received the request, ISO 8601 in UTC. */
+  /** The time when the gateway received the request, in ISO 8601 in UTC. */
   now: string;
-  /** When the client says it sent the request, ISO 8601 in UTC. Absent if unknown. */
+  /** The time when the client sent the request, according to the client, in ISO 8601 in UTC. Absent if unknown. */
   sent_at?: string;
-  /** Client address, or null if unknown. Always included here, even if the project does not store addresses. */
+  /**
+   * The client's IP address, or null if unknown. It is always included here, even if the project does not store
+   * addresses.
+   */
   ip: string | null;
-  /** Present and true if the client sets no cookie. The consumer then derives the distinct id from request data. */
+  /**
+   * Present and true if the client uses no cookies. The consumer then derives the distinct ID from data of the request.
+   */
   cookieless_mode?: true | undefined;
   historical_migration?: true;
   /**
-   * Present and true for an event of a historical migration that was accepted while the gateway could not check whether
-   * the project's plan includes migrations. The consumer checks the plan before it stores the event.
+   * Present and true for an event of a historical migration if the gateway could not check whether the project's plan
+   * includes migrations. The consumer then checks the plan before it stores the event.
    */
   plan_unchecked?: true;
   /**
-   * Present and true if the operator has disabled person processing for this event, regardless of its properties. An
-   * event that would merge persons is then stored as a plain event (docs/ingestion-rules.md#anonymous-events).
+   * Present and true if the operator has disabled person processing for this event, whatever its properties contain. An
+   * event that would merge persons is then stored as an ordinary event (docs/ingestion-rules.md#anonymous-events).
    */
   force_disable_person_processing?: true;
-  /** Event-level person updates. The consumer merges them into `properties`. For each key, the event level wins. */
+  /**
+   * Updates of the person that the client sent outside of `properties`. The consumer merges them into `properties`. If
+   * a key is in both, this one takes precedence.
+   */
   $set?: JsonObject;
   $set_once?: JsonObject;
   $unset?: unknown;
@@ -50,18 +58,18 @@ export interface CapturedEvent {
 }
 
 /**
- * Reports to the project that the gateway dropped or changed events, or that its traffic is unusual, so that nothing is
- * lost silently. One record per request and type, or per time span.
+ * A warning for a project that the gateway dropped or changed events, or that its traffic is unusual. Each warning is
+ * one record for a request and type, or for a period of time. It ensures that nothing is lost without notice.
  */
 export interface CapturedWarning {
   kind: 'warning';
-  /** UUID of the warning. A warning that is delivered twice is stored once. */
+  /** The UUID of the warning. A warning that is delivered twice is stored once. */
   uuid: string;
   token: string;
-  /** As in `CapturedEvent`. */
+  /** See `CapturedEvent`. */
   environment_id?: number | undefined;
   type: GatewayWarningType;
-  /** How many events this warning covers, at least 1. */
+  /** The number of events to which this warning applies, at least 1. */
   count: number;
   now: string;
   /**
@@ -74,8 +82,8 @@ export interface CapturedWarning {
 export type CapturedRecord = CapturedEvent | CapturedWarning;
 
 /**
- * `error`: an event was dropped. `warning`: an event was stored but changed, or something needs attention. `info`: the
- * effect was intended.
+ * `error` means that an event was dropped. `warning` means that an event was changed but stored, or that something
+ * needs attention. `info` means that the effect was intended.
  */
 export type WarningSeverity = 'error' | 'warning' | 'info';
 
@@ -102,17 +110,17 @@ export const gatewayWarnings = {
   ignored_invalid_timestamp: 'warning',
   /** The time of a stored event was too far in the future and was replaced by the time of arrival. */
   event_timestamp_in_future: 'warning',
-  /** An id of a stored event was truncated. Ids with the same beginning now belong to the same person. */
+  /** An ID of a stored event was truncated. IDs with the same beginning now belong to the same person. */
   distinct_id_truncated: 'warning',
-  /** A part of a stored event was not valid text or did not fit. It was replaced by a note. */
+  /** A part of a stored event was not valid text or was too large. It was replaced with a note. */
   part_left_out: 'warning',
-  /** The plan's events for this month are used up. Further events are dropped until the month ends. */
+  /** The plan's events for this month are used up. All further events are dropped until the month ends. */
   quota_limited: 'error',
   /** Requests exceeded the plan's rate limit and were rejected. Clients can retry them later. */
   rate_limited: 'warning',
-  /** A project or a distinct id suddenly sent far more events than before. Nothing was dropped. */
+  /** A project or a distinct ID suddenly sent far more events than before. Nothing was dropped. */
   traffic_spike: 'warning',
-  /** The operator's drop list contains the key, or the key with the distinct id. */
+  /** The operator's drop list contains the key, or the key together with the distinct ID. */
   blocked_token: 'info',
 } as const satisfies Record<string, WarningSeverity>;
 
@@ -123,9 +131,9 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
 }
 
 /**
- * Returns the partition key for an event's topic (docs/architecture.md#the-log). It is based on the key as sent instead
- * of the environment: the environment is not known for events that are accepted while the database is unreachable, and
- * these must stay in order with the others.
+ * Returns the partition key for an event's topic (docs/architecture.md#the-log). It contains the key as it was sent and
+ * not the environment ID. While the database is unreachable, the environment is unknown, and events accepted in that
+ * time must stay in order with all others.
  */
 export function recordKey(topic: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return topic === 'historical' ? token : `${token}:${distinctId}`;

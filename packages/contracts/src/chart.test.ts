@@ -65,13 +65,13 @@ const channels = (hex: string) =>
     .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
     .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)) as [number, number, number];
 
-/** Relative luminance as defined by WCAG. */
+/** Computes the relative luminance as defined by WCAG. */
 const luminance = (hex: string) => {
   const [red, green, blue] = channels(hex);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
 
-/** Converts to OKLab, a color space in which equal distances look equally different. */
+/** Converts a color to OKLab, a color space in which equal distances look equally different. */
 function oklab(hex: string): [number, number, number] {
   const [red, green, blue] = channels(hex);
   const l = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);

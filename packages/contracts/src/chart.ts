@@ -8,7 +8,7 @@ export const seriesColors = {
   dark: ['#56b9d8', '#f0a45b', '#a99cf5', '#6fd19c', '#f0608f', '#96782a', '#5f7dff', '#e0503a', '#c23fd0', '#b8e34f'],
 } as const;
 
-/** Color of all series after the tenth, and of the series that combines the remaining values of a breakdown. */
+/** The color of all series after the tenth, and of the series that combines the other values of a breakdown. */
 export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
 export const maxColors = seriesColors.light.length;
@@ -19,12 +19,12 @@ export type SeriesColor = number | 'bad' | 'other';
 /** Lifecycle series have fixed colors, because each status has a meaning. */
 const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, resurrecting: 2, dormant: 'bad' };
 
-/** The breakdown value of the series that combines all remaining values. */
+/** The breakdown value of the series that combines all other values. */
 const otherValue = '$$_posthog_breakdown_other_$$';
 
 /**
  * Returns the color of a series.
- * @param at index among the series of the current period
+ * @param at the index among the series of the current period
  */
 export function chooseSeriesColor(
   at: number,
@@ -36,7 +36,7 @@ export function chooseSeriesColor(
 
 const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** Returns the smallest round step that covers the range in four steps. */
+/** Returns the smallest round step with which four steps cover the range. */
 function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number {
   const wanted = span / 4;
   const perUnit = kind === 'milliseconds' ? 1000 : 1;
@@ -49,7 +49,7 @@ function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number 
   return isWhole ? Math.max(1, step) : step;
 }
 
-/** Returns round ticks for an axis that contains all values and 0. Ticks for whole numbers are whole. */
+/** Returns round ticks for an axis that contains 0 and all values. If the numbers are whole, the ticks are too. */
 export function computeTicks(values: readonly number[], format: NumberFormat): number[] {
   let [least, most, isWhole] = [0, 0, format.kind === 'number' || format.kind === 'short'];
   for (const value of values) {
@@ -72,14 +72,17 @@ export const readInterval = ({ interval }: Readonly<Record<string, unknown>>): I
   intervals.find((one) => one === interval) ?? 'day';
 
 /**
- * Parses a point of a series, `2026-11-23` or `2026-11-23 16:00:00` in the project time zone, to milliseconds as if it
- * were UTC.
+ * Parses the time of a point in a series, `2026-11-23` or `2026-11-23 16:00:00` in the project time zone. Returns
+ * milliseconds as if the time were in UTC.
  */
 export const parseSeriesTime = (day: string) =>
   // `Date.parse` would read `Day 1` as a day in 2001.
   /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
-/** Returns the end of an interval. @param begin local time in milliseconds, read as if it were UTC */
+/**
+ * Returns the end of an interval.
+ * @param begin local time in milliseconds, as if it were UTC
+ */
 export function endOfInterval(begin: number, interval: Interval, count = 1): number {
   const date = new Date(begin);
   if (interval === 'month') return date.setUTCMonth(date.getUTCMonth() + count);
@@ -88,8 +91,8 @@ export function endOfInterval(begin: number, interval: Interval, count = 1): num
 }
 
 /**
- * Returns the time range of a column in a retention table, as local time in milliseconds read as if it were UTC. Column
- * 0 is the interval in which the row begins.
+ * Returns the time range of a column in a retention table, as local time in milliseconds, as if it were UTC. Column 0
+ * is the interval in which the row begins.
  * @param begin the start of the row
  * @param filter the query's `retentionFilter`. With `retentionCustomBrackets`, each later column spans as many
  *   intervals as its bracket.
@@ -107,15 +110,15 @@ export function retentionColumnRange(
 }
 
 /**
- * Returns the index of the first interval that has not ended, or the number of days if all have ended. @param now local
- * time in the project time zone
+ * Returns the index of the first interval that has not ended, or the number of intervals if all have ended.
+ * @param now local time in the project time zone
  */
 export function findFirstOpenInterval(days: readonly string[], interval: Interval, now: number): number {
   const at = days.findIndex((day) => endOfInterval(parseSeriesTime(day), interval) > now);
   return at === -1 ? days.length : at;
 }
 
-/** The points from one to before another that a line connects. It is interrupted where there is no value. */
+/** Splits the points of a line at gaps, where there is no value. Each part is drawn as a separate line. */
 export function splitAtGaps(
   valueAt: (at: number) => number | null,
   { from, to }: { from: number; to: number },

@@ -3,9 +3,10 @@
 type CsvCell = string | number | boolean | null;
 
 /**
- * Formats rows as CSV (RFC 4180). Null becomes an empty cell. Values come from anyone who can send an event, and
- * spreadsheet programs execute a cell that begins like a formula. Such a value is prefixed with an apostrophe, which
- * marks it as text. Plain numbers stay as they are.
+ * Formats rows as CSV (RFC 4180). Null becomes an empty cell.
+ *
+ * Anyone who can send an event can choose values, and spreadsheet programs execute a cell that begins like a formula.
+ * Such a value gets an apostrophe as a prefix, which marks it as text. Plain numbers stay as they are.
  */
 export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');
@@ -16,7 +17,7 @@ export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
  * separators.
  */
 const special = /[",;\t\r\n]/;
-/** East Asian editions treat full-width characters like the usual ones. */
+/** East Asian editions of spreadsheet programs treat full-width characters like the usual ones. */
 const formula = /^\s*[=+\-@\t\r\n＝＋－＠]/;
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
 

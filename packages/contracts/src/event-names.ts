@@ -1,13 +1,13 @@
 /**
- * Event names with a special meaning (docs/ingestion-rules.md#effects-of-event-names). Every other name is a plain
- * event.
+ * Event names with a special meaning (docs/ingestion-rules.md#effects-of-event-names). All other names are ordinary
+ * events.
  */
 export const eventNames = {
   identify: '$identify',
   createAlias: '$create_alias',
   mergeDangerously: '$merge_dangerously',
   groupIdentify: '$groupidentify',
-  /** An exact synonym of `$groupidentify`, used in PostHog's migration guide. */
+  /** A synonym of `$groupidentify` that PostHog's migration guide uses. */
   groupIdentifySynonym: '$group_identify',
   set: '$set',
   pageview: '$pageview',
@@ -18,13 +18,13 @@ export const eventNames = {
   surveySent: 'survey sent',
   surveyShown: 'survey shown',
   surveyDismissed: 'survey dismissed',
-  /** A client reports that it dropped events. The report becomes an ingestion warning. */
+  /** With this event, a client reports that it dropped events. The report becomes an ingestion warning. */
   clientWarning: '$$client_ingestion_warning',
   featureFlagCalled: '$feature_flag_called',
 } as const;
 
 /**
- * Event and property names longer than this in UTF-8 get no definition, because they are usually data in the wrong
- * place.
+ * Names of events and properties that are longer than this in UTF-8 get no definition, because they usually are data
+ * that was sent as a name by mistake.
  */
 export const maxDefinedNameBytes = 200;

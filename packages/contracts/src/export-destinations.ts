@@ -4,7 +4,7 @@ export type DestinationValueType = 'string' | 'integer' | 'boolean' | 'strings';
 export interface DestinationField {
   type: DestinationValueType;
   isRequired?: true;
-  /** The value is never returned or logged, and is stored separately from the other fields. */
+  /** True if the value must never be returned or logged. It is stored separately from the other fields. */
   isSecret?: true;
   choices?: readonly string[];
 }
@@ -15,15 +15,15 @@ const eventFilters = {
 } as const satisfies Record<string, DestinationField>;
 
 /**
- * The destinations of batch exports and the configuration of each (docs/api/batch-exports.md). Every type in this table
- * is implemented by the delivery worker.
+ * The destinations of batch exports and the configuration of each (docs/api/batch-exports.md). The delivery worker
+ * supports all of them.
  */
 export const exportDestinations = {
   S3: {
     bucket_name: { type: 'string', isRequired: true },
     region: { type: 'string', isRequired: true },
     prefix: { type: 'string', isRequired: true },
-    // Required because an export without its own keys would write with the credentials of the installation.
+    // Required, because an export without keys of its own would write with the credentials of the installation.
     aws_access_key_id: { type: 'string', isRequired: true, isSecret: true },
     aws_secret_access_key: { type: 'string', isRequired: true, isSecret: true },
     compression: { type: 'string', choices: ['gzip'] },

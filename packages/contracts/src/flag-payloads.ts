@@ -1,14 +1,13 @@
 /**
  * Returns the encryption context for payloads of feature flags. An encrypted payload is stored in the flag's filters as
- * text (`v1:…`, which is never valid JSON). The decrypted value is `{payload: <JSON text>}`.
- *
- * @param environmentId the environment of the flag.
+ * text (`v1:…`, which is never valid JSON). Its decrypted value is `{payload: <JSON text>}`.
+ * @param environmentId the environment of the flag
  */
 export function flagPayloadContext(environmentId: number): string {
   return `feature flags of ${environmentId}`;
 }
 
-/** Returned instead of an encrypted payload. A client that sends it back leaves the payload unchanged. */
+/** Returned in place of an encrypted payload. A client that sends it back leaves the payload unchanged. */
 export const redactedPayload = '"********* (encrypted)"';
 
 export function isSealedPayload(text: string): boolean {

@@ -1,15 +1,15 @@
-// Formats the numbers of insights, with the same rules for headlines, tables, charts, tooltips and reports. Files
-// contain plain numbers instead.
+// Formats the numbers of insights, with the same rules for headlines, tables, charts, tooltips and reports. Exported
+// files contain unformatted numbers instead.
 
 export interface NumberFormat {
-  /** `percent` is a number from 0 to 100, `share` is a number from 0 to 1. */
+  /** What the number means. `percent` is a number from 0 to 100, and `share` is a number from 0 to 1. */
   kind: 'number' | 'short' | 'percent' | 'share' | 'seconds' | 'milliseconds' | 'currency';
   prefix?: string;
   postfix?: string;
-  /** The maximum number of decimals. If unset, `formatValue` chooses it. */
+  /** The maximum number of decimals. If it is not set, `formatValue` chooses it. */
   decimals?: number;
   leastDecimals?: number;
-  /** Whether an increase is bad, for example for errors or churn. */
+  /** True if an increase is bad, for example for errors or churn. */
   isIncreaseBad?: boolean;
 }
 
@@ -58,14 +58,14 @@ function written(value: number, most: number, least = 0, notation?: 'compact'): 
     format = new Intl.NumberFormat('en', notation === undefined ? digits : { ...digits, notation });
     formats.set(key, format);
   }
-  // Do not show -0.001 as `-0`.
+  // Avoid showing -0.001 as `-0`.
   const shown = format.format(value);
   return /[1-9∞]/.test(shown) ? shown : shown.replace(/^-/, '');
 }
 
 /**
- * Formats a value, for example `2,415`, `22.14`, `16,562`, `29.0%` or `1 d 3 h`. Decimals are omitted from 1,000 on
- * unless the insight sets them.
+ * Formats a value, for example `2,415`, `22.14`, `16,562`, `29.0%` or `1 d 3 h`. Decimals are omitted for values from
+ * 1,000 on, unless the insight sets their number.
  */
 export function formatValue(
   value: number,
@@ -144,7 +144,7 @@ const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'sh
 
 /**
  * Returns the change in percent of the previous value, or in percentage points if the values are percentages. Null if
- * there is no previous value to compare with.
+ * there is no previous value.
  */
 export function computeChange(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
   if (before === null) return null;
@@ -160,7 +160,7 @@ export function formatChange(change: number | null, format: NumberFormat = plain
   return `${sign}${isPercent(format) ? `${written(size, 1)} points` : formatPercent(size)}`;
 }
 
-/** Whether a change is good news. Null if it is neither good nor bad. */
+/** Returns whether a change is an improvement. Null if it is neither good nor bad. */
 export function isGoodChange(
   change: number | null,
   { isIncreaseBad = false }: Pick<NumberFormat, 'isIncreaseBad'>,
@@ -168,27 +168,30 @@ export function isGoodChange(
   return change === null || change === 0 ? null : change > 0 !== isIncreaseBad;
 }
 
-/** The part of a series that `computeOverallValue` uses. */
+/** The fields of a series that `computeOverallValue` needs. */
 export interface SeriesTotals {
   data?: readonly number[] | null;
   count?: number;
   aggregated_value?: number;
-  /** Null for a formula. */
+  /** What the series counts. Null for a formula. */
   action?: { math?: string | null } | null;
 }
 
-/** The number of a series at a point of time. Null in an interval of a funnel trend in which nothing entered the funnel: it has no rate. */
+/**
+ * Returns the number of a series at a point in time. Null in an interval of a funnel trend that no one entered, because
+ * it has no rate.
+ */
 export const seriesValueAt = (
   { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },
   at: number,
 ): number | null => (entered?.[at] === 0 ? null : (data?.[at] ?? 0));
 
-/** Event counts and sums can be added up over time. Unique users, averages and formulas cannot. */
+/** The kinds of math whose numbers can be added up over time. Unique users, averages and formulas cannot. */
 const sums = new Set([null, undefined, 'total', 'sum']);
 
 /**
- * Returns one number for the whole range: the total, or the average if the numbers cannot be added up. @param
- * isCumulative whether the last number includes all earlier ones
+ * Returns one number for the whole range: the total, or the average if the numbers cannot be added up.
+ * @param isCumulative whether each number includes all earlier ones
  */
 export function computeOverallValue(
   { aggregated_value: total, count, data, action }: SeriesTotals,

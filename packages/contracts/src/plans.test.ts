@@ -9,7 +9,7 @@ import {
   toLimitFeatures,
 } from './plans.ts';
 
-test('the full plan has every feature with a name, and the free plan has none', () => {
+test('the full plan has every feature, and the free plan has none', () => {
   expect(listProductFeatures('free')).toEqual([]);
   expect(listProductFeatures('full').map(({ key }) => key)).toEqual([...planFeatures]);
   for (const { name } of listProductFeatures('full')) expect(name).toMatch(/^[A-Z]/);
@@ -43,7 +43,7 @@ test('findPlanFeature returns a feature with its limit, or null', () => {
   expect(findPlanFeature([feature], 'environments')).toBeNull();
 });
 
-test('recognizes the names of plans and features', () => {
+test('recognizes the names of plans and features, and no others', () => {
   expect([isPlanName('full'), isPlanName('gold'), isPlanFeature('subscriptions'), isPlanFeature('full')]).toEqual([
     true,
     false,
@@ -52,7 +52,7 @@ test('recognizes the names of plans and features', () => {
   ]);
 });
 
-test('stores limits next to the features and reads them back', () => {
+test('stores the limits of a plan next to its features and reads them back', () => {
   const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0, flagRequestsPerMonth: 7 };
   const stored = [...listProductFeatures('full'), ...toLimitFeatures(limits)];
   expect(readPlanLimits(stored)).toEqual(limits);

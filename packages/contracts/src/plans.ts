@@ -1,6 +1,6 @@
 /**
- * The features that an organization's plan can include (docs/api/organizations.md#plans). They are stored in
- * `available_product_features` of the organization, a list of `{key, name}`.
+ * The features that an organization's plan can include (docs/api/organizations.md#plans). They are stored in the
+ * organization's column `available_product_features`, as a list of `{key, name}`.
  */
 export const planFeatures = [
   'historical_migrations',
@@ -22,9 +22,9 @@ export type PlanFeature = (typeof planFeatures)[number];
 export interface ProductFeature {
   key: string;
   name: string;
-  /** The number that the plan allows. Absent or null means unlimited. */
+  /** The number that the plan allows. If absent or null, the plan sets no limit. */
   limit?: number | null;
-  /** The counted unit, for example `events per month`. Only present with a limit. */
+  /** What is counted, for example `events per month`. Present only with a limit. */
   unit?: string;
 }
 
@@ -43,7 +43,9 @@ const featureNames: Record<PlanFeature, string> = {
   data_color_themes: 'Data color themes',
 };
 
-/** `free` includes none of the features, `full` includes all. A self-hosted installation starts on `full`. */
+/**
+ * `free` includes none of the features, and `full` includes all of them. A self-hosted installation starts with `full`.
+ */
 export const planNames = ['free', 'full'] as const;
 export type PlanName = (typeof planNames)[number];
 
@@ -65,8 +67,8 @@ export function isPlanName(text: string): text is PlanName {
 
 /**
  * Returns a feature of an organization's plan, or null if the plan does not include it.
- * @param availableProductFeatures the stored JSON column. Anything but a list of objects counts as a plan without
- *   features.
+ * @param availableProductFeatures the stored JSON column. Anything other than a list of objects counts as a plan
+ *   without features.
  */
 export function findPlanFeature(availableProductFeatures: unknown, key: PlanFeature): ProductFeature | null {
   return findElement(availableProductFeatures, key);
@@ -86,15 +88,19 @@ export function hasPlanFeature(availableProductFeatures: unknown, key: PlanFeatu
 
 /** The limits of a plan for each project API key. Null means unlimited, which is the default. */
 export interface PlanLimits {
-  /** Events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do not count. */
+  /**
+   * The number of events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do
+   * not count.
+   */
   eventsPerMonth: number | null;
   /**
-   * Events accepted per second, averaged over a few seconds. Requests over the limit are rejected and can be retried.
+   * The number of events accepted per second, averaged over a few seconds. Requests over the limit are rejected and can
+   * be retried.
    */
   eventsPerSecond: number | null;
   /**
-   * Feature flag requests that are evaluated per calendar month in UTC. The response to further requests says that the quota is
-   * used up.
+   * The number of feature flag requests that are evaluated per calendar month in UTC. The response to further requests
+   * says that the quota is used up.
    */
   flagRequestsPerMonth: number | null;
 }
@@ -123,7 +129,7 @@ export function readPlanLimits(availableProductFeatures: unknown): PlanLimits {
   };
 }
 
-/** Returns the elements of `available_product_features` for these limits. Unlimited ones are omitted. */
+/** Converts limits to elements of `available_product_features`. Leaves out limits that are not set. */
 export function toLimitFeatures(limits: PlanLimits): ProductFeature[] {
   const names = Object.keys(limitFeatures) as (keyof PlanLimits)[];
   return names.flatMap((name) => {

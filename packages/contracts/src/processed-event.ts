@@ -4,28 +4,32 @@ import type { JsonObject } from './captured-record.ts';
 
 /**
  * The value of a record in `events.processed`, as JSON: one stored event, for data warehouses and other consumers.
- * Records are delivered at least once, in no order across persons. `uuid` is unique within `project_id`, so consumers
- * can detect duplicates. The record key is `processedEventKey`. Fields may be added without a new version. A change in
- * meaning increases the version.
+ *
+ * Records are delivered at least once. The order of events of different persons is not defined. `uuid` is unique within
+ * `project_id`, so consumers can detect duplicates. The record key is `processedEventKey`. New fields can be added
+ * without a new version. A change in meaning increases the version.
  */
 export interface ProcessedEvent {
   version: typeof processedEventVersion;
   /** The UUID of the event, in lower case. */
   uuid: string;
-  /** The id of the environment that owns the event. */
+  /** The ID of the environment to which the event belongs. */
   project_id: number;
   event: string;
   distinct_id: string;
-  /** Event time corrected for clock skew. This and the other times are ISO 8601 in UTC, with milliseconds. */
+  /** The time of the event, corrected for the client's clock. All times are in ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
-  /** When the gateway received the event. */
+  /** The time when the gateway received the event. */
   captured_at: string;
   properties: JsonObject;
   /** The clicked element and its parents. Empty for all events except autocapture. */
   elements_chain: string;
-  /** The person at the time of ingestion. After a merge, the table `person_distinct_id` has the current person. */
+  /**
+   * The person at the time of ingestion. If the person is merged later, the table `person_distinct_id` contains the
+   * current one.
+   */
   person_id: string;
-  /** Null for an anonymous event, whose person does not exist in the database. */
+  /** The time when the person was created. Null for an anonymous event, whose person does not exist in the database. */
   person_created_at: string | null;
   person_properties: JsonObject;
   person_mode: ProcessedPersonMode;
@@ -38,8 +42,8 @@ export type ProcessedPersonMode = 'full' | 'propertyless' | 'force_upgrade';
 export const processedEventVersion = 1;
 
 /**
- * Returns a key that keeps all events of a person in one partition. A merge does not change the keys of events that
- * were already published.
+ * Returns the record key of an event, which keeps all events of a person in one partition. After a merge, the keys of
+ * published events do not change.
  */
 export function processedEventKey(event: Pick<ProcessedEvent, 'project_id' | 'person_id'>): string {
   return `${event.project_id}:${event.person_id}`;

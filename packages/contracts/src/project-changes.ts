@@ -1,23 +1,25 @@
 /**
- * PostgreSQL channel (LISTEN and NOTIFY) on which triggers announce changes of data that gateways and consumers cache:
- * the key or settings of an environment, the plan of its organization, and the operator's lists. The notification is
- * sent on commit, no matter which program made the change.
+ * The PostgreSQL channel (LISTEN and NOTIFY) on which triggers announce changes of data that gateways and consumers
+ * cache: the key or settings of an environment, the plan of its organization, and the operator's lists. PostgreSQL
+ * sends the notification on commit, whichever program made the change.
  */
 export const projectChangeChannel = 'millrace_project_changes';
 
 export interface ProjectChange {
-  /** Null if only keys are affected. */
+  /** The environment whose data changed, or null if only keys are affected. */
   environmentId: number | null;
-  /** The affected project API keys. If a key was replaced, both the old and the new one. */
+  /** The affected project API keys. If a key was replaced, these are the old and the new one. */
   tokens: string[];
   /**
-   * Whether flags, cohorts, group types or secret keys of the environment changed. Its project API keys are then not
-   * affected.
+   * True if flags, cohorts, group types or secret keys of the environment changed. Project API keys are not affected in
+   * this case.
    */
   isOfFlags: boolean;
 }
 
-/** Parses a notification. Returns null if it cannot be read, in which case anything may have changed. */
+/**
+ * Parses a notification. Returns null if it is malformed. Receivers must then assume that anything may have changed.
+ */
 export function parseProjectChange(payload: string): ProjectChange | null {
   try {
     const { environment_id, tokens, flags } = JSON.parse(payload) as Record<string, unknown>;

@@ -1,10 +1,10 @@
-/** The largest record id, limited by a 32-bit column. */
+/** The largest record ID, limited by a 32-bit column. */
 const largestId = 2_147_483_647;
 
 /**
- * Parses a record id from a path or a filter: a number or its decimal digits. `"07"`, `"+7"`, `"7.0"` and `[7]` are
- * rejected, so that the check of an id and its use cannot refer to different records.
- * @returns undefined for everything else.
+ * Parses a record ID from a path or a filter: a number or its decimal digits. Rejects `"07"`, `"+7"`, `"7.0"` and
+ * `[7]`, because code that checks an ID and code that uses it could otherwise interpret it differently.
+ * @returns undefined for everything else
  */
 export function parseRecordId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^[1-9]\d{0,9}$/.test(value) ? Number(value) : value;

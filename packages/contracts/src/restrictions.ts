@@ -1,7 +1,8 @@
 /**
- * What an operator can do to the events of a project API key, or of one of its distinct ids
+ * What an operator can do with the events of a project API key or of one of its distinct IDs
  * (docs/wire-rules.md#quotas-and-limits).
- * - `drop_event`: accept the event with 200 but do not store it; count and report it.
+ *
+ * - `drop_event`: accept the event with 200, but do not store it. Count and report it.
  * - `force_overflow`: send the event to the overflow topic without a record key, and without person processing.
  *   Historical events stay in their topic.
  * - `skip_person_processing`: store the event without creating or changing a person.
@@ -14,7 +15,7 @@ export interface Restriction {
   kind: RestrictionKind;
   /** The project API key. */
   token: string;
-  /** Null applies to all events of the key. */
+  /** The distinct ID, or null for all events of the key. */
   distinctId: string | null;
 }
 

@@ -1,6 +1,6 @@
 // Converts query results to tables, for files, terminals and emails.
 
-/** A number, a string, a boolean, or null for no value. Nested values are encoded as JSON. */
+/** The value of a table cell. Null means no value. Nested values are encoded as JSON. */
 export type Cell = string | number | boolean | null;
 
 export interface ResultTable {
@@ -12,9 +12,9 @@ type Result = Record<string, unknown>;
 
 /**
  * Converts the results of any query, in the form in which the `query/` endpoint returns them. The table has one row for
- * each time of a trend, each series of totals, each funnel step, each retention group and each web analytics metric.
- * Results that are already rows stay rows.
- * @param columns the column names, if the results are already rows.
+ * each time of a trend, each series of totals, each funnel step, each retention cohort and each web analytics metric.
+ * Results that are already rows are not changed.
+ * @param columns the column names, if the results are already rows
  */
 export function toResultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
   if (columns) return { columns: [...columns], rows: listOf(results).map((row) => listOf(row).map(cellOf)) };
@@ -41,7 +41,10 @@ function cellOf(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/** Combines the label, the breakdown value if it differs from the label, and the comparison period. */
+/**
+ * Combines the label, the breakdown value if it differs from the label, and the comparison period into the name of a
+ * row.
+ */
 function nameOf({
   label,
   custom_name: custom,
@@ -66,7 +69,7 @@ function overTime(series: Result[]): ResultTable {
   };
 }
 
-/** Web analytics metrics. */
+/** Converts the metrics of web analytics. */
 function overview(items: Result[]): ResultTable {
   const columns = ['key', 'value', 'previous'];
   return { columns, rows: items.map((item) => columns.map((name) => cellOf(item[name]))) };

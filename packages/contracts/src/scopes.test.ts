@@ -48,7 +48,7 @@ test.each([
   expect(isScopeName(text)).toBe(expected);
 });
 
-test('a scope without routes grants only itself', () => {
+test('a scope that no route requires grants only itself', () => {
   expect(
     allScopes.filter((needed) => includesScope(['action:write', 'notebook:write', 'survey:read'], needed)),
   ).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The objects of personal API key scopes, `<object>:read` and `<object>:write`. At least one route requires each of
- * them.
+ * The objects of personal API key scopes (`<object>:read` and `<object>:write`). Each of these scopes is required by at
+ * least one route.
  */
 export const scopeObjects = [
   'access_control',
@@ -31,8 +31,8 @@ export type ScopeObject = (typeof scopeObjects)[number];
 export type Scope = `${ScopeObject}:read` | `${ScopeObject}:write`;
 
 /**
- * PostHog objects that Millrace does not have. They are accepted because scripts request them when they create keys,
- * but they grant nothing.
+ * Objects that PostHog has and Millrace does not. Their scopes are accepted because scripts request them when they
+ * create keys, but they grant nothing.
  */
 const scopeObjectsWithoutRoutes = [
   'action',
@@ -50,7 +50,7 @@ type ObjectWithoutRoutes = (typeof scopeObjectsWithoutRoutes)[number];
 /** A scope that can be assigned to a key. */
 export type ScopeName = Scope | `${ObjectWithoutRoutes}:read` | `${ObjectWithoutRoutes}:write`;
 
-/** All scopes that a route requires. A key with all of them has full access. */
+/** All scopes that routes require. A key with all of them has full access. */
 export const allScopes: readonly Scope[] = scopeObjects.flatMap((object): Scope[] => [
   `${object}:read`,
   `${object}:write`,
@@ -68,8 +68,8 @@ export function isScopeName(text: string): text is ScopeName {
 }
 
 /**
- * Whether the granted scopes include the needed one. `x:write` includes `x:read`, but not the other way around. An
- * empty list grants nothing.
+ * Returns whether the granted scopes include the required one. `x:write` includes `x:read`, but not the other way
+ * around. An empty list grants nothing.
  */
 export function includesScope(granted: readonly string[], needed: ScopeName): boolean {
   if (granted.includes('*') || granted.includes(needed)) return true;

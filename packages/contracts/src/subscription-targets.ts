@@ -1,10 +1,8 @@
-/** How the reports of a subscription are sent (docs/api/subscriptions.md). */
+/** The ways in which reports of a subscription can be sent (docs/api/subscriptions.md). */
 export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 
-/**
- * Returns the targets that each get a separate report: the distinct addresses of an email list, or the single target.
- */
+/** Returns the targets that each get a separate report: each distinct address of an email list, or the only target. */
 export function listSubscriptionTargets({
   target_type,
   target_value,
@@ -19,7 +17,7 @@ export function listSubscriptionTargets({
 
 const mask = '********';
 
-/** Masks a URL that gives access to anyone who knows it: the host is shown and the path hidden. */
+/** Masks a URL that gives access to anyone who knows it. The host remains visible, and the path is hidden. */
 export function maskAddress(address: string): string {
   try {
     const { protocol, host } = new URL(address);

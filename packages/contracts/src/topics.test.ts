@@ -1,6 +1,6 @@
 import { consumerGroup, eventTopics, topicNames } from './topics.ts';
 
-test('topic names are the documented ones without a prefix', () => {
+test('topic names without a prefix are the documented ones', () => {
   expect(topicNames()).toEqual({
     live: 'events.live',
     historical: 'events.historical',
@@ -10,7 +10,7 @@ test('topic names are the documented ones without a prefix', () => {
   });
 });
 
-test('two prefixes share no topic or group, and neither do two topics', () => {
+test('topics and groups with different prefixes have different names, and so do topics with the same prefix', () => {
   const names = ['', 'a.', 'b.'].flatMap((prefix) => [
     ...Object.values(topicNames(prefix)),
     ...eventTopics.map((topic) => consumerGroup(topic, prefix)),

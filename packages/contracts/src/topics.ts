@@ -1,6 +1,6 @@
 /**
- * The topics of the event log (docs/architecture.md#the-log). A prefix lets several installations, or several test
- * files, share one broker. In production, the prefix is empty by default.
+ * The topics of the event log (docs/architecture.md#the-log). A prefix allows several installations or several test
+ * files to share one broker. By default, there is no prefix.
  */
 export const eventTopics = ['live', 'historical', 'overflow'] as const;
 export type EventTopic = (typeof eventTopics)[number];
@@ -24,13 +24,17 @@ export function topicNames(prefix = ''): TopicNames {
 }
 
 /**
- * Returns the consumer group of a topic. Each topic has its own, so that it can be stopped, reset or scaled separately.
+ * Returns the consumer group of a topic. Each topic has its own group, so that it can be stopped, reset or scaled
+ * separately.
  */
 export function consumerGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-consumer.${topic}`;
 }
 
-/** Returns the consumer group that reads a topic and publishes its stored events to the topic of processed events. */
+/**
+ * Returns the consumer group that reads a topic and publishes its events to the topic of processed events once they are
+ * stored.
+ */
 export function publisherGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-output.${topic}`;
 }

@@ -32,7 +32,7 @@ describe('TLS parameters of a database URL', () => {
     expect(connectionString).toBe(`${address}?application_name=a%20b`);
   });
 
-  test('uses environment variables only for what the URL does not set', () => {
+  test('uses environment variables only for parameters that the URL does not set', () => {
     const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: authorityFile };
     expect(sslOf('', env)).toMatchObject({ rejectUnauthorized: true, ca: expect.any(String) });
     expect(sslOf('?sslmode=disable', { PGSSLMODE: 'verify-full' })).toBe(false);
@@ -107,14 +107,14 @@ describe('a PostgreSQL server with TLS', () => {
   });
 
   test.each(['verify-full', 'require', 'prefer', 'no-verify'])(
-    'receives no plain text when it does not offer TLS: sslmode=%s',
+    'receives no unencrypted data when it does not offer TLS: sslmode=%s',
     async (mode) => {
       const outcome = 'The server does not support SSL connections';
       expect(await tried(null, `?sslmode=${mode}`)).toEqual({ outcome, inTheClear: '' });
     },
   );
 
-  test('an environment variable cannot disable the certificate check of the URL', async () => {
+  test('still checks the certificate if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     const env = readEnvironment();
     const found = env.NODE_TLS_REJECT_UNAUTHORIZED;
     env.NODE_TLS_REJECT_UNAUTHORIZED = '0';

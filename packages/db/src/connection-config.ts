@@ -12,16 +12,16 @@ type Parameters = { [Name in (typeof parameters)[number]]?: string };
  * Returns the connection settings for a database URL. TLS is configured by the URL, or otherwise by `PGSSLMODE` and
  * `PGSSLROOTCERT`:
  *
- * - unset or `sslmode=disable`: no TLS;
+ * - Unset or `sslmode=disable`: no TLS.
  * - `sslmode=verify-full`: TLS with a certificate for this host, from a trusted authority or the one in the file
  *   `sslrootcert`. `require`, `verify-ca` and `prefer` mean the same. PostgreSQL's weaker interpretations, in
- *   particular falling back to plain text, are not supported;
+ *   particular falling back to an unencrypted connection, are not supported.
  * - `sslmode=no-verify`: TLS without checking the certificate.
  *
- * The driver would ignore parameters that it does not know, and connect in plain text. Therefore this function reads
- * the parameters itself and rejects every unknown one whose name is related to TLS.
+ * The driver would ignore parameters that it does not know, and connect without encryption. This function therefore
+ * reads the parameters itself, and rejects unknown ones whose name is related to TLS.
  *
- * @throws ConfigError that names the parameters, but never the URL, which contains a password.
+ * @throws ConfigError that names the parameters, but never the URL, which contains a password
  */
 export function toClientConfig(
   address: string,
@@ -38,8 +38,8 @@ export function toClientConfig(
 }
 
 /**
- * Splits a URL into the URL without its TLS parameters, and the list of these parameters, with duplicates and in their
- * original spelling.
+ * Splits a URL into the URL without its TLS parameters, and the list of these parameters, including duplicates, in
+ * their original spelling.
  */
 function takeParameters(address: string): { rest: string; given: [string, string][] } {
   const mark = address.indexOf('?');
@@ -98,7 +98,7 @@ function readTls(
   const cert = readPemFile('sslcert', sslcert, problems);
   const key = readPemFile('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isEnabled === undefined && demands.length === 0)) return false;
-  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED could weaken the default.
+  // Always set this, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise turn the check off.
   return {
     rejectUnauthorized: sslmode !== 'no-verify',
     ...(ca && { ca: ca.text }),
@@ -107,7 +107,7 @@ function readTls(
   };
 }
 
-/** Makes a parameter name from the URL safe to show in a one-line error. */
+/** Makes the name of a URL parameter safe to show in a one-line error. */
 function shown(name: string): string {
   return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
 }
@@ -116,19 +116,22 @@ function shown(name: string): string {
 interface DatabaseTls {
   host: string;
   port: number;
-  /** Whether the client must first ask PostgreSQL for TLS, in plain text. */
+  /** True if the client must first send PostgreSQL an unencrypted request for TLS. */
   asksFirst: boolean;
-  /** The certificate authority and client certificate of the URL. */
+  /** The certificate authority and the client certificate that the URL names. */
   secureContext: SecureContext;
-  /** Whether the certificate must belong to this host. */
+  /** True if the certificate must belong to this host. */
   isVerified: boolean;
 }
 
-/** Returns null if the URL does not use TLS, or refers to a local socket. @throws ConfigError as `toClientConfig`. */
+/**
+ * Returns the TLS settings of a URL, or null if it does not use TLS or refers to a local socket.
+ * @throws ConfigError like `toClientConfig`
+ */
 export function readDatabaseTls(address: string): DatabaseTls | null {
   const { ssl, sslnegotiation, ...config } = toClientConfig(address);
   if (ssl === undefined || typeof ssl === 'boolean') return null;
-  // The client does not connect. It only parses the host and port.
+  // This client never connects. It is only used to parse the host and the port.
   const { host, port } = new pg.Client(config);
   if (host.startsWith('/')) return null;
   return {

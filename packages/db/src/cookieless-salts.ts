@@ -3,8 +3,8 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * Returns the salt of a day, from which ids of cookieless visitors are derived. If none is stored, stores the given
- * salt. Undefined if another process is storing a different one at the same time. A second call finds it.
+ * Returns the salt of a day, from which the IDs of cookieless visitors are derived. If none is stored, stores the given
+ * one. Undefined if another process is storing a different salt at the same time. A second call then finds it.
  */
 export async function findOrInsertSalt(
   sql: Sql,
@@ -21,9 +21,8 @@ export async function findOrInsertSalt(
 }
 
 /**
- * Deletes expired salts. After that, cookieless ids cannot be traced back to visitors.
- *
- * @returns the number of deleted salts.
+ * Deletes expired salts. Without its salt, a cookieless ID cannot be traced back to the visitor.
+ * @returns the number of deleted salts
  */
 export async function deleteExpiredSalts(sql: Sql): Promise<number> {
   return (await sql.query('DELETE FROM cookieless_salt WHERE expires_at <= now() RETURNING day')).length;

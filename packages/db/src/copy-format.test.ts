@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type Field = 'flag' | 'small' | 'number' | 'words' | 'document' | 'id' | 'moment';
 
-/** Returns the values as text, in order, after the server has received them. */
+/** Copies values to the server, and returns them as text in the same order. */
 async function sent<Value>(field: Field, values: Value[], write: (row: CopyRow, value: Value) => void) {
   const statement = `COPY sample (${field}) FROM STDIN (FORMAT binary)`;
   await database.transaction((tx) => tx.copy(statement, copyRows(1, values, write)));
@@ -74,13 +74,13 @@ test('COPY transfers any time with millisecond precision', async () => {
   expect(rows.map(({ ms }) => ms)).toEqual(moments.map((ms) => `${ms}.000`));
 });
 
-test('transfers texts of all lengths, however they are split into chunks', async () => {
+test('COPY transfers texts of all lengths, however they are split into chunks', async () => {
   const lengths = [0, 1, 2730, 2731, 8191, 8192, 8193, 65_531, 65_536, 300_000];
   const texts = ['x', 'ü', '🦊'].flatMap((piece) => lengths.map((length) => piece.repeat(length)));
   expect(await sent('words', texts, (row, text) => row.text(text))).toEqual(texts);
 });
 
-test('creates the chunks of a COPY on demand', () => {
+test('creates the chunks of a COPY only when they are needed', () => {
   let written = 0;
   const endless = (function* () {
     for (;;) yield 'x'.repeat(1000);
@@ -97,7 +97,7 @@ test('a COPY can have no rows', async () => {
   expect(await sent('words', [], (row, text) => row.text(text))).toEqual([]);
 });
 
-test('transfers JSON bytes with the text that follows them', async () => {
+test('COPY transfers JSON bytes together with the text that follows them', async () => {
   const bytes = Buffer.from('before{"a":"ü🦊"}after');
   const end = bytes.indexOf('}') + 1;
   const parts = [
@@ -110,7 +110,7 @@ test('transfers JSON bytes with the text that follows them', async () => {
   ]);
 });
 
-test('reuses the memory of released chunks, and of no others', () => {
+test('reuses only the memory of released chunks', () => {
   const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(50_000));
   const write = (row: CopyRow, text: string) => row.text(text);
   const chunks = [...copyRows(1, texts, write)];

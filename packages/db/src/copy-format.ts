@@ -1,7 +1,7 @@
 /**
- * Writes the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). Reading a row costs PostgreSQL two
- * thirds of the text format: it does not search for line ends and escapes, and times and UUIDs are sent as they are
- * stored. The types of the fields must match the columns exactly.
+ * Writes the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). PostgreSQL needs a third less time to
+ * read it than the text format, because it does not have to search for line ends and escapes, and because times and
+ * UUIDs are sent as they are stored. The types of the fields must match the columns exactly.
  */
 
 /** Writes one row, field by field in the order of the statement's columns. */
@@ -14,7 +14,7 @@ export interface CopyRow {
   text(value: string): void;
   /** Writes JSON text for a `jsonb` column. */
   jsonb(json: string): void;
-  /** JSON text in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
+  /** Writes JSON text that is in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
   /** Writes a UUID, which must contain hyphens. */
   uuid(value: string): void;
@@ -27,11 +27,10 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const header = Buffer.concat([signature, Buffer.alloc(8)]);
 
 /**
- * Returns everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are created on
- * demand.
- *
- * @param columns the number of columns in the statement.
- * @param write writes this number of fields for each item.
+ * Returns everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are created when they
+ * are needed.
+ * @param columns the number of columns in the statement
+ * @param write writes exactly this number of fields for each item
  */
 export function* copyRows<Item>(
   columns: number,
@@ -115,7 +114,10 @@ function writeUuid(uuid: string, buffer: Buffer, start: number): number {
 const year2000Ms = Date.UTC(2000, 0, 1);
 const twoTo32 = 2 ** 32;
 
-/** Writes microseconds since 2000 in 64 bits, as two halves, because a double cannot hold the number precisely. */
+/**
+ * Writes microseconds since 2000 as 64 bits. They are written in two halves, because a JavaScript number cannot
+ * represent them exactly.
+ */
 function writeTime(ms: number, buffer: Buffer, at: number): number {
   const since2000 = ms - year2000Ms;
   const high = Math.floor(since2000 / twoTo32);
@@ -125,20 +127,19 @@ function writeTime(ms: number, buffer: Buffer, at: number): number {
   return buffer.writeUInt32BE(lowMicros - carry * twoTo32, at + 4);
 }
 
-/** Size of the first chunk. It is small, because most COPYs are. */
+/** The size of the first chunk. It is small, because most copies are. */
 const firstChunkBytes = 8 * 1024;
 /**
- * Size of a chunk. The operating system would allocate a larger buffer each time, which costs more than filling it.
+ * The size of a chunk. The operating system would allocate memory for each larger buffer, which costs more than filling
+ * it.
  */
 const chunkBytes = 64 * 1024;
-/**
- * Maximum length of a text that reserves the maximum number of bytes. For longer texts, the number of bytes is counted.
- */
+/** Texts up to this length reserve the maximum number of bytes. For longer texts, the bytes are counted first. */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;
 
-/** Released chunks that can be reused. */
+/** Released chunks whose memory can be reused. */
 const spareChunks: ArrayBufferLike[] = [];
 const maxSpareChunks = 64;
 
@@ -148,8 +149,8 @@ function takeChunk(): Buffer {
 }
 
 /**
- * Releases chunks of `copyRows` after the server has responded. They must not be read after that. Off-heap memory that
- * lives as long as a batch would make the garbage collector scan the whole heap about twice as often.
+ * Releases chunks of `copyRows` after the server has responded. They must not be read after that. The memory is reused,
+ * because the garbage collector would otherwise scan the whole heap about twice as often.
  */
 export function releaseChunks(chunks: readonly Buffer[]): void {
   for (const { buffer } of chunks) {
@@ -158,11 +159,11 @@ export function releaseChunks(chunks: readonly Buffer[]): void {
 }
 
 /**
- * The output so far. It is a plain object that is passed to functions, because they run for every field of every row.
+ * The output so far. It is a plain object that is passed to functions, because these run for every field of every row.
  */
 interface CopyBuffer {
   buffer: Buffer;
-  /** The position of the next byte. */
+  /** The position at which the next byte is written. */
   at: number;
   full: Buffer[];
 }
@@ -178,7 +179,7 @@ function makeRoom(into: CopyBuffer, bytes: number): void {
   into.at = 0;
 }
 
-/** Writes a text with its length. If `prefix` is not null, it precedes the text. */
+/** Writes a text preceded by its length. If `prefix` is not null, it is written before the text. */
 function writeText(into: CopyBuffer, value: string, prefix: number | null): void {
   const room = value.length > maxUncounted ? Buffer.byteLength(value) : value.length * 3;
   makeRoom(into, lengthBytes + 1 + room);
@@ -210,7 +211,7 @@ function writeCount(into: CopyBuffer, columns: number): void {
   into.at = into.buffer.writeInt16BE(columns, into.at);
 }
 
-/** Returns the chunks that became full since the last call. */
+/** Returns the chunks that have become full since the last call. */
 function takeFull(into: CopyBuffer): Buffer[] {
   const taken = into.full;
   if (taken.length > 0) into.full = [];
@@ -221,7 +222,9 @@ function takeRest({ buffer, at }: CopyBuffer): Buffer {
   return buffer.subarray(0, at);
 }
 
-/** Takes chunks until they exceed `maxBytes`, or all chunks. The rest remains in the iterator. */
+/**
+ * Takes chunks until their total size exceeds `maxBytes`, or until there are no more. The rest remains in the iterator.
+ */
 export function takeChunks(chunks: Iterator<Buffer>, maxBytes: number): { taken: Buffer[]; isAll: boolean } {
   const taken: Buffer[] = [];
   let bytes = 0;

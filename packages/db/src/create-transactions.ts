@@ -1,4 +1,4 @@
-/** Runs transactions: how one begins, how its statements are sent, and how it ends. */
+/** Begins transactions, sends their statements, and ends them. */
 
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,9 +11,9 @@ import type { FindStatementName, RunStatement, RunTransaction, Transaction } fro
 import { isConnectionError } from './transient-error.ts';
 
 /**
- * A plan made while a table was empty must not be kept, because it would read the whole table until the server next
- * collects statistics. These settings prevent most of that. They do not determine which of two indexes of a small table
- * is used, so plans are also discarded regularly.
+ * A plan that PostgreSQL makes while a table is empty reads the whole table, and must not be kept until the server
+ * collects statistics again. These settings prevent most such plans. They do not affect which of two indexes of a small
+ * table is used, so plans are also discarded regularly.
  */
 const beginLookups = `BEGIN;
   SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
@@ -35,7 +35,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
 
   return async (work) => {
     const client = await pool.connect();
-    // Without a listener, a connection error between two statements would end the process.
+    // Without a listener, an error of the connection between two statements would end the process.
     const onError = () => {};
     client.on('error', onError);
     let isCommitted = false;
@@ -50,7 +50,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
       if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
-      // PostgreSQL rolls back when the connection is lost. Sending ROLLBACK could wait for the full query timeout.
+      // PostgreSQL rolls back when the connection is lost. Sending ROLLBACK could wait for the whole query timeout.
       broken = isConnectionError(error)
         ? new Error('The connection to PostgreSQL was lost.', { cause: error })
         : await client.query('ROLLBACK').then(
@@ -80,7 +80,7 @@ function transactionOn(
     copy: (statement, chunks) => noting(() => copyIn(client, statement, chunks)),
     pipeline: (send) => sendPipelined(client, send),
     async commitWith(send) {
-      // If one of the statements fails, the server treats COMMIT as a rollback.
+      // If a statement fails, the server treats COMMIT as ROLLBACK.
       await sendPipelined(client, () => [...send(), noting(() => client.query('COMMIT'))]);
       committed();
     },
@@ -88,16 +88,17 @@ function transactionOn(
 }
 
 /**
- * Up to this size, all chunks are buffered and sent together. Larger copies are streamed at the speed of the server.
+ * Up to this size, all chunks are collected and sent together. Larger copies are streamed as fast as the server accepts
+ * them.
  */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
 /**
- * Appends rows with COPY, which costs the server less than an INSERT of the same rows. Beyond some megabytes, chunks
- * are created only as fast as the server accepts them, so a generator of very large rows holds few of them in memory.
- *
- * @param statement `COPY … FROM STDIN` with the format of the chunks.
- * @param chunks created by `copyRows` (copy-format.ts), or text.
+ * Appends rows with COPY, which costs the server less than an INSERT of the same rows. After the first megabytes,
+ * chunks are created only as fast as the server accepts them, so that few of them are in memory even if rows are very
+ * large.
+ * @param statement `COPY … FROM STDIN` with the format of the chunks
+ * @param chunks created by `copyRows` (copy-format.ts), or text
  */
 async function copyIn(client: pg.ClientBase, statement: string, chunks: Iterable<Buffer>): Promise<void> {
   const rest = chunks[Symbol.iterator]();

@@ -44,7 +44,7 @@ test('TLS settings both in the URL and in separate settings are rejected when co
   expect(() => toClientConfig(databaseUrl, {})).toThrow('sslmode occurs twice in the database URL');
 });
 
-test('connects as a role whose password contains characters with a meaning in URLs', async () => {
+test('connects as a role whose password contains characters that are special in URLs', async () => {
   const url = new URL(testServers().databaseUrl);
   const admin = new pg.Client(url.toString());
   await admin.connect();

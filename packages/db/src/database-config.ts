@@ -4,9 +4,9 @@ import { ConfigError, createSecretReader, readTimePerConnection, secretSetting }
 import { type Static, Type } from 'typebox';
 
 /**
- * Settings of the database connection. Spread them into a service's config schema. Each is read from the environment
- * variable with the same name (`databaseSslCaFile` ← `DATABASE_SSL_CA_FILE`). `withDatabaseAddress` combines them into
- * one URL.
+ * Settings of the database connection. Spread them into the config schema of a service. Each is read from the
+ * environment variable of the same name (`databaseSslCaFile` from `DATABASE_SSL_CA_FILE`). `withDatabaseAddress`
+ * combines them into one URL.
  */
 export const databaseConfigFields = {
   ...secretSetting(
@@ -60,13 +60,14 @@ type DatabaseConfig = {
   readonly [Name in keyof typeof databaseConfigFields]?: Static<(typeof databaseConfigFields)[Name]> | undefined;
 };
 
-/** A connection URL, or a function that returns the current one, because parts of it may be in files that change. */
+/** A connection URL, or a function that returns the current one, because parts of it can be in files that change. */
 export type DatabaseAddress = string | (() => string);
 
 export type WithDatabaseAddress<C> = Readonly<Omit<C, 'databaseUrl'> & { databaseUrl: DatabaseAddress }>;
 
 /**
- * Returns the config with all database settings combined in `databaseUrl`. @throws ConfigError as `buildDatabaseAddress`.
+ * Returns the config with all database settings combined in `databaseUrl`.
+ * @throws ConfigError like `buildDatabaseAddress`
  */
 export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(
   config: C,
@@ -90,10 +91,9 @@ function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }
 }
 
 /**
- * Returns the URL with user, password and TLS parameters added, so that operators who store them separately do not have
- * to write a URL that contains a password.
- *
- * @throws ConfigError with everything that is missing or set twice, but never a value, which may be a secret.
+ * Returns the URL with user, password and TLS parameters added. Operators can therefore store these separately and do
+ * not have to write a URL that contains a password.
+ * @throws ConfigError that lists everything that is missing or set twice, but never a value, which may be secret
  */
 export function buildDatabaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
   const { databaseUrl, databaseUser, databasePassword } = config;
@@ -115,7 +115,7 @@ export function buildDatabaseAddress(config: DatabaseConfig & { readonly databas
 }
 
 /**
- * Appends the TLS settings to the parameters of the URL. If one is set twice, connecting fails with an error that names
+ * Adds the TLS settings to the parameters of the URL. If one is set twice, connecting fails with an error that names
  * it.
  */
 function withTls(address: string, config: DatabaseConfig): string {

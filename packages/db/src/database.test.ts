@@ -64,7 +64,7 @@ describe('a transaction', () => {
         await tx.query('INSERT INTO note VALUES (1)');
         throw reason;
       });
-    // More attempts than the pool has connections, so each connection must be returned.
+    // There are more attempts than connections in the pool, so each connection must be returned.
     for (let times = 0; times < 4; times += 1) await expect(work()).rejects.toBe(reason);
 
     expect(await notes()).toEqual([]);
@@ -102,7 +102,7 @@ describe('a transaction', () => {
     const tooMany = database.transaction((tx) => tx.copy(copyNotes, copyRows(2, [5], writeNote)));
     await expect(tooMany).rejects.toMatchObject({ code: '22P04' });
     expect(await notes()).toEqual([1, 2]);
-    // The connection accepts statements again.
+    // The connection can run statements again.
     await copy(4);
     expect(await notes()).toEqual([1, 2, 4]);
     expect(proxy.connectionCount()).toBe(1);
@@ -121,7 +121,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies more than is sent together, and is rolled back when a late row cannot be created or is rejected', async () => {
+  test('copies more rows than fit into one chunk, and is rolled back when a late row cannot be created or is rejected', async () => {
     await database.sql.query('CREATE TABLE long_note (body text NOT NULL)');
     const body = 'x'.repeat(1024 * 1024);
     const copy = (writeLast: (row: CopyRow) => void) => {
@@ -150,7 +150,7 @@ describe('a transaction', () => {
 
     const failing = database.transaction((tx) => tx.pipeline(() => [insert(tx, 7), insert(tx, 101), insert(tx, 8)]));
     await expect(failing).rejects.toMatchObject({ code: '23505' });
-    // The first failure is reported, even if its caller takes time to translate it.
+    // The first error is reported, even if converting it to another error takes time.
     const reason = new Error('there already');
     const explained = async (statement: Promise<unknown>) => {
       const outcome = await statement.catch(async () => null);
@@ -165,7 +165,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('commits with the last statements, or keeps none of them', async () => {
+  test('is committed together with its last statements, or keeps none of them', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const work = (...numbers: number[]) =>
       database.transaction(async (tx) => {
@@ -315,7 +315,7 @@ describe('prepared statements', () => {
   afterEach(() => preparing.stop());
   const prepared = () => preparing.sql.query('SELECT name FROM pg_prepared_statements');
 
-  test('are prepared once, and only with values', async () => {
+  test('are prepared only once, and only if they have values', async () => {
     for (const id of [1, 2, 3]) {
       expect(await preparing.sql.query('SELECT $1::int AS id', [id])).toEqual([{ id }]);
       await preparing.sql.query('SELECT 1');
@@ -330,7 +330,7 @@ describe('prepared statements', () => {
     expect(await prepared()).toHaveLength(300);
   });
 
-  test('exclude statements that are marked as unprepared', async () => {
+  test('do not include statements that are marked as unprepared', async () => {
     const text = `${unpreparedPrefix}SELECT $1::int AS id`;
     for (const id of [1, 2]) expect(await preparing.sql.query(text, [id])).toEqual([{ id }]);
     expect(await prepared()).toEqual([]);
@@ -346,9 +346,9 @@ describe('prepared statements', () => {
   });
 });
 
-test('a lookup plan made while the table was empty is replaced', async () => {
+test('replaces the plan of a lookup that was prepared while the table was empty', async () => {
   const looking = createDatabase({ url: testDatabase.url, logger, poolSize: 1, preparesLookups: true });
-  // Both indexes lead to the row, but the index on (project, number) reads all rows of the project.
+  // Both indexes lead to the row, but the index on (project, number) would read all rows of the project.
   await direct.sql.query(`
     CREATE TABLE visitor (project INT, name TEXT, number SERIAL, visits INT DEFAULT 0, PRIMARY KEY (project, name));
     CREATE UNIQUE INDEX visitor_number ON visitor (project, number);

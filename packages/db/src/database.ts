@@ -1,4 +1,4 @@
-// Opens the database of a process: SQL for stores, and a typed client for management data.
+// Opens the database of a process, with SQL for stores and a typed client for management data.
 
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.ts';
@@ -12,7 +12,7 @@ export interface Database extends SqlDatabase {
 /** Creates the only pool of a process, shared by the typed client and the SQL stores. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Created on first use, because a process without it saves 28 MB.
+  // Create the client on first use, because a process that does not need it saves 28 MB.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -25,7 +25,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // Other formats repeat the arguments of the query, and errors are logged.
+        // Errors are logged, and other formats would repeat the arguments of the query.
         errorFormat: 'minimal',
       });
       return prisma;

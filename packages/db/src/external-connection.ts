@@ -15,7 +15,7 @@ export interface ExternalConnectionOptions {
   database: string;
   user: string;
   password: string;
-  /** Accepts any certificate. Otherwise it must be signed by a trusted authority. */
+  /** True to accept any certificate. Otherwise, a trusted authority must have signed it. */
   acceptsAnyCertificate: boolean;
   connectTimeoutMs: number;
   statementTimeoutMs: number;
@@ -25,22 +25,25 @@ export interface ExternalConnectionOptions {
 export interface ExternalConnection {
   /**
    * Runs one statement.
-   * @throws the server's error, or an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server does not
-   * speak the protocol. Whatever the server sends, only this statement and this connection fail.
+   * @throws the server's error, an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server violates the
+   * protocol. Whatever the server sends, it affects only this statement and this connection.
    */
   run(text: string, values?: unknown[]): Promise<void>;
-  /** Never throws. A transaction in progress is rolled back. */
+  /** Closes the connection, which rolls back a transaction in progress. Never throws. */
   stop(): Promise<void>;
 }
 
-/** Large enough for a trigger that raises a notice for each row. */
+/** This is enough for a trigger that raises a notice for each row. */
 const maxResponseBytes = 2 * 1024 * 1024;
 
-/** Connects with TLS if the server offers it. @throws the driver's error. */
+/**
+ * Connects, with TLS if the server offers it.
+ * @throws the driver's error
+ */
 export async function connectExternalDatabase(options: ExternalConnectionOptions): Promise<ExternalConnection> {
   const { host, acceptsAnyCertificate } = options;
-  // TLS forbids an IP address as server name, and Node.js 26 throws for one. The certificate is then checked against
-  // `host`.
+  // TLS does not allow an IP address as server name, and Node.js 26 throws for one. The certificate is still checked
+  // against `host`.
   const server = isIP(host) === 0 ? { servername: host } : { host };
   try {
     return await connect(options, { rejectUnauthorized: !acceptsAnyCertificate, ...server });

@@ -12,7 +12,7 @@ import {
 } from '@millrace/testing';
 import { connectExternalDatabase } from './external-connection.ts';
 
-/** Builds a protocol message, optionally with a false length. */
+/** Builds a protocol message, which can declare a wrong length. */
 function message(type: string, body: Buffer | string = '', length = Buffer.byteLength(body) + 4): Buffer {
   const header = Buffer.alloc(5);
   header.write(type, 'latin1');
@@ -66,7 +66,7 @@ const anyError = { message: expect.any(String) };
 
 // biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
-  // Sent before the startup message.
+  // The server sends this before the startup message.
   ['hostile-101', 'silence', () => {}, late],
   ['hostile-102', 'a closed connection', (socket) => void socket.end(), lost],
   ['hostile-103', 'a reset', (socket) => void socket.resetAndDestroy(), lost],
@@ -74,7 +74,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-105', 'noise after accepting TLS', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => pour(socket, noise), 50); }), anyError],
   ['hostile-106', 'silence instead of TLS', (socket) => void socket.once('data', () => socket.write('S')), late],
   ['hostile-107', 'an HTTP server', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')), anyError],
-  // Sent instead of authentication.
+  // The server sends this instead of authenticating the client.
   ['hostile-111', 'noise', atStart(say(noise)), malformed],
   ['hostile-112', 'endless noise', atStart((socket) => pour(socket, noise)), malformed],
   ['hostile-113', 'an unknown message', atStart(say(message('?', 'abc'))), malformed],
@@ -103,7 +103,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-136', 'a closed connection after authentication', atStart(end(authenticated)), lost],
   ['hostile-137', 'half a message', atStart(end(authenticated.subarray(0, 6))), lost],
   ['hostile-138', 'silence after authentication', atStart(say(authenticated)), late],
-  // Sent instead of executing a statement.
+  // The server sends this instead of executing a statement.
   ['hostile-141', 'noise', atStatement(say(noise)), malformed],
   ['hostile-142', 'endless noise', atStatement((socket) => pour(socket, noise)), malformed],
   ['hostile-143', 'an unknown message', atStatement(say(message('?'))), malformed],
@@ -129,7 +129,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-163', 'half a message', atStatement(end(done.subarray(0, 8))), lost],
 ];
 
-/** Servers that execute the statement but send more than was requested. */
+/** The server executes the statement, but sends more than was requested. */
 // biome-ignore format: one line per case
 const harmless: [string, string, SocketScript][] = [
   ['hostile-171', 'a row before its description', atStatement(say(message('D', all(int16(1), int32(-1))), done))],
@@ -151,7 +151,7 @@ afterAll(() => database.drop());
 
 /**
  * Connects to the server and runs a statement.
- * @returns the error of connecting or of one statement, or null
+ * @returns the error of connecting or of the statement, or null
  */
 async function attempt(port: number, expected: object | null): Promise<unknown> {
   const timeoutMs = expected === late ? 500 : patienceMs;

@@ -75,7 +75,7 @@ test('delivers committed notifications to all listeners, and nothing after stop'
 });
 
 test.each(['cut', 'refuse', 'blackHole'] as const)(
-  'a listener reports a lost connection (%s) and reconnects',
+  'a listener reports a connection lost by %s, and reconnects',
   async (fault) => {
     const { hostname, port } = new URL(testDatabase.url);
     const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
@@ -88,7 +88,7 @@ test.each(['cut', 'refuse', 'blackHole'] as const)(
     await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening again' });
     await notify('after');
     await eventually(() => received.messages.includes('after'), { what: 'the message' });
-    // One report per interruption, even after several failed attempts.
+    // There is one report for each interruption, even after several failed attempts to reconnect.
     await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
   },
 );
@@ -102,7 +102,7 @@ test('does not treat an unread message as missing when the process itself was bl
       config,
       async notify(channel, payload) {
         direct.sql.query('SELECT pg_notify($1, $2) FROM pg_sleep(0.5)', [channel, payload]).catch(() => {});
-        // Blocks for longer than the echo timeout. The message arrives in the meantime.
+        // This blocks the process for longer than the echo timeout, while the message arrives.
         setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500), 100);
       },
     },
@@ -112,8 +112,8 @@ test('does not treat an unread message as missing when the process itself was bl
   expect(errors).toEqual([]);
 });
 
-test('a listener uses no additional memory however long it listens', async () => {
-  // Objects can only be counted in a separate process, because jest's tests have a different `Promise`.
+test('the memory of a listener does not grow over time', async () => {
+  // Count the objects in a separate process, because tests in jest use a different `Promise` object.
   const script = `
     import { once } from 'node:events';
     import { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Receives PostgreSQL notifications (LISTEN) on a connection of its own, and polls if notifications do not arrive.
+// Receives PostgreSQL notifications (LISTEN) on a separate connection, and detects when notifications do not arrive.
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
@@ -13,11 +13,14 @@ export interface ListenOptions {
   /** Called for each notification. Must not throw. */
   onMessage(payload: string): void;
   /**
-   * Called when listening has started, for the first time or again. Earlier messages may have been missed. Must not
+   * Called when listening starts, for the first time or again. Messages before this may have been missed. Must not
    * throw.
    */
   onStart(): void;
-  /** Called once when listening ends or cannot start, until it starts again. It is retried automatically. */
+  /**
+   * Called when listening ends or cannot start, but only once until it has started again. Attempts to reconnect follow
+   * automatically. Must not throw.
+   */
   onInterrupted(error: Error): void;
 }
 
@@ -28,25 +31,28 @@ export interface ListenConnections {
 }
 
 export interface Listener extends Stoppable {
-  /** Whether messages arrive, as far as is known. A silent connection is detected within three seconds. */
+  /**
+   * Returns whether messages arrive, as far as is known. A silently lost connection is noticed within three seconds.
+   */
   isListening(): boolean;
 }
 
 const firstDelayMs = 100;
 const longestDelayMs = 1000;
-/** Delay after a missing echo. It is long, because a pooler does not change its mode within seconds. */
+/**
+ * The delay after an echo that did not arrive. It is long, because a pooler does not change its mode within seconds.
+ */
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
 const responseTimeoutMs = 2000;
 const echoPrefix = 'echo ';
 
 /**
- * Listens to a PostgreSQL channel on a separate connection, and reconnects until it is stopped. It sends itself a
- * message over another connection to check that messages arrive, because a pooler in transaction mode accepts LISTEN
- * but never delivers anything.
- *
- * @param notify sends a message over another connection.
- * @param pingEveryMs how often the connection is checked.
+ * Listens to a PostgreSQL channel on a separate connection, and reconnects until it is stopped. It regularly sends a
+ * message over another connection and waits for this echo, because a pooler in transaction mode accepts LISTEN but
+ * never delivers anything.
+ * @param notify sends a message over another connection
+ * @param pingEveryMs the time between two such checks
  */
 export function listen(
   { channel, onMessage, onStart, onInterrupted }: ListenOptions,
@@ -64,13 +70,13 @@ export function listen(
       if (stopping.signal.aborted || error === undefined) return;
       if (!wasReported) onInterrupted(error);
       wasReported = true;
-      // The connection worked for a while, so this failure is a new one and the delay starts again.
+      // The connection worked for a while, so this is a new failure, and the delay starts small again.
       if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
       await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
     }
   }
 
-  /** Resolves when listening is stopped. */
+  /** Listens on one connection. Resolves when listening is stopped. */
   async function listenOnce(): Promise<void> {
     const client = new pg.Client({ ...config(), query_timeout: responseTimeoutMs });
     const lost = new AbortController();
@@ -125,7 +131,7 @@ async function untilReceived(echo: string, received: ReadonlySet<string>, signal
   while (!received.has(echo)) {
     if (signal.aborted) return;
     const isLate = performance.now() > deadline;
-    // Read the notifications that have arrived before giving up, because the process itself may have been blocked.
+    // Before giving up, read the notifications that have arrived, because the process itself may have been blocked.
     await (isLate ? immediate() : pauseFor(10, signal));
     if (isLate && !received.has(echo)) throw new NoEcho();
   }

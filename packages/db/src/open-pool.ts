@@ -9,22 +9,22 @@ import { limitDisconnectTime } from './pg-internals/end-connection.ts';
 export interface PoolOptions {
   url: DatabaseAddress;
   logger: Logger;
-  /** The maximum number of connections of this process. */
+  /** The maximum number of connections that this process opens. */
   poolSize?: number;
-  /** The server cancels a statement that takes longer. 0 disables the limit. */
+  /** The server cancels a statement that takes longer than this. 0 disables the limit. */
   statementTimeoutMs?: number;
   /**
-   * A statement without a response after this time fails in this process, whatever the server does. This is the only
-   * way to notice a server that disappeared silently. The connection is closed. By default a few seconds more than
-   * `statementTimeoutMs`. 0 disables the limit.
+   * A statement that gets no response within this time fails in this process, whatever the server does, and its
+   * connection is closed. Only this limit detects a server that disappeared silently. By default, it is a few seconds
+   * longer than `statementTimeoutMs`. 0 disables the limit.
    */
   queryTimeoutMs?: number;
   /**
-   * The server rolls back a transaction if this process is silent for this long, because the process may be stopped or
+   * The server rolls back a transaction if this process sends nothing for this long. The process may be stopped or
    * unreachable while others wait for its locks. By default, the server's own setting applies.
    */
   idleInTransactionTimeoutMs?: number;
-  /** A statement that waits longer for a lock fails. By default, the server's own setting applies. */
+  /** A statement that waits longer than this for a lock fails. By default, the server's own setting applies. */
   lockTimeoutMs?: number;
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
@@ -34,8 +34,8 @@ export interface PoolOptions {
 }
 
 /**
- * With this setting, an idle connection to a lost server is detected after about ten seconds. The operating system's
- * default is two hours.
+ * With this setting, an idle connection to a lost server is detected after about ten seconds. The operating system
+ * would need two hours by default.
  */
 const keepAliveAfterMs = 10_000;
 
@@ -43,10 +43,9 @@ const keepAliveAfterMs = 10_000;
 export type ReadClientConfig = () => pg.ClientConfig;
 
 /**
- * Reads the settings that may change between connections: the parts of the URL that are in files, and the TLS files.
- * While they are not usable, for example because they are being replaced, the previous settings are used.
- *
- * @throws ConfigError if they are not usable at the start.
+ * Reads the settings that can change between connections: the parts of the URL that are in files, and the TLS files. If
+ * they are unusable later, for example while they are being replaced, the previous settings apply.
+ * @throws ConfigError if they are unusable at the start
  */
 export function createConfigReader(options: PoolOptions): ReadClientConfig {
   const { url, logger } = options;
@@ -77,7 +76,7 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
     onConnect: (client: pg.ClientBase) =>
       prepareConnection(client, { idleInTransactionTimeoutMs, lockTimeoutMs }, settings),
     statement_timeout: statementTimeoutMs,
-    // The server's own limit takes effect first, unless the network drops its response.
+    // Applies only if the server's own limit does not, for example because the network drops its response.
     query_timeout:
       options.queryTimeoutMs ??
       (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
@@ -91,8 +90,8 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
 }
 
 /**
- * The pool passes its initial settings to every client. This replaces them with the current ones. It is a proxy because
- * with a subclass of pg's client, storing an event takes a tenth more of Node's time.
+ * The pool passes its initial settings to every client. This replaces them with the current settings. It is a proxy,
+ * because with a subclass of pg's client, storing an event takes Node.js a tenth longer.
  */
 function clientOf(config: ReadClientConfig): typeof pg.Client {
   return new Proxy(pg.Client, {
@@ -104,7 +103,7 @@ const patienceMs = 3000;
 
 /** If a setting is undefined, the server's own value applies. */
 interface LostClientLimits {
-  /** Ends the session of a client that is silent for this long within a transaction. */
+  /** The time after which the server ends the session of a client that sends nothing within a transaction. */
   idleInTransactionTimeoutMs?: number | undefined;
   /** How long a statement waits for a lock. */
   lockTimeoutMs?: number | undefined;
@@ -112,9 +111,9 @@ interface LostClientLimits {
 
 /**
  * Makes the server check every few seconds whether the client of a new connection still exists, even during a
- * statement. Without this, the server would notice a machine that lost power or network after two hours, and hold the
- * locks of its last transaction until then. A stopped process (SIGSTOP, a debugger, a paused machine) keeps its
- * connection. Only its silence reveals it.
+ * statement. Otherwise, it would take the server two hours to notice that a machine lost power or network, and the
+ * locks of its last transaction would be held until then. A process that is stopped (SIGSTOP, a debugger, a paused
+ * machine) keeps its connection, and is detected only because it sends nothing.
  */
 async function prepareConnection(
   client: pg.ClientBase,
@@ -134,7 +133,7 @@ async function prepareConnection(
     };
     await client.query(config);
   } catch (error) {
-    // If a server or pooler does not know one of the settings, none are set.
+    // If a server or pooler rejects one of the settings, set none of them.
     if ((error as { severity?: unknown }).severity === undefined) throw error;
   }
 }

@@ -7,15 +7,15 @@ import type { SqlDatabase } from './sql-database.ts';
 /** Watches for changes of project data that processes cache: keys, settings and plans. */
 export interface ProjectChanges extends Stoppable {
   /**
-   * Calls back for every change shortly after its commit, no matter which program made it. The argument is null if
-   * anything may have changed, for example after an interruption. `onChange` must not throw.
+   * Calls back shortly after each change is committed, whichever program made it. The argument is null if anything may
+   * have changed, for example after an interruption. `onChange` must not throw.
    */
   subscribe(onChange: (change: ProjectChange | null) => void): void;
-  /** False while changes may be missed. Cached data then expires after `unsubscribedMaxAgeMs`. */
+  /** Returns false while changes may be missed. Cached data then expires after `unsubscribedMaxAgeMs`. */
   isSubscribed(): boolean;
 }
 
-/** How long cached data may be used while changes may be missed. */
+/** How long cached data can be used while changes may be missed, in milliseconds. */
 export const unsubscribedMaxAgeMs = 1000;
 
 export interface ProjectChangesOptions {
@@ -24,7 +24,7 @@ export interface ProjectChangesOptions {
   metrics: Metrics;
 }
 
-/** Uses one connection for the whole process. It can start while the database is down. */
+/** Watches for changes with one connection for the whole process. Can start while the database is down. */
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(

@@ -11,8 +11,8 @@ import { createSqlDatabase } from './sql-database.ts';
 const terminate = 0x58; // 'X'
 
 /**
- * Passes everything to the server except terminate messages, so the client waits indefinitely for the end of the
- * connection.
+ * Starts a proxy that passes everything to the server except terminate messages. The client then waits indefinitely for
+ * the end of the connection.
  */
 async function startWithoutGoodByes({ hostname, port }: URL) {
   const clients = new Set<Socket>();
@@ -45,7 +45,7 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   };
 }
 
-test('a ping whose terminate message is lost delays neither the next ping nor stopping', async () => {
+test('a ping whose closing message is lost delays neither the next ping nor stopping', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);
@@ -73,7 +73,7 @@ test('a ping whose terminate message is lost delays neither the next ping nor st
   }
 });
 
-test('a pool and its process end even if terminate messages are lost', async () => {
+test('a pool and its process stop even if closing messages are lost', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);

@@ -10,18 +10,20 @@ import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
   isReachable(): boolean;
-  /** Reports the error of a statement. Errors that are not about the connection are ignored. */
+  /** Reports the error of a statement. Errors that do not concern the connection are ignored. */
   noteError(error: unknown): void;
   stop(): Promise<void>;
 }
 
 /**
- * Tracks whether the server can be reached, without querying it while all is well. A connection error is only a hint,
- * because a single backend may have been terminated on purpose. It starts pings on a separate connection: the first
- * failed ping marks the database as unreachable, and the next successful one as reachable. So readiness recovers
- * automatically, although a service that is not ready gets no queries.
+ * Tracks whether the server can be reached, without querying it while all is well.
  *
- * @param pool watched for connections that break or cannot be opened.
+ * A connection error is only a hint, because a single backend may have been terminated on purpose. It starts pings on a
+ * separate connection. The first ping that fails marks the database as unreachable, and the next one that succeeds
+ * marks it as reachable. Readiness therefore recovers automatically, although a service that is not ready gets no
+ * queries.
+ *
+ * @param pool watched for connections that break or cannot be opened
  */
 export function watchReachability(
   pool: pg.Pool,
@@ -45,7 +47,7 @@ export function watchReachability(
       isReachable = false;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // Do not keep the process alive just to wait for the database.
+        // The process should not be kept alive only to wait for the database.
         setTimeout(resolve, pingIntervalMs).unref();
       });
     }

@@ -4,23 +4,25 @@ import pg from 'pg';
 import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
 import { beginUserSqlStatement, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
 
-/** The limits of one query. */
+/** The limits of one query: time, and size of the result. */
 export interface ReadLimits {
   /** Aborted when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
   /** The maximum size of the result as sent by the server. */
   maxBytes: number;
-  /** For SQL that a user wrote: runs it in a read-only transaction, with a role that can read few tables. */
+  /**
+   * True for SQL that a user wrote. It runs in a read-only transaction, with a role that can read only a few tables.
+   */
   isUserSql?: boolean;
 }
 
 /** Connections for large queries, separate from those of all other requests. They are read-only. */
 export interface ReadPool {
   /**
-   * Runs one query and calls `each` with the values of a row as soon as it arrives. If the query is aborted or exceeds
-   * a limit, the server stops it before this function returns.
-   * @throws ReadLimitExceeded, the signal's reason, or the driver's error.
+   * Runs one query, and calls `each` with the values of each row as soon as it arrives. If the query is aborted or
+   * exceeds a limit, the server stops it before this function returns.
+   * @throws ReadLimitExceeded, the signal's reason, or the driver's error
    */
   read(text: string, values: unknown[], limits: ReadLimits, each: (row: unknown[]) => void): Promise<void>;
   stop(): Promise<void>;
@@ -36,7 +38,7 @@ export class ReadLimitExceeded extends Error {
   }
 }
 
-/** SQLSTATEs of two kinds: cancelled or too slow, and out of temporary files or memory. */
+/** SQLSTATEs for a query that was cancelled or too slow, and for one that used up temporary files or memory. */
 const outOfTime = '57014';
 const outOfMemory = new Set(['53400', '53200', '53100']);
 
@@ -51,7 +53,7 @@ const settings = {
 export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): ReadPool {
   const config = createConfigReader(options);
   const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
-  // A separate connection for cancellation, so that a query can be stopped even if all others are busy.
+  // A separate connection for cancelling queries, which works even if all others are busy.
   const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
   const barriers = createBarriers(options.logger);
 
@@ -89,7 +91,7 @@ export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTim
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         await cancelling;
-        // Close a connection whose query was stopped, because a late cancellation could stop its next query.
+        // Close a connection whose query was stopped, because a late cancellation could otherwise stop its next query.
         let isBroken = cancelling !== undefined;
         if (hasFailed && limits.isUserSql && !isBroken)
           isBroken = await client.query('ROLLBACK').then(
@@ -108,7 +110,7 @@ export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTim
 /** A missing role or privilege is checked again after this time, because an operator may have granted it. */
 const recheckAfterMs = 60_000;
 
-/** Returns the barriers that the server allows for SQL, and logs once if the role is missing. */
+/** Determines which safeguards the server allows for user SQL. Logs once if the role is missing. */
 function createBarriers(logger: PoolOptions['logger']): (client: pg.PoolClient) => Promise<UserSqlSafeguards> {
   let known: UserSqlSafeguards | null = null;
   let checkedAt = 0;

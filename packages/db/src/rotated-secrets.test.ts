@@ -37,7 +37,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Returns the URL without credentials. */
+/** Returns a database URL without its credentials. */
 function placeOf(url: string): string {
   const place = new URL(url);
   place.username = '';
@@ -78,7 +78,7 @@ test.each([
   ],
 ])('keeps open connections, and uses the new password for new ones: %s', async (_, entries, settings) => {
   await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
-  // The password ends with a line break, as editors add it.
+  // The password ends with a line break, because editors add one.
   secret = mountSecret(Object.fromEntries(Object.entries(entries('first')).map(([key, text]) => [key, `${text}\n`])));
   const database = open(settings());
   try {
@@ -97,7 +97,7 @@ test.each([
   }
 });
 
-test('switches to a second role without an outage: the next connection uses it', async () => {
+test('switching to a second database role causes no outage: the next connection uses the new role', async () => {
   await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
   secret = mountSecret({ username: one, password: 'first' });
   const [DATABASE_USER_FILE, DATABASE_PASSWORD_FILE] = [secret.file('username'), secret.file('password')];
@@ -112,7 +112,7 @@ test('switches to a second role without an outage: the next connection uses it',
   }
 });
 
-test('follows changes of the certificate authority, and ignores an invalid file', async () => {
+test('applies changes of the certificate authority, and ignores an invalid file', async () => {
   const { authorityFile, otherAuthorityFile } = testCertificates;
   secret = mountSecret({ 'ca.crt': readFileSync(otherAuthorityFile, 'utf8') });
   const target = new URL(testDatabase.url);

@@ -1,4 +1,4 @@
-// A connection pool with transactions and health tracking, for programs that write their SQL by hand.
+// A connection pool with transactions and health tracking, for programs whose SQL is written by hand.
 
 import type pg from 'pg';
 import { createTransactions } from './create-transactions.ts';
@@ -12,14 +12,15 @@ export interface SqlDatabase {
   /** Runs single statements outside a transaction, on the same pool. */
   sql: Sql;
   /**
-   * Runs `work` in one READ COMMITTED transaction: commits if it resolves and rolls back if it throws. A broken
-   * connection is discarded. Errors are passed on unchanged (see `isTransientError`).
+   * Runs `work` in one READ COMMITTED transaction. Commits if it resolves, and rolls back if it throws. Discards a
+   * connection that breaks. Errors are thrown unchanged (see `isTransientError`).
    */
   transaction: RunTransaction;
-  /** Listens for notifications on a separate connection outside the pool. Stop it before the database. */
+  /** Listens for notifications on a separate connection outside the pool. Stop the listener before the database. */
   listen(options: ListenOptions): Listener;
   /**
-   * False from the first failed ping after a lost connection until the server responds again. Reading it runs no query.
+   * Returns false from the first failed ping after a lost connection until the server responds again. Calling it runs
+   * no query.
    */
   isHealthy(): boolean;
   stop(): Promise<void>;
@@ -27,14 +28,14 @@ export interface SqlDatabase {
 
 export interface DatabaseOptions extends PoolOptions {
   /**
-   * For processes whose transactions repeat a fixed set of index lookups: each statement is prepared once per
-   * connection and planned once as a lookup, regardless of table statistics. Off by default. A pooler in between must
-   * support prepared statements (PgBouncer: `max_prepared_statements`).
+   * For processes whose transactions repeat a fixed set of index lookups. Each statement is prepared once per
+   * connection, and always planned as an index lookup, whatever the table statistics are. Off by default. A pooler in
+   * between must support prepared statements (PgBouncer: `max_prepared_statements`).
    */
   preparesLookups?: boolean;
   /**
-   * For processes that run many small queries from a fixed set: statements of `sql` with values are prepared once per
-   * connection, and the server decides when to keep a plan. Off by default. Requires the same from a pooler.
+   * For processes that run many small queries from a fixed set. Statements of `sql` with values are prepared once per
+   * connection, and the server decides when to keep a plan. Off by default. A pooler must support it as well.
    */
   preparesQueries?: boolean;
 }
@@ -79,7 +80,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   return { database, pool };
 }
 
-/** A ping has the same time limit as connecting. */
+/** Returns settings with which a ping has the same time limit as connecting. */
 function withinConnectTimeout(config: ReadClientConfig): ReadClientConfig {
   return () => {
     const current = config();
@@ -97,8 +98,8 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; na
         try {
           return (await pool.query({ name, text, values })).rows;
         } catch (error) {
-          // A migration added a column to a table that was prepared with all columns. PostgreSQL rejects the statement
-          // before running it.
+          // A migration added a column to a table that the statement reads with all columns. PostgreSQL rejects the
+          // statement before running it, so it can be prepared again.
           if (!isOutdatedPlanError(error)) throw error;
           return (await pool.query(text, values)).rows;
         }

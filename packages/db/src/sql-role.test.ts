@@ -1,4 +1,4 @@
-// SQL that users write runs in a read-only transaction, with a role that can read only the tables that SQL offers.
+// Tests that user SQL runs in a read-only transaction, with a role that can read only the tables that users can query.
 
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
@@ -44,13 +44,13 @@ test.each(['"user"', 'environment', 'personal_api_key', 'organization', 'session
   },
 );
 
-test('a failed query of a user leaves a usable connection', async () => {
+test('a failed user query leaves the connection usable', async () => {
   await expect(read('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
   await expect(read('DELETE FROM event')).rejects.toMatchObject({ code: '25006' });
   expect(await read('SELECT 1')).toEqual([1]);
 });
 
-test('without the privilege to create roles, queries run with the usual role and a warning is logged', async () => {
+test('without the privilege to create roles, user SQL runs with the usual role and a warning is logged', async () => {
   const user = `limited_${process.pid}`;
   const admin = new pg.Client(database.url);
   await admin.connect();

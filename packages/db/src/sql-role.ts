@@ -1,13 +1,13 @@
-// The database role for SQL that users write. It is a second barrier: even a statement that should not have been built
-// cannot read accounts or keys. Roles belong to the server, so all databases of a server share it.
+// The database role for SQL that users write. It is a second safeguard: even a statement that should not have been
+// built cannot read accounts or keys. Roles belong to a server, so all of its databases share this one.
 
 import type pg from 'pg';
 
 export const sqlRole = 'millrace_sql';
 
 /**
- * Creates the role, lets it read the tables that SQL offers, and lets the current user become it. Without the privilege
- * to do so, nothing changes, and SQL runs with the usual role.
+ * Creates the role, allows it to read the tables that users can query, and allows the current user to switch to it.
+ * Without the privilege to create roles, does nothing, and user SQL runs with the usual role.
  */
 export async function createSqlRole(client: Pick<pg.Client, 'query'>): Promise<void> {
   await client.query(`DO $$ BEGIN
@@ -29,7 +29,7 @@ export async function createSqlRole(client: Pick<pg.Client, 'query'>): Promise<v
   END $$`);
 }
 
-/** Whether the current user may become the role, and limit the size of temporary files. */
+/** Whether the current user can switch to the role, and can limit the size of temporary files. */
 export interface UserSqlSafeguards {
   hasRole: boolean;
   canLimitFiles: boolean;
@@ -43,7 +43,7 @@ export const userSqlSafeguardsQuery = `SELECT
 /** The maximum size of the temporary files of one statement. */
 const maxTemporaryFiles = '1GB';
 
-/** Begins a transaction that cannot write, with the role and the limits that the server allows. */
+/** Begins a read-only transaction, with the role and the limits that the server allows. */
 export function beginUserSqlStatement({ hasRole, canLimitFiles }: UserSqlSafeguards): string {
   return [
     'BEGIN READ ONLY',

@@ -22,7 +22,7 @@ async function readBack(type: string, list: readonly unknown[]): Promise<unknown
   return row?.members;
 }
 
-test('a list parameter transfers any text unchanged', async () => {
+test('passes any text in a list parameter to PostgreSQL unchanged', async () => {
   const withoutNul = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed().replaceAll('\0', ''));
   const odd = ['', 'null', 'NULL', '{}', ',', ' ', '"', '\\', '\\"', "'", '\n\t', 'ü🦊', '{"a":"\\"b\\\\"}'];
   await fc.assert(
@@ -52,11 +52,11 @@ test.each<[string, unknown[], unknown[]]>([
       [3, 4],
     ],
   ],
-])('a list parameter transfers %s: %p', async (type, list, expected) => {
+])('passes %s in a list parameter to PostgreSQL unchanged: %p', async (type, list, expected) => {
   expect(await readBack(type, list)).toEqual(expected);
 });
 
-test('leaves parameters that are not lists unchanged', () => {
+test('passes parameters that are not lists unchanged', () => {
   const when = new Date();
   const bytes = Buffer.from('x');
   expect(toArrayLiterals([1, 'a', null, when, bytes, { a: [1] }])).toEqual([1, 'a', null, when, bytes, { a: [1] }]);

@@ -1,15 +1,21 @@
-/** Prepares statements for sending: the names of prepared statements, and lists in PostgreSQL's array syntax. */
+/**
+ * Prepares statements for sending: chooses names for prepared statements, and converts lists to PostgreSQL's array
+ * syntax.
+ */
 
 /** Limited because every connection keeps every prepared statement. Further statements are sent unprepared. */
 const maxPrepared = 300;
 
 /**
- * Prefix for a statement that is built for one request and rarely repeated, for example with a caller's filters. It is
- * sent unprepared. Otherwise a caller with varying filters would use up the names for all others.
+ * Marks a statement that is built for one request and rarely repeated, for example with a caller's filters. It is sent
+ * unprepared. Otherwise, a caller with varying filters would use up the names of prepared statements.
  */
 export const unpreparedPrefix = '/* unprepared */';
 
-/** Returns a short name for each text, or undefined for a new one when the limit is reached. */
+/**
+ * Creates a function that returns a short name for each text. It returns undefined for a new text if the limit is
+ * reached.
+ */
 export function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
   return (text) => {
@@ -23,18 +29,18 @@ export function createStatementNames(): (text: string) => string | undefined {
   };
 }
 
-/** Detects the error `cached plan must not change result type`, which the server returns before it runs anything. */
+/** Recognizes the error `cached plan must not change result type`, which the server returns before it runs anything. */
 export function isOutdatedPlanError(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
 
-/** Planning all statements of a batch again takes a few milliseconds, which is negligible at this interval. */
+/** At this interval, planning all statements of a batch again costs little: a few milliseconds. */
 const transactionsPerPlan = 16;
 
 /**
- * Decides for each connection when its plans must be made again. It must be called once before each transaction. Plans
- * are remade often at first, because empty tables grow quickly, and later every `transactionsPerPlan` transactions.
+ * Decides for each connection when its statements must be planned again. Call it once before each transaction. This
+ * happens often at first, because empty tables grow quickly, and later every `transactionsPerPlan` transactions.
  */
 export function createPlanExpiry(): { isDue(connection: object): boolean } {
   const transactions = new WeakMap<object, number>();
@@ -49,7 +55,7 @@ export function createPlanExpiry(): { isDue(connection: object): boolean } {
 
 /**
  * Converts lists in the values of a statement to PostgreSQL's array syntax. `pg` does the same, but builds the text
- * item by item and searches each item twice. Statements for a whole batch have thousands of items.
+ * item by item and searches each item twice, which is slow for the thousands of items in statements for a whole batch.
  */
 export function toArrayLiterals(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value));
@@ -81,7 +87,10 @@ function memberText(member: unknown): string | null {
   }
 }
 
-/** Always quoted, because some texts have a meaning without quotes, for example `null`. */
+/**
+ * Quotes an item of an array. This is always done, because some texts have a meaning without quotes, for example
+ * `null`.
+ */
 function quoted(text: string): string {
   return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }

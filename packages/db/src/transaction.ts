@@ -1,4 +1,4 @@
-// The interfaces through which stores run SQL, alone or in a transaction.
+// The interfaces through which stores run SQL, in a transaction or outside of one.
 
 import type pg from 'pg';
 import type { Statements } from './pg-internals/send-pipelined.ts';
@@ -12,17 +12,16 @@ export interface Sql {
 export interface Transaction extends Sql {
   readonly isTransaction: true;
   /**
-   * Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`. If there are many, they are created as the
-   * server accepts them.
+   * Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`. If there are many chunks, they are created only
+   * as fast as the server accepts them.
    */
   copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
   /**
    * Sends the queries that `send` starts without waiting between them. They run in order. `copy` is not allowed.
-   *
-   * @throws the error of the first failed query, after all have ended.
+   * @throws the error of the first query that failed, after all have ended
    */
   pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
-  /** Like `pipeline`, followed by COMMIT. Nothing can be sent after that. */
+  /** Like `pipeline`, but followed by COMMIT. Nothing can be sent after it. */
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 
@@ -32,5 +31,5 @@ export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promi
 /** Runs a statement and reports its errors, which may show that the server is down. */
 export type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Returns the name under which a text is prepared, or undefined to send it unprepared. */
+/** Returns the name under which a statement is prepared, or undefined to send it unprepared. */
 export type FindStatementName = (text: string) => string | undefined;

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const add = (id: number) => `UPDATE counter SET value = value + 1 WHERE id = ${id}`;
 
-/** Runs a transaction whose backend an operator terminates. */
+/** Runs a transaction whose backend is terminated, as by an operator. */
 async function killedTransaction(): Promise<unknown> {
   return database.transaction(async (tx) => {
     const [backend] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -46,7 +46,7 @@ async function killedTransaction(): Promise<unknown> {
   });
 }
 
-/** Two transactions lock two rows in opposite order, and PostgreSQL aborts one of them. */
+/** Causes a deadlock: two transactions lock two rows in opposite order, and PostgreSQL aborts one of them. */
 async function deadlock(): Promise<unknown> {
   let arrived = 0;
   const gate: { open?: () => void } = {};

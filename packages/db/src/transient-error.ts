@@ -1,12 +1,12 @@
 /**
- * SQLSTATEs after which the same work may succeed on the same connection: serialization failure, deadlock, lock and
- * statement timeouts, disk or memory full, read-only server during a failover.
+ * SQLSTATEs after which the same work may succeed on the same connection: serialization failure, deadlock, lock or
+ * statement timeout, disk or memory full, and a read-only server during a failover.
  */
 const repeatableStates = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '25006']);
 
 /**
- * SQLSTATEs with which a server ends a connection or rejects a new one: shutdown, crash, starting, idle, idle in
- * transaction, transaction too long, too many connections.
+ * SQLSTATEs with which a server ends a connection or rejects a new one: shutdown, crash, startup, idle for too long (in
+ * or outside a transaction), transaction too long, and too many connections.
  */
 const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04', '53300']);
 
@@ -22,12 +22,12 @@ const systemCodes = new Set([
   'ECONNABORTED',
 ]);
 
-/** Prisma errors: cannot reach, timed out, connection closed. */
+/** Prisma's errors for a server that cannot be reached, that timed out, or that closed the connection. */
 const prismaConnectionCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017']);
 
 /**
- * Prisma errors: no free connection in the pool in time, write conflict or deadlock, transaction could not begin in
- * time.
+ * Prisma's errors for a pool without a free connection, for a write conflict or deadlock, and for a transaction that
+ * could not begin in time.
  */
 const prismaRepeatableCodes = new Set(['P2024', 'P2034', 'P2028']);
 
@@ -45,8 +45,8 @@ const driverMessages =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
 
 /**
- * Whether the same work may succeed later, because the error is not caused by its data. Also checks `cause`, Prisma's
- * metadata and aggregated errors.
+ * Returns whether the same work may succeed later, because its data did not cause the error. Also checks `cause`,
+ * Prisma's metadata and aggregated errors.
  */
 export function isTransientError(error: unknown): boolean {
   return someError(
@@ -59,7 +59,9 @@ export function isTransientError(error: unknown): boolean {
   );
 }
 
-/** Whether the connection was lost or could not be opened. A subset of `isTransientError`. */
+/**
+ * Returns whether the connection was lost or could not be opened. These errors are also transient (`isTransientError`).
+ */
 export function isConnectionError(error: unknown): boolean {
   return someError(error, isConnectionFailure);
 }
@@ -81,7 +83,7 @@ interface ErrorFacts {
   message: string;
 }
 
-/** Whether the predicate holds for the error or for one of its causes. */
+/** Returns whether the predicate is true for the error or for one of its causes. */
 function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 8) return false;
   const { code, originalCode, kind, message, cause, errors, meta } = error as Record<string, unknown>;
@@ -97,7 +99,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether PostgreSQL rejected a row because its key already exists. */
+/** Returns whether PostgreSQL rejected a row because its key already exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '23505';
 }

@@ -2,11 +2,11 @@
 
 import { createTimeZone } from './time-zone.ts';
 
-/** How often a batch export runs, and which time span each run covers (docs/api/batch-exports.md). */
+/** How often a batch export runs. This is also the length of time that each run covers (docs/api/batch-exports.md). */
 export const exportIntervals = ['hour', 'day', 'week', 'every 5 minutes', 'every 15 minutes'] as const;
 export type ExportInterval = (typeof exportIntervals)[number];
 
-/** Includes `start` and excludes `end`. */
+/** A period of time that includes `start` and excludes `end`. */
 export interface TimeSpan {
   start: Date;
   end: Date;
@@ -35,11 +35,10 @@ export interface ExportRhythm {
 }
 
 /**
- * Returns the interval that contains a moment. Intervals follow each other without gap or overlap. Hour and minute
- * intervals begin on UTC boundaries. Day and week intervals begin at an hour of local time, so one day a year has 23
- * hours and one has 25. The following interval is the one that contains `end`.
- *
- * @param rhythm `timezone` is an IANA name.
+ * Returns the interval that contains a moment. Intervals follow each other without a gap or an overlap. Intervals of
+ * hours and minutes begin at UTC boundaries. Intervals of days and weeks begin at an hour of local time, so one day a
+ * year has 23 hours and another has 25. The next interval is the one that contains `end`.
+ * @param rhythm `timezone` is an IANA name
  */
 export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const { interval, timezone, offset_day, offset_hour } = rhythm;
@@ -54,24 +53,24 @@ export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const begin = (day: number) => new Date(zone.toInstant(day * dayMs + (offset_hour ?? 0) * 60 * minuteMs));
   const today = Math.floor(zone.toWallTime(moment.getTime()) / dayMs);
   let day = Math.floor((today - firstDay) / days) * days + firstDay;
-  // A local start time that daylight saving time skips is moved, so compare instants instead of local times.
+  // If daylight saving time skips a local start time, the start moves, so this compares instants instead of local
+  // times.
   if (begin(day) > moment) day -= days;
   return { start: begin(day), end: begin(day + days) };
 }
 
 export interface ExportSchedule extends ExportRhythm {
-  /** No run is triggered before this time. */
+  /** The time before which no run is triggered. */
   start_at: Date | null;
-  /** No run is triggered after this time. */
+  /** The time after which no run is triggered. */
   end_at: Date | null;
 }
 
 /**
- * Returns the interval that an export covers next if everything before `from` is exported or irrelevant. Its run is
- * triggered at its end. Null if the end would be after `end_at`.
- *
- * @param exportedUntil the end of the last exported interval, which may belong to a previous rhythm. An interval that
- *   reaches further back starts here, so that no event is exported twice.
+ * Returns the interval that an export covers next if everything before `from` is exported or is not needed. Its run is
+ * triggered at its end. Null if that would be after `end_at`.
+ * @param exportedUntil the end of the last exported interval, which may have had a different length. An interval that
+ *   began earlier starts here, so that no event is exported twice.
  */
 export function nextExportInterval(
   schedule: ExportSchedule,
@@ -87,8 +86,8 @@ export function nextExportInterval(
 }
 
 /**
- * Splits a range into the time spans of export runs. Each run covers one interval. The first and the last span are cut
- * to the range.
+ * Splits a range into the time spans of export runs. Each run covers one interval. The first and the last span are
+ * trimmed to the range.
  */
 export function* exportSpans({ start: from, end: until }: TimeSpan, rhythm: ExportRhythm): Generator<TimeSpan> {
   for (let start = from; start < until; ) {

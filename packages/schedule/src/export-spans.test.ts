@@ -16,7 +16,7 @@ test('splits a range into consecutive intervals, and trims the first and the las
   ]);
 });
 
-test('returns one span for a range within an interval, and none for an empty range', () => {
+test('returns one span for a range within one interval, and none for an empty range', () => {
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T12:15Z')).toEqual(['11-10T10:30 11-10T12:15']);
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T10:30Z')).toEqual([]);
 });

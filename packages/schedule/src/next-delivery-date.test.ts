@@ -116,7 +116,7 @@ describe('nextDeliveryDate', () => {
   });
 
   test.each(['2022-01-11T10:00Z', '2022-01-02T10:00Z'])(
-    'subscription-009-S12: skips a date less than 15 minutes away after the delivery at %s',
+    'subscription-009-S12: skips a date that is less than 15 minutes after the delivery at %s',
     (previous) => {
       expect(next('2022-01-11T09:55Z', every('2022-01-01T10:00Z'), { previous })).toBe('2022-01-12T10:00Z');
     },
@@ -131,21 +131,21 @@ describe('local time', () => {
     ['on the day daylight saving time starts', '2025-03-08T15:00Z', '2025-03-09T13:00Z'],
     ['in summer', '2025-07-01T00:00Z', '2025-07-01T13:00Z'],
     ['on the day daylight saving time ends', '2025-11-01T14:00Z', '2025-11-02T14:00Z'],
-  ])('keeps nine o’clock in New York at nine o’clock %s', (_name, now, expected) => {
+  ])('keeps a delivery at nine o’clock in New York at nine o’clock %s', (_name, now, expected) => {
     expect(next(now, nine, { timeZone })).toBe(expected);
   });
 
-  test('moves a skipped local time by the gap: 02:30 becomes 03:30', () => {
+  test('moves a delivery at a local time that is skipped by the length of the gap: 02:30 becomes 03:30', () => {
     const words = every('2025-03-01T07:30Z');
     expect(next('2025-03-08T08:00Z', words, { timeZone })).toBe('2025-03-09T07:30Z');
     expect(next('2025-03-09T08:00Z', words, { timeZone })).toBe('2025-03-10T06:30Z');
   });
 
-  test('uses the first of two moments with the same local time', () => {
+  test('uses the first of two moments that have the same local time', () => {
     expect(next('2025-11-01T12:00Z', every('2025-10-01T05:30Z'), { timeZone })).toBe('2025-11-02T05:30Z');
   });
 
-  test('keeps a start in the second of two repeated hours', () => {
+  test('keeps a start time that is in the second of two repeated hours', () => {
     expect(next('2025-11-01T12:00Z', every('2025-11-02T06:30Z'), { timeZone })).toBe('2025-11-02T06:30Z');
   });
 

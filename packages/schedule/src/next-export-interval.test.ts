@@ -23,7 +23,7 @@ test('triggers no export run before start_at or after end_at', () => {
   expect(nextExportInterval({ ...schedule, end_at: at('2026-11-21T05:59Z') }, from)).toBeNull();
 });
 
-test('cuts an interval at the end of the last one that was exported with another rhythm', () => {
+test('ends an interval early if the next one was already exported at another frequency', () => {
   const daily: ExportSchedule = { ...schedule, interval: 'day' };
   const exportedUntil = at('2026-11-21T05:00Z');
   expect(nextExportInterval(daily, exportedUntil, exportedUntil)).toEqual({

@@ -6,7 +6,7 @@ const { RRule } = rrule;
 const dayMs = 86_400_000;
 const firstMoment = Date.UTC(2019, 0, 1);
 
-/** Uses the rrule library as a reference implementation in UTC, where its results are reliable. */
+/** Computes the next occurrence with the rrule library, as a reference in UTC, where its results are reliable. */
 function libraryNext(rule: RecurrenceRule, after: Date): Date | null {
   const byweekday = rule.byweekday?.length ? rule.byweekday.map((name) => weekdays.indexOf(name)) : null;
   const options = {
@@ -32,15 +32,15 @@ const anyRule = fc
     startDate: fc.integer({ min: 0, max: 1500 * 24 }).map((hours) => new Date(firstMoment + hours * 3_600_000)),
     untilDate: fc.option(fc.integer({ min: 0, max: 3000 }).map((days) => new Date(firstMoment + days * dayMs))),
   })
-  // Excludes rules for which the library deviates from RFC 5545. In the week of the start, it counts positions among
-  // the remaining days only. It also treats a position before the first day of a set as the first day, where RFC 5545
-  // selects nothing.
+  // Exclude rules for which the library deviates from RFC 5545. In the week of the start, it counts positions among the
+  // remaining days only. For a position before the first day of a set, it returns the first day, but RFC 5545 selects
+  // nothing.
   .filter(({ frequency, byweekday, bysetpos }) => {
     if (!byweekday?.length || bysetpos === null) return true;
     return frequency === 'daily' ? Math.abs(bysetpos) === 1 : frequency !== 'weekly' && bysetpos >= -4;
   });
 
-test('computes the same dates as the rrule library', () => {
+test('computes the same occurrences as the rrule library', () => {
   fc.assert(
     fc.property(anyRule, fc.integer({ min: -100, max: 3000 }), (rule, days) => {
       const after = new Date(firstMoment + days * dayMs + 7_200_000);
@@ -50,7 +50,7 @@ test('computes the same dates as the rrule library', () => {
   );
 });
 
-test('finds the same dates from any point as by iterating from the start, also across daylight saving time', () => {
+test('computes the same dates when starting at any date as when iterating from the start, also across daylight saving time', () => {
   const zones = fc.constantFrom('America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago');
   fc.assert(
     fc.property(anyRule, zones, fc.integer({ min: 0, max: 40 }), (rule, zone, steps) => {
@@ -61,7 +61,7 @@ test('finds the same dates from any point as by iterating from the start, also a
         walked = nextOccurrence(rule, walked, zone);
       }
       if (walked) expect(walked.getTime()).toBeGreaterThan(before.getTime());
-      // A moment just before the second date must return the second date.
+      // The next date after a moment just before the second date must be the second date.
       const between = new Date((walked?.getTime() ?? before.getTime() + dayMs) - 1);
       if (between.getTime() >= before.getTime()) expect(nextOccurrence(rule, between, zone)).toEqual(walked);
     }),
@@ -69,7 +69,7 @@ test('finds the same dates from any point as by iterating from the start, also a
   );
 });
 
-test('counts weekly positions among all days of the week, including those before the start', () => {
+test('bysetpos counts all matching weekdays of a week, including those before the start', () => {
   const rule: RecurrenceRule = {
     frequency: 'weekly',
     interval: 1,

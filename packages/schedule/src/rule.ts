@@ -5,31 +5,31 @@ import { createTimeZone } from './time-zone.ts';
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
 
-/** Monday comes first because weeks begin on Monday in Millrace (docs/api/subscriptions.md#delivery-dates). */
+/** Monday is first, because weeks begin on Monday in Millrace (docs/api/subscriptions.md#delivery-dates). */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** A recurrence rule: the part of RFC 5545 that subscriptions support. */
+/** A recurrence rule, with the parts of RFC 5545 that subscriptions support. */
 export interface RecurrenceRule {
   frequency: Frequency;
   /** The number of days, weeks, months or years between occurrences, at least 1. */
   interval: number;
-  /** Null or empty means that `startDate` determines the day. */
+  /** The weekdays of occurrences. If null or empty, `startDate` determines the day. */
   byweekday: readonly Weekday[] | null;
   /** Selects the n-th matching day of each period, counted from the end if negative. Ignored without `byweekday`. */
   bysetpos: number | null;
   /** The total number of occurrences, counted from `startDate`. */
   count: number | null;
-  /** First day of the schedule, and time of day of all occurrences. Fractions of a second are dropped. */
+  /** The first day of the schedule, and the time of day of all occurrences. Fractions of a second are dropped. */
   startDate: Date;
-  /** The last moment at which an occurrence is allowed. */
+  /** The latest time at which an occurrence is allowed. */
   untilDate: Date | null;
 }
 
 const units: Record<Frequency, string> = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' };
 const ordinals: Record<number, string> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' };
 
-/** Describes a rule in the words that existing clients expect (docs/api/subscriptions.md#delivery-dates). */
+/** Describes a rule with the words that existing clients expect (docs/api/subscriptions.md#delivery-dates). */
 export function describeRule({
   frequency,
   interval,
@@ -49,17 +49,16 @@ function dayWord(byweekday: readonly Weekday[]): string {
 }
 
 /**
- * A subscription created less than this before a delivery date starts with the following date
+ * If a subscription is created less than this before a delivery date, it starts with the following date
  * (docs/api/subscriptions.md#delivery-dates).
  */
 const noticeMs = 15 * 60_000;
 
 /**
- * Returns the next delivery date of a subscription: the first occurrence of its rule that is more than 15 minutes away
- * and later than `previous`. Null if no occurrence is left.
- *
- * @param previous the date that has just been delivered. Null if the rule is new or has changed.
- * @param timeZone IANA name of the project time zone, which determines days and the time of day.
+ * Returns the next delivery date of a subscription: the first occurrence of its rule that is more than 15 minutes in
+ * the future and later than `previous`. Null if there are no more occurrences.
+ * @param previous the date of the last delivery. Null if the rule is new or has changed.
+ * @param timeZone IANA name of the project time zone, which determines days and the time of day
  */
 export function nextDeliveryDate(
   rule: RecurrenceRule,
@@ -73,13 +72,14 @@ const dayMs = 86_400_000;
 const lastDay = dayOf(9999, 11, 31);
 
 /**
- * Returns the first occurrence of a rule strictly after a moment, or null if none is left (RFC 5545 section 3.3.10;
- * weeks begin on Monday). Days and the time of day are local to the time zone, so 9 o'clock stays 9 o'clock during
- * daylight saving time.
- * The libraries we evaluated either ignore time zones or iterate over every occurrence from the start of the rule,
- * which takes seconds or never ends if the start is long ago. This implementation goes directly to the relevant period.
+ * Returns the first occurrence of a rule strictly after a moment, or null if there are no more (RFC 5545 section
+ * 3.3.10, with weeks that begin on Monday). Days and the time of day are local to the time zone, so 9 o'clock stays 9
+ * o'clock during daylight saving time.
  *
- * @param zoneName IANA name.
+ * The libraries we evaluated either ignore time zones or iterate over every occurrence from the start of the rule. If
+ * the start is long ago, this takes seconds or never ends. This implementation goes directly to the relevant period.
+ *
+ * @param zoneName IANA name
  */
 export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: string): Date | null {
   if (rule.count !== null && rule.count <= 0) return null;
@@ -88,7 +88,7 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
   const startWallTime = zone.toWallTime(start);
   const startDay = Math.floor(startWallTime / dayMs);
   const timeOfDay = startWallTime - startDay * dayMs;
-  // The start itself may be the second of two moments with the same local time.
+  // The start may be the second of two moments with the same local time.
   const instantOf = (day: Day) => (day === startDay ? start : zone.toInstant(day * dayMs + timeOfDay));
   const afterDay = Math.floor(zone.toWallTime(after.getTime()) / dayMs);
 
@@ -101,14 +101,14 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
 }
 
 /**
- * Yields the days of a rule that may lie after `afterDay`. The day before `afterDay` is included because a change of
- * the UTC offset can move a time across midnight.
+ * Yields the days of a rule on which an occurrence can be after `afterDay`. This includes the day before it, because a
+ * change of the UTC offset can move a time across midnight.
  */
 function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Generator<Day> {
   const periods = periodsOf(rule, startDay);
   const first = periods.numberOf(startDay);
   const steps = Math.floor((periods.numberOf(afterDay) - first) / rule.interval) - 1;
-  // A rule with a count must be counted from its start. Other rules can skip ahead.
+  // A rule with a count must be counted from its start. For other rules, earlier periods can be skipped.
   let period = rule.count === null ? first + Math.max(0, steps) * rule.interval : first;
   let remaining = rule.count ?? Number.POSITIVE_INFINITY;
   const end = periods.numberOf(lastDay);
@@ -124,17 +124,17 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   }
 }
 
-/** The calendar repeats after this many periods, so a rule without a match in that many periods never matches. */
+/** The calendar repeats after this number of periods. A rule without a match in that time never matches. */
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
 /**
- * Numbers the days, weeks, months or years in which a rule counts. A rule uses every `interval`-th of them, beginning
- * with that of its start.
+ * The numbered days, weeks, months or years in which a rule counts. A rule uses every `interval`-th one, beginning with
+ * the one that contains its start.
  */
 interface Periods {
   /** Returns the number of the period that contains a day. */
   numberOf(day: Day): number;
-  /** Returns the matching days of one period in order. Some may lie before the start. */
+  /** Returns the matching days of one period in order. Some may be before the start. */
   daysOf(period: number): readonly Day[];
 }
 
@@ -143,7 +143,7 @@ function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;
   const { numberOf, daysOf } = undivided(rule.frequency, startDay, byweekday);
   const { bysetpos } = rule;
-  // `bysetpos` is ignored if the rule has no weekdays, because some clients always send it.
+  // `bysetpos` has no effect without weekdays, because some clients always send it.
   if (byweekday === null || bysetpos === null) return { numberOf, daysOf };
   return {
     numberOf,
@@ -195,7 +195,7 @@ function undivided(frequency: Frequency, startDay: Day, byweekday: ReadonlySet<n
   }
 }
 
-/** Skips months that do not have this day: 31 April does not become 1 May. */
+/** Leaves out a day that its month does not have, so that 31 April does not become 1 May. */
 function within(day: Day, end: Day): Day[] {
   return day < end ? [day] : [];
 }
@@ -209,13 +209,13 @@ function dayOf(year: number, month: number, dayOfMonth: number): Day {
   return date.getTime() / dayMs;
 }
 
-/** `month` starts at 0. */
+/** Returns the date of a day. `month` starts at 0. */
 function calendarDate(day: Day): { year: number; month: number; dayOfMonth: number } {
   const date = new Date(day * dayMs);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth(), dayOfMonth: date.getUTCDate() };
 }
 
-/** Returns 0 for Monday. 1 January 1970 was a Thursday. */
+/** Returns the weekday of a day, starting with 0 for Monday. 1 January 1970 was a Thursday. */
 function weekdayIndex(day: Day): number {
   return (((day + 3) % 7) + 7) % 7;
 }

@@ -3,14 +3,15 @@
 const dayMs = 86_400_000;
 
 /**
- * Converts between instants and local time. An instant is milliseconds since 1970. A wall time is a local time read as
- * if it were UTC.
+ * Converts between instants and local time. An instant is a number of milliseconds since 1970. A wall time is a local
+ * time that is represented as if it were in UTC.
  */
 export interface TimeZone {
   toWallTime(instant: number): number;
   /**
-   * Returns the instant of a wall time. If it occurs twice (clocks go back), the first one. If it does not occur
-   * (clocks go forward), it is computed with the previous offset, so 02:30 becomes 03:30 (RFC 5545 section 3.3.5).
+   * Returns the instant of a wall time. If the wall time occurs twice because clocks go back, returns the first
+   * instant. If it does not occur because clocks go forward, computes the instant with the previous offset, so 02:30
+   * becomes 03:30 (RFC 5545 section 3.3.5).
    */
   toInstant(wallTime: number): number;
 }
@@ -18,9 +19,9 @@ export interface TimeZone {
 const utc: TimeZone = { toWallTime: (instant) => instant, toInstant: (wallTime) => wallTime };
 
 /**
- * Whether this is the name of a time zone, current or historical, exactly as the IANA database writes it. Rejects an
- * offset such as `+02:00`, although Intl accepts it, and a name in another case, because other programs would not find
- * it.
+ * Returns whether this is the name of a time zone, current or historical, exactly as the IANA database writes it.
+ * Rejects an offset such as `+02:00`, although Intl accepts it, and a name in another case, because other programs
+ * would not find it.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
@@ -34,7 +35,8 @@ export function isTimeZone(name: string): boolean {
 
 /**
  * Creates the conversions for a time zone.
- * @param name IANA name. An unknown name is treated as UTC, because a stored name may outlive its zone.
+ * @param name IANA name. A name that does not exist is treated as UTC, because a time zone can be removed after its
+ *   name was stored.
  */
 export function createTimeZone(name: string): TimeZone {
   if (name === 'UTC' || !isTimeZone(name)) return utc;
@@ -43,7 +45,7 @@ export function createTimeZone(name: string): TimeZone {
   return {
     toWallTime: (instant) => instant + offsetAt(instant),
     toInstant(wallTime) {
-      // No zone changes its offset twice within two days.
+      // No time zone changes its offset twice within two days.
       const before = wallTime - offsetAt(wallTime - dayMs);
       const after = wallTime - offsetAt(wallTime + dayMs);
       if (before === after) return before;
@@ -53,14 +55,20 @@ export function createTimeZone(name: string): TimeZone {
   };
 }
 
-/** A time range in which a time zone has the same offset from UTC. All three are milliseconds, and `to` is exclusive. */
+/**
+ * A time range in which the offset of a time zone from UTC does not change. All fields are in milliseconds, and `to` is
+ * exclusive.
+ */
 export interface OffsetSpan {
   from: number;
   to: number;
   offset: number;
 }
 
-/** Returns the offsets of a time zone within a time range, in chronological order. @param name as in `createTimeZone` */
+/**
+ * Returns the offsets of a time zone within a time range, in chronological order.
+ * @param name see `createTimeZone`
+ */
 export function offsetSpans(name: string, { from, to }: { from: number; to: number }): OffsetSpan[] {
   const { toWallTime } = createTimeZone(name);
   const offsetAt = (instant: number) => toWallTime(instant) - instant;
@@ -84,8 +92,8 @@ export function offsetSpans(name: string, { from, to }: { from: number; to: numb
 }
 
 /**
- * Creating a formatter takes longer than using it. Only valid names are cached, so the cache has a few hundred entries
- * at most.
+ * Creating a formatter takes longer than using it. Only valid names are cached, so the cache has at most a few hundred
+ * entries.
  */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
@@ -110,7 +118,7 @@ function formatterOf(name: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** A precision of one second suffices, because UTC offsets are whole seconds. */
+/** Formatting to the second is precise enough, because UTC offsets are whole seconds. */
 function wallTimeOf(formatter: Intl.DateTimeFormat, instant: number): number {
   const parts: Record<string, number> = {};
   for (const { type, value } of formatter.formatToParts(instant)) parts[type] = Number(value);

@@ -15,7 +15,9 @@ interface CreateOptions extends ApiOptions {
   organization?: boolean;
 }
 
-/** Adds `annotations …`, which manages notes about points in time. A deployment script can use it to mark a release. */
+/**
+ * Adds `annotations …`, which manages notes about points in time. For example, a deployment script can mark a release.
+ */
 export function addAnnotationCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('annotations').description('manage project annotations through the management API');
   const list = commands

@@ -1,4 +1,4 @@
-// `millrace console-link`: creates a link with which a user signs in once, such as the first owner.
+// `millrace console-link`: creates a link with which a user, such as the first owner, can sign in once.
 
 import { createOneTimeLink, listOrganizations } from '@millrace/accounts';
 import type { Command } from 'commander';

@@ -103,7 +103,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
   test('lists, shows, replays and discards dead letters', async () => {
     const first = await appendLetter(1, 'invalid_uuid');
     const second = await appendLetter(2, 'processing_error');
-    // Append the same dead letter again, as a consumer does that crashes before it stores its offset.
+    // Append the same dead letter again, like a consumer that crashes before it stores its offset.
     await appendLetter(2, 'processing_error');
     expect(await runJson('dead-letters', 'list')).toEqual(
       expect.arrayContaining([
@@ -135,7 +135,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
       [first, 'discarded'],
       [second, 'replayed'],
     ]);
-    // A dead letter that is named on the command line is replayed even if a decision about it was already made.
+    // A dead letter that is named on the command line is replayed even if it was already replayed or discarded.
     expect(await runJson('dead-letters', 'replay', first)).toEqual({ replayed: 1, skipped: 0 });
     expect(await recordsOf(topics.live)).toHaveLength(2);
   });
@@ -177,7 +177,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     expect(await recordsOf(topics.live)).toEqual([]);
   });
 
-  test('tail prints new events that match the filter until it is interrupted', async () => {
+  test('`tail` prints new events that match the filter until it is interrupted', async () => {
     const processed = (project_id: number, event: string): Partial<ProcessedEvent> => ({
       version: 1,
       uuid: randomUUID(),
@@ -198,7 +198,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     let sent = 0;
     await eventually(
       async () => {
-        // tail starts at the end of the topic at a moment unknown to the test, so publish until it prints an event.
+        // The test does not know when tail has found the end of the topic, so it publishes until tail prints an event.
         sent += 1;
         await publish(processed(8, 'elsewhere'), processed(7, `seen ${sent}`));
         return out.length > 0;
@@ -216,7 +216,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
   });
 });
 
-test('tail reports an unreachable log in one line', async () => {
+test('`tail` reports an unreachable log in one line', async () => {
   const err: string[] = [];
   const exitCode = await runCli(['tail'], {
     env: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' },
@@ -228,7 +228,7 @@ test('tail reports an unreachable log in one line', async () => {
   expect(err.join('')).not.toContain('database');
 });
 
-test('an incomplete list of dead letters says so, and says how far each partition was read', async () => {
+test('reports that a list of dead letters is incomplete, and how far each partition was read', async () => {
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
   const log = createPostgresLog({ database, logger, ...patience });
   const prefix = `t-${randomUUID()}.`;

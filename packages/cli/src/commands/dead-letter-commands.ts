@@ -1,4 +1,5 @@
-// The command `millrace dead-letters`: lists dead letters, and discards or appends them again (dead-letter replay).
+// The command `millrace dead-letters`: lists dead letters, appends them to their topic again (dead-letter replay), or
+// discards them.
 
 import { type DecidedDeadLetter, readDeadLetterDecisions, storeDeadLetterDecisions } from '@millrace/db';
 import {
@@ -130,8 +131,8 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
       const decisions = await readDeadLetterDecisions(session.sql);
-      // A consumer that crashes before it stores its offset appends a dead letter again, so identify dead letters by
-      // name.
+      // A consumer that crashes before it stores its offset appends the same dead letter again, so dead letters are
+      // identified by name.
       const found = new Map<string, DecodedDeadLetter>();
       const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
@@ -167,9 +168,9 @@ function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadL
 }
 
 /**
- * Returns the dead letters to change. Selecting all of them requires --all. Names also select dead letters that already
- * have a decision.
- * @throws UsageError without names, a filter and --all.
+ * Returns the dead letters to replay or discard. Selecting all of them requires --all. A dead letter that is named is
+ * selected even if it was replayed or discarded before.
+ * @throws UsageError without names, a filter or --all
  */
 function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter {
   const filter = filterOf(options);
@@ -203,7 +204,7 @@ interface DeadLetterFilter {
   projectApiKey?: string;
   since?: Date;
   until?: Date;
-  /** Whether to select also dead letters that already have a decision. */
+  /** Whether to include dead letters that were already replayed or discarded. */
   includeDecided?: boolean;
 }
 
@@ -221,7 +222,7 @@ function matchesFilter(
   return includeDecided === true || findDeadLetterDecision(letter, decisions) === null;
 }
 
-/** Parses an ISO 8601 time, or an age such as `90m`, `24h` or `7d`. */
+/** Parses a time in ISO 8601, or an age such as `90m`, `24h` or `7d`. */
 function parseTime(text: string): Date {
   const ago = /^(\d{1,6})([mhd])$/.exec(text);
   const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };

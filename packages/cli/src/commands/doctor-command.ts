@@ -1,4 +1,4 @@
-// `millrace doctor`: checks the settings and servers of an installation, and says how to fix problems.
+// `millrace doctor`: checks the settings and servers of an installation, and prints how to fix problems.
 
 import { createDatabase } from '@millrace/db';
 import { createLogger, readConfig } from '@millrace/runtime';
@@ -14,7 +14,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
 import { defaultPrismaDirectory } from './installation-commands.ts';
 
-/** One connection per PostgreSQL check, so that a check that hangs does not block the others. */
+/** One connection for each PostgreSQL check, so that a check that hangs does not block the others. */
 const poolSize = 14;
 const queryTimeoutMs = 4500;
 
@@ -32,7 +32,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');
-      // A server that does not respond becomes a finding, so connection errors are not logged as well.
+      // A server that does not respond is reported as a finding, so connection errors are not logged too.
       logger.silent = true;
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
@@ -51,7 +51,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
 /** Formats a finding as one line, with its advice in a second line. */
 function toText({ check, state, found, advice }: NamedFinding): string {
   const lines = [`${state.padEnd(7)}  ${check}: ${found}`, ...(advice === null ? [] : [`         → ${advice}`])];
-  // A control character could move the reader's cursor.
+  // Replaces control characters, because they could move the terminal's cursor.
   return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
 }
 

@@ -88,7 +88,7 @@ function parted(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Parses a property value: `5` is a number, `true` a boolean and `free` a string. */
+/** Parses a property value from the command line: `5` becomes a number, `true` a boolean and `free` a string. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -119,7 +119,7 @@ function toRow(flag: Flag): Row {
   };
 }
 
-/** More conditions would not fit into one line of a list. */
+/** Maximum number of conditions in one line of a list. */
 const shownConditions = 3;
 
 /** Summarizes the release conditions, for example as `30%` or `100% where email; 20% where plan, country → green`. */
@@ -165,8 +165,8 @@ function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unkn
 }
 
 /**
- * Applies `--rollout` to the single condition of the given filters, or else of the stored ones. Without any condition,
- * it applies to all users.
+ * Applies `--rollout` to the only condition of the given filters, or of the stored ones. If there is no condition, it
+ * applies to all users.
  */
 function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): Filters | undefined {
   const given = text === undefined ? undefined : readFilters(text);

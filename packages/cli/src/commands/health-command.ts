@@ -1,12 +1,11 @@
-// `millrace health`: shows whether a project's events are stored, and with what delay.
+// `millrace health`: shows whether the events of a project are being stored, and how long they are delayed.
 
 import type { Command } from 'commander';
 import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 /**
- * The fields of the management API's health response that are printed for people. `--json` prints the complete
- * response.
+ * The fields of the management API's health response that are printed as text. `--json` prints the complete response.
  */
 interface Health {
   version: string;
@@ -28,8 +27,8 @@ interface Health {
 }
 
 /**
- * Adds `health`, which shows whether a project's events are stored, and with what delay. `doctor` checks servers and
- * disks.
+ * Adds `health`, which shows whether the events of a project are being stored, and how long they are delayed. To check
+ * servers and disks, use `doctor`.
  */
 export function addHealthCommand(program: Command, terminal: Terminal): void {
   addApiOptions(

@@ -19,7 +19,8 @@ interface SentEvent {
 }
 
 /**
- * A stub of the ingest host that returns what a test asks for. test-e2e/import.kafka.test.ts imports into the real one.
+ * A server that replaces the ingest host and returns the responses that a test defines. test-e2e/import.kafka.test.ts
+ * imports into the real host.
  */
 let host: Server;
 let batches: SentEvent[][];
@@ -144,7 +145,7 @@ describe('a file with invalid lines', () => {
   });
 });
 
-test('an import splits a batch that is too large, and names an event that is too large on its own', async () => {
+test('an import splits a batch that is too large, and names a single event that is too large', async () => {
   writeFileSync(file, lines(8));
   answer = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
   expect(await runJson(['--skip-invalid'])).toMatchObject({
@@ -158,7 +159,7 @@ test('an import splits a batch that is too large, and names an event that is too
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('an import sends an event that may be too large for the log without others, so that the host rejects it instead of dropping it', async () => {
+test('an import sends an event that may be too large for the log in a separate request, so that the host rejects it instead of dropping it', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
@@ -172,7 +173,7 @@ test('an import shows progress, rate and remaining time on a terminal', async ()
   expect(err).toMatch(/\r 3[23]\.\d% {2}10 of 30 events {2}[1-9]\d*\/s {2}\d+ s left/);
 });
 
-test.each([429, 503])('an import waits for the time in Retry-After after a %d', async (status) => {
+test.each([429, 503])('an import waits for the time in Retry-After after status %d', async (status) => {
   writeFileSync(file, lines(2));
   answer = (_, request) =>
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
@@ -193,7 +194,7 @@ test.each([
   [{ status: 404 }, /responded with 404/],
   [{ status: 301, headers: { location: '/elsewhere' } }, /responded with 301/],
   [{ status: 200, body: { status: 'Ok', quota_limited: ['events'] } }, /quota/],
-])('%j stops the import, which can be continued later', async (refusal: Answer, reason) => {
+])('status %j stops the import, which can be continued later', async (refusal: Answer, reason) => {
   writeFileSync(file, lines(4));
   answer = (_, request) => (request === 2 ? refusal : { status: 200 });
   const stopped = await runJson(['--batch-size', '2']);
@@ -211,7 +212,7 @@ test.each([
   expect(batches[1]).toEqual(batches[2]);
 });
 
-test('continues a gzip-compressed file with invalid lines after the last completed line', async () => {
+test('continues the import of a gzip-compressed file with invalid lines after the last completed line', async () => {
   writeFileSync(file, gzipSync(`no JSON\n${lines(3)}\nno JSON\n${line(4)}\nno JSON\n${line(5)}`));
   answer = (_, request) => ({ status: request === 3 ? 402 : 200 });
   const args = ['--skip-invalid', '--batch-size', '2'];
@@ -272,7 +273,7 @@ describe('the import of a file that was imported before', () => {
     expect(batches).toEqual([]);
   });
 
-  test('reports that it was already sent', async () => {
+  test('sends nothing if all of its events were sent before', async () => {
     expect((await run()).err).toContain('There was nothing left to send');
   });
 

@@ -22,7 +22,7 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/** Size of a batch. It is well below the limit of the ingest host (20 MB), so that repeating a request is cheap. */
+/** Size of a batch. It is far below the limit of the ingest host (20 MB), so that repeating a request costs little. */
 const batchBytes = 4_000_000;
 /** Maximum number of invalid lines that are printed. `--json` prints more. */
 const shownFaults = 20;
@@ -83,7 +83,8 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
   if (!projectApiKey)
     throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
-  // An import from standard input has no default state file. If it is repeated, the uuids prevent duplicate events.
+  // An import from standard input has no state file unless one is given. If it is repeated, the uuids prevent duplicate
+  // events.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
   const interrupted = terminal.interrupted ?? new AbortController().signal;
   const source = await openSource(file, terminal, interrupted).catch((error: unknown) => {

@@ -124,7 +124,7 @@ function show(response: QueryResponse, { csv, json }: ResultOptions, terminal: T
     terminal.err.write(`Only the first ${table.rows.length} rows are shown. Add a LIMIT to the query to get more.\n`);
 }
 
-/** Appends a number to the name of a column if an earlier column has the same name. */
+/** Converts the rows to objects. Appends a number to the name of a column if an earlier column has the same name. */
 function rowsOf({ columns, rows }: ResultTable) {
   const names = columns.map((name, at) => (columns.indexOf(name) === at ? name : `${name} (${at})`));
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));

@@ -46,7 +46,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
 
 /**
  * Applies the migrations in a directory.
- * @throws UsageError if the directory contains no migrations, or as `migrate`
+ * @throws UsageError if the directory contains no migrations, and the errors of `migrate`
  */
 async function migrateFrom(prismaDirectory: string, databaseUrl: string): Promise<string[]> {
   if (!existsSync(join(prismaDirectory, 'migrations'))) {
@@ -116,7 +116,7 @@ interface BootstrapInput {
   projectName: string;
   timezone?: string;
   plan: PlanName;
-  /** Creates an organization even if one exists. */
+  /** True to create an organization even if one exists. */
   isForced: boolean;
 }
 
@@ -136,10 +136,9 @@ const bootstrapLock = 7_316_555;
 
 /**
  * Creates an organization with an owner, a project and a personal API key with all scopes, in one transaction. If
- * several processes run it at the same time, one creates the organization and the others find it.
- *
- * @returns null if there is an organization already, unless forced.
- * @throws AppError `invalid` that names the field.
+ * several processes do this at the same time, one creates the organization and the others find it.
+ * @returns null if an organization already exists, unless forced
+ * @throws AppError `invalid` naming the field
  */
 export async function bootstrapInstallation(
   change: Session['change'],

@@ -177,7 +177,7 @@ function toPlanRow(organization: Awaited<ReturnType<typeof getOrganization>>): R
   };
 }
 
-/** Returns the plan that has exactly these features, or `custom` if the features were chosen individually. */
+/** Returns the plan that has exactly these features, or `custom` if no plan does. */
 function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
   const features = featuresOf(availableProductFeatures);
   const hasFeaturesOf = (plan: PlanName) => {
@@ -192,7 +192,7 @@ function featuresOf(availableProductFeatures: unknown): PlanFeature[] {
 }
 
 /**
- * Parses a whole number or `unlimited`. Does not return null, because Commander treats null as an option without a
+ * Parses a whole number or `unlimited`. Does not return null, because Commander treats null like an option without a
  * value.
  */
 function parseLimit(text: string): number | 'unlimited' {

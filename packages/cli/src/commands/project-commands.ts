@@ -105,7 +105,7 @@ function toRow(project: Created['project'], environment: Created['environment'])
   };
 }
 
-/** Shows the project API key of the first environment. */
+/** Returns a project as it is shown, with the API key of its first environment. */
 function toShown(project: Awaited<ReturnType<typeof getProject>>): Row {
   return {
     projectId: project.id,

@@ -1,5 +1,5 @@
-// Commands that read a project's data through the management API, so its scopes, limits and time zones apply to them
-// too.
+// Commands that read a project's data through the management API. Its scopes, limits and time zones therefore apply to
+// them too.
 
 import type { Command } from 'commander';
 import { type ApiOptions, addApiOptions, addHostOptions, connectApi, connectBelow } from '../management-api.ts';
@@ -10,12 +10,12 @@ interface ReadCommand {
   name: string;
   description: string;
   scope: string;
-  /** Option flags in Commander's syntax, each with its description and whether it is required. */
+  /** Options in Commander's syntax, each with its description and whether it is required. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
   /** Method of the request. Default: GET. */
   method?: 'POST';
   path: string;
-  /** Path that `path` is relative to. Default: the path of the project. */
+  /** The path to which `path` is relative. Default: the path of the project. */
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;
@@ -28,7 +28,7 @@ const after = ['--after <time>', 'start of the time range: an ISO 8601 time, or 
 const before = ['--before <time>', 'end of the time range'] as const;
 const ranges = { after: 'after', before: 'before' };
 
-/** Converts a page, or a response that is an array, into table rows. */
+/** Returns a function that converts a page, or a response that is an array, to table rows. */
 function rowsOf<Result>(toRow: (result: Result) => Row): (response: unknown) => Row[] {
   return (response) => {
     const results = Array.isArray(response) ? response : (response as { results: unknown[] }).results;

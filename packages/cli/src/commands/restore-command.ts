@@ -58,11 +58,11 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
 const explainUnknown = ({ topic }: TopicReplay) =>
   `${topic}: The backup has no offsets for this log, so the topic is read from its start. Events that are already stored are skipped.`;
 
-/** What consumers of a topic will read again when they start. */
+/** The records of a topic that consumers will read again when they start. */
 interface TopicReplay {
   topic: string;
   log: string;
-  /** False if the database has no offsets for this log. Consumers then read it from its start. */
+  /** False if the database has no offsets for this log. In that case, consumers read it from its start. */
   isKnown: boolean;
   unread: number;
   deleted: number;
@@ -70,7 +70,7 @@ interface TopicReplay {
 
 const responseTimeoutMs = 10_000;
 
-/** Topics that do not exist yet are left out. */
+/** Returns how much of each topic consumers will read again. Leaves out topics that do not exist yet. */
 async function readReplayedTopics(
   prisma: Pick<PrismaClient, 'consumer_offset' | 'event_log_partition'>,
   { config, connection }: LogSettings,

@@ -1,17 +1,17 @@
-// SQL that prevents a restored database from using numbers a second time that were used after the backup.
+// SQL that prevents a restored database from assigning numbers that were already used after the backup.
 
 import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 
-/** More IDs than could have been assigned since the backup. IDs have 31 bits, so there is room for many restores. */
+/** More IDs than can have been assigned since the backup. IDs have 31 bits, so this is possible after many restores. */
 const idStep = 100_000;
 const versionStep = 1_000_000;
 
 /**
- * Advances all counters of a restored database past values that may have been used since the backup: the log contains
- * records for environments created later, and gateways remember flag versions and fallback epochs. Reusing such a value
- * would give it a second meaning.
- * @returns the number of advanced sequences.
+ * Increases all counters of a restored database beyond values that may have been used since the backup. The log
+ * contains records of environments that were created later, and gateways remember flag versions and fallback epochs. If
+ * such a value were used again, it would have two meanings.
+ * @returns the number of sequences that were increased
  */
 export async function advanceSequences(tx: Transaction): Promise<number> {
   const sequences = await moveSequencesOn(tx, idStep);
@@ -21,13 +21,16 @@ export async function advanceSequences(tx: Transaction): Promise<number> {
   return sequences;
 }
 
-/** True while PostgreSQL replays the write-ahead log and is therefore read-only. */
+/** Returns whether PostgreSQL still replays the write-ahead log. It is read-only while it does. */
 export async function isInRecovery(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
   return row?.is === true;
 }
 
-/** Prevents IDs that were assigned after the backup from being assigned again. @returns the number of sequences. */
+/**
+ * Prevents the database from assigning IDs that were already assigned after the backup.
+ * @returns the number of sequences
+ */
 async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   const moved = await tx.query(
     `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, 0) + $1)
@@ -37,7 +40,7 @@ async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   return moved.length;
 }
 
-/** Prevents a flag version that a gateway remembers from being reused with different definitions. */
+/** Ensures that new flag definitions do not get a version that a gateway remembers for other definitions. */
 async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query(
     `INSERT INTO flag_definitions_version AS held (project_id, version) SELECT id, $1 FROM environment
@@ -46,12 +49,12 @@ async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> 
   );
 }
 
-/** Ensures that no gateway has already confirmed the next switch of the event log. */
+/** Ensures that the next switch of the event log has a number that no gateway has confirmed yet. */
 async function moveFallbackEpochsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query('UPDATE event_log_fallback SET epoch = epoch + $1', [step]);
 }
 
-/** Notifies gateways and consumers that everything they have cached may have changed. */
+/** Notifies gateways and consumers that any cached data may have changed. */
 async function announceAnyChange(tx: Transaction): Promise<void> {
   await tx.query('SELECT pg_notify($1, $2)', [projectChangeChannel, '{}']);
 }

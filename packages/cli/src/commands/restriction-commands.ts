@@ -64,7 +64,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     );
 }
 
-/** The activity log contains neither the project API key nor the distinct ID. */
+/** Returns the activity record of a restriction. It contains neither the project API key nor the distinct ID. */
 function recordOf({ id, kind }: { id: string; kind: string }) {
   return { organizationId: null, scope: 'IngestionRestriction' as const, itemId: id, name: kind };
 }

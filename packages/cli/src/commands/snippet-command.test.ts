@@ -1,7 +1,9 @@
 import { startServer, type TestServer } from '@millrace/testing';
 import { runCli } from '../program.ts';
 
-/** A stub of a gateway. services/ingest-gateway tests the real one and runs the snippet in a browser. */
+/**
+ * A server that replaces the gateway. services/ingest-gateway tests the real one, and runs the snippet in a browser.
+ */
 let host: TestServer;
 let contents: { status: number; text: string };
 
@@ -61,7 +63,7 @@ test.each([
   ['a missing host', [], {}, 2, '--host: Pass the URL'],
   ['a host that is not a URL', ['--host', 'nowhere'], {}, 2, '--host: Must be a URL such as'],
   ['a missing key', ['--host', '<url>'], {}, 2, '--project-api-key: Pass the project API key'],
-])('snippet reports %s', async (_what, args, env, exitCode, text) => {
+])('the snippet command reports %s', async (_what, args, env, exitCode, text) => {
   const given = args.map((arg) => arg.replace('<url>', host.url));
   expect(await run(given, env)).toEqual({ exitCode, out: '', err: expect.stringContaining(text) });
 });
@@ -74,13 +76,13 @@ test.each([
   ],
   ['is not a gateway', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
   ['responds with an error', { status: 503, text: '{"detail":"later"}' }, 'responded with 503'],
-])('snippet reports a host that %s', async (_what, answer, text) => {
+])('the snippet command reports a host that %s', async (_what, answer, text) => {
   contents = answer;
   const { exitCode, err } = await run(['--host', host.url, '--project-api-key', 'phc_k']);
   expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(text)]);
 });
 
-test('snippet reports a host that does not respond', async () => {
+test('the snippet command reports a host that does not respond', async () => {
   const { exitCode, err } = await run(['--host', 'http://127.0.0.1:9', '--project-api-key', 'phc_k']);
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Could not reach the gateway')]);
 });

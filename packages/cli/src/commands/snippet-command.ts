@@ -14,7 +14,7 @@ interface SnippetOptions {
   pin?: boolean;
 }
 
-/** Response of a gateway to `/static/library.json`. */
+/** The response of a gateway to `/static/library.json`. */
 interface Contents {
   version: string | null;
   versions: Record<string, Record<string, { integrity: string }>>;
@@ -71,7 +71,7 @@ async function fetchContents(host: string): Promise<Contents> {
     const contents = JSON.parse(text) as Contents;
     if (typeof contents.versions === 'object') return contents;
   } catch {
-    // The error below covers invalid JSON too.
+    // Invalid JSON causes the same error as a wrong response, below.
   }
   throw new Refusal(`--host: ${host} is not a Millrace gateway.`);
 }

@@ -191,7 +191,10 @@ function parseIds(text: string): number[] {
   });
 }
 
-/** Parses a date (`2027-01-31`, which means its end in UTC), an ISO 8601 time, or a number of days from now (`30d`). */
+/**
+ * Parses a date (`2027-01-31`, meaning the end of that day in UTC), an ISO 8601 time, or a number of days from now
+ * (`30d`).
+ */
 function parseExpiry(text: string): Date {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   if (days !== undefined) return new Date(Date.now() + Number(days) * 86_400_000);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-/** A test server that is reached through a TLS proxy, and the settings for connecting to it. */
+/** A test server behind a TLS proxy, and the settings for connecting to it. */
 interface Store {
   target: () => URL;
   protocol: 'postgres' | 'tls';

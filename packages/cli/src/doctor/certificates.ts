@@ -1,4 +1,4 @@
-// Checks TLS certificates for `millrace doctor`: those in files, and those that servers present.
+// Checks TLS certificates for `millrace doctor`: those in files, and those that servers send.
 
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
@@ -49,23 +49,26 @@ function judgeFile(name: string, expiry: number | null, now: number): Finding {
 export interface TlsServer {
   host: string;
   port: number;
-  /** What precedes the TLS handshake: nothing, PostgreSQL's SSLRequest, or an SMTP greeting and STARTTLS. */
+  /**
+   * What the client and the server exchange before the TLS handshake: nothing, PostgreSQL's SSLRequest, or an SMTP
+   * greeting and STARTTLS.
+   */
   begins: 'at once' | 'postgresql' | 'smtp';
-  /** Undefined means Node's default authorities and no client certificate. */
+  /** The authorities and the client certificate. Undefined for Node's default authorities and no client certificate. */
   secureContext: SecureContext | undefined;
-  /** Whether services verify the certificate. */
+  /** True if services verify the certificate. */
   isVerified: boolean;
-  /** Name of the setting with the file of additional certificate authorities. */
+  /** The setting for the file with additional certificate authorities. */
   authoritySetting: string;
 }
 
 export const formatHostAndPort = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
-/** The server has responded that it does not support TLS. */
+/** Thrown if the server responds that it does not support TLS. */
 export class NoTlsError extends Error {}
 
 /**
- * Checks the certificates that servers present, all in parallel. An unreachable server is skipped, because its own
+ * Checks the certificates that servers send, all in parallel. Skips a server that cannot be reached, because another
  * check reports it.
  */
 export async function checkPresentedCertificates(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
@@ -103,7 +106,7 @@ const unknownIssuer = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ];
 
-/** Judges whether services trust the server's certificate, and when it expires. */
+/** Returns findings about whether services trust the server's certificate, and when it expires. */
 export function judgePresentedCertificates(
   server: TlsServer,
   shown: PresentedCertificates,
@@ -148,7 +151,7 @@ function trust(
       `Set ${authoritySetting} to a PEM file with that authority's certificate, or configure the server to send its intermediate certificates as well.`,
     );
   }
-  // `expiry` has already reported it.
+  // `expiry` has already reported an expired certificate.
   if (refusal === 'CERT_HAS_EXPIRED' && hasExpired) return null;
   if (refusal === 'CERT_NOT_YET_VALID') {
     return problem(
@@ -180,24 +183,24 @@ const notVerified = (place: string) =>
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 interface PresentedCertificates {
-  /** The server's certificate first, followed by its known issuers. `validTo` is in milliseconds since 1970. */
+  /** The server's certificate, followed by its known issuers. `validTo` is in milliseconds since 1970. */
   chain: { subject: string; validTo: number }[];
-  /** Issuer of the last certificate in the chain. */
+  /** The issuer of the last certificate in the chain. */
   issuer: string;
-  /** OpenSSL error code if the chain is not trusted, otherwise null. */
+  /** OpenSSL's error code if the chain is not trusted. Null if it is. */
   refusal: string | null;
-  /** Host names in the certificate if the server's name is not among them, otherwise null. */
+  /** The host names in the certificate if none of them matches the server's name. Null if one does. */
   otherNames: string | null;
 }
 
 /**
- * Performs a TLS handshake with the authorities from the settings and closes the connection. It does not authenticate,
- * so it also works with an untrusted server.
+ * Performs a TLS handshake with the authorities from the settings, and closes the connection. The handshake does not
+ * fail for an untrusted server, so its certificates can be read too.
  */
 export async function readPresentedCertificates(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
-  // The pending call reports the error. Without a listener, the error event would end the process.
+  // The pending call reports the error. Without a listener, the error would also end the process.
   socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no response within ${timeoutMs} ms`)));
   try {
     await once(socket, 'connect');
@@ -207,12 +210,12 @@ export async function readPresentedCertificates(server: TlsServer, timeoutMs: nu
       secureContext,
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
-      // `checkServerIdentity` is called below, so that its result is separate from other errors.
+      // This runs `checkServerIdentity` below instead, to distinguish its result from other errors.
       checkServerIdentity: () => undefined,
     });
     secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no response within ${timeoutMs} ms`)));
     await once(secure, 'secureConnect');
-    // A server that requires a client certificate may reject the connection only after the handshake.
+    // A server that requires a client certificate can reject the connection even after the handshake.
     secure.on('error', () => {});
     const certificate = secure.getPeerCertificate(true);
     return {
@@ -248,7 +251,10 @@ function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
 /** Length and request code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const postgresTlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
-/** Does what the protocol requires before the TLS handshake. @throws NoTlsError if the server does not support TLS. */
+/**
+ * Exchanges the messages that the protocol requires before the TLS handshake.
+ * @throws NoTlsError if the server does not support TLS
+ */
 async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<void> {
   if (begins === 'postgresql') await askPostgres(socket);
   if (begins === 'smtp') await askMailServer(socket);
@@ -272,7 +278,7 @@ async function askMailServer(socket: Socket): Promise<void> {
 
 /**
  * Reads a complete SMTP reply. Its last line has a space after the code.
- * @throws Error if the reply has another code.
+ * @throws Error if the reply has a different code
  */
 async function nextReply(socket: Socket, code: string): Promise<string> {
   let text = '';

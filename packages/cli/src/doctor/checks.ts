@@ -3,7 +3,7 @@
 import type { Database } from '@millrace/db';
 import { ConfigError, type Logger } from '@millrace/runtime';
 
-/** The installation to check. */
+/** The installation that `millrace doctor` checks. */
 export interface CheckedInstallation {
   env: Record<string, string | undefined>;
   /** URL of the database, including its password and TLS parameters. */
@@ -15,11 +15,14 @@ export interface CheckedInstallation {
 }
 
 export interface Finding {
-  /** `ok`: nothing to do. `warning`: look at it this week. `problem`: act now. */
+  /**
+   * `ok` means that there is nothing to do, `warning` that someone should look at it this week, and `problem` that
+   * action is needed now.
+   */
   state: 'ok' | 'warning' | 'problem';
   /** One line that describes the state. It never contains a secret. */
   found: string;
-  /** One line that says what to do, or null if no action is needed. */
+  /** What to do, in one line, or null if no action is needed. */
   advice: string | null;
 }
 
@@ -31,12 +34,12 @@ export const ok = (found: string): Finding => ({ state: 'ok', found, advice: nul
 export const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
-/** Returns the findings, or `ok` if the check found nothing. */
+/** Returns the findings of a check, or a single finding with the state `ok` if there are none. */
 export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
-/** Lists the first `most` names, and how many more there are. */
+/** Joins the first `most` names, and says how many more there are. */
 export function joinNames(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
@@ -44,11 +47,11 @@ export function joinNames(names: readonly string[], most = 5): string {
 
 export interface Check {
   name: string;
-  /** Runs the check. Rejects if the state cannot be determined. */
+  /** Runs the check. Rejects if it cannot determine the state. */
   look(): Promise<Finding[]> | Finding[];
 }
 
-/** Time limit of one check, so that an unresponsive server does not hold up the other results. */
+/** The time limit of one check, so that a server that does not respond does not delay the results of other checks. */
 const checkTimeoutMs = 5000;
 
 /** Runs all checks in parallel, each with a time limit. Findings are in the order of the checks. Never throws. */
@@ -77,12 +80,15 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
 }
 
 /**
- * Timeout of connections and queries. It is shorter than the time limit of a check, so that the server's error is
- * reported instead of a timeout.
+ * Timeout of connections and queries. It is shorter than the time limit of a check, so that the finding contains the
+ * server's error instead of a timeout.
  */
 export const connectTimeoutMs = checkTimeoutMs - 500;
 
-/** Returns a finding if the server does not respond. @param setting name of the setting with the server's address. */
+/**
+ * Returns a finding if the server does not respond.
+ * @param setting the setting that contains the server's address
+ */
 export async function checkReachable(
   check: string,
   ask: () => Promise<unknown>,
@@ -108,7 +114,7 @@ export function createUnreachableFinding(error: unknown, setting: string): Findi
   );
 }
 
-/** Reads some of the settings. Returns problems instead of throwing if they are invalid. */
+/** Reads some of the settings. If they are invalid, returns the errors as findings instead of throwing. */
 export function readSomeSettings<T>(check: string, read: () => T): { value: T } | { problems: NamedFinding[] } {
   try {
     return { value: read() };
@@ -120,7 +126,7 @@ export function readSomeSettings<T>(check: string, read: () => T): { value: T } 
 }
 
 /**
- * Describes an error in one line. Drivers put hosts, users and error codes into their messages, but never passwords.
+ * Describes an error in one line. Error messages of drivers contain hosts, users and error codes, but never passwords.
  */
 export function describeReason(error: unknown): string {
   const reasons: string[] = [];

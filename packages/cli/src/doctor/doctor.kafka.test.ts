@@ -52,7 +52,7 @@ function openLog(topicConfig: Record<string, string> = {}): EventLog {
     logger,
     topicConfig,
     appendTimeoutMs: patienceMs,
-    // On a busy machine, a healthy member could otherwise time out.
+    // A long timeout, because on a busy machine, even a healthy member could exceed a short one.
     sessionTimeoutMs: 60_000,
   });
 }
@@ -79,7 +79,7 @@ const finding = (check: string, state: string, found: string) =>
   expect.objectContaining({ check, state, found: expect.stringContaining(found) });
 const inPostgres = { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, REDIS_URL: undefined };
 
-test('reports no problem for a healthy installation, and every check says what it found', async () => {
+test('reports no problem for a healthy installation, and every check prints what it found', async () => {
   const log = openLog();
   const groups = [names.live, names.historical, names.overflow].map(async (topic, at) =>
     log.consume({
@@ -93,7 +93,7 @@ test('reports no problem for a healthy installation, and every check says what i
   const consumers = await Promise.all(groups);
   try {
     await Promise.all(consumers.map(({ ready }) => ready));
-    // On a busy machine, a server may take longer than the doctor's time limit.
+    // Repeat this, because on a busy machine, a server can take longer than the doctor's time limit.
     const { exitCode, findings, err } = await eventually(async () => {
       const report = await doctor();
       expect(report.findings.filter(({ state }) => state === 'problem')).toEqual([]);
@@ -104,7 +104,7 @@ test('reports no problem for a healthy installation, and every check says what i
       ...['ok settings', 'ok certificates'],
       ...['ok postgresql server', 'ok postgresql migrations', 'ok postgresql privileges', 'ok postgresql connections'],
       ...['ok postgresql transactions', 'ok postgresql notifications'],
-      // Test servers run without durability.
+      // The test servers run without durability, so this finding is expected.
       expect.stringMatching(/postgresql durability/),
       expect.stringMatching(/postgresql replication/),
       ...[
@@ -117,7 +117,7 @@ test('reports no problem for a healthy installation, and every check says what i
       ],
       ...['ok redis', 'ok redis', 'ok redis certificate'],
       ...['ok kafka', 'ok kafka topics', 'warning kafka replicas'],
-      // The result depends on the free disk space of this machine.
+      // This finding depends on the free disk space of the machine.
       expect.stringMatching(/kafka disks/),
       ...['ok kafka record size', 'ok kafka retention'],
       ...['ok consumers', 'ok stored offsets', 'ok kafka certificates'],
@@ -136,7 +136,7 @@ test('reports no problem for a healthy installation, and every check says what i
   }
 });
 
-test('prints a finding and its advice as one line each, and exits with code 2 when called incorrectly', async () => {
+test('prints each finding and its advice on one line, and exits with code 2 for invalid arguments', async () => {
   const out: string[] = [];
   const terminal = { env: { ...env, ...inPostgres }, out: { write: (text: string) => out.push(text) } };
   expect(await runCli(['doctor'], { ...terminal, err: { write() {} } })).toBe(0);
@@ -151,7 +151,7 @@ test('prints a finding and its advice as one line each, and exits with code 2 wh
 const unreachableRedis = 'redis://:s3cret-of-redis@127.0.0.1:1';
 const unreachableMailServer = 'smtp://millrace:s3cret-of-mail@127.0.0.1:1';
 
-test('checks the other stores when some are unreachable, and prints no secret', async () => {
+test('doctor checks the other stores when some are unreachable, and prints no secret', async () => {
   const url = new URL(testDatabase.url);
   url.port = '1';
   const unreachable = {
@@ -272,7 +272,7 @@ test.each<[string, Record<string, string>, string[]]>([
   ['consumer', { CONSUMER_TOPICS: 'live', HEALTH_PORT: '8001' }, []],
   ['delivery worker', { HEALTH_PORT: '8021' }, ['SECRETS_KEY']],
   ['management API', { API_PORT: '8010' }, ['TOKEN_SECRET', 'SECRETS_KEY']],
-])('expects only the secrets of a %s in its pod', async (_, own, expected) => {
+])('doctor requires only the secrets of a %s in the pod of that service', async (_, own, expected) => {
   const pod = { NODE_ENV: 'production', KUBERNETES_SERVICE_HOST: '10.0.0.1', ...own };
   const { findings } = await doctor({ ...inPostgres, ...pod });
   const missing = findings.flatMap(({ found }) => /^(\w+_(?:SECRET|KEY)) is not set/.exec(found)?.[1] ?? []);
@@ -295,7 +295,7 @@ test('doctor reports pending and unknown migrations', async () => {
   await database.sql.query(`DELETE FROM "_prisma_migrations" WHERE id = 'x'`);
 });
 
-test('reports a role that is read-only and cannot see other roles', async () => {
+test('doctor reports a role that is read-only and cannot see other roles', async () => {
   const role = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
   try {
@@ -317,7 +317,7 @@ test('reports a role that is read-only and cannot see other roles', async () => 
   }
 });
 
-test('reports a transaction that has been open for too long', async () => {
+test('doctor reports a transaction that has been open for too long', async () => {
   await database.transaction(async (tx) => {
     await tx.query('SELECT 1');
     const [found] = await checkOpenTransactions(database.sql, { longerThanSeconds: 0 });
@@ -328,7 +328,7 @@ test('reports a transaction that has been open for too long', async () => {
   });
 });
 
-test('reports a pooler that does not pass notifications on', async () => {
+test('doctor reports a pooler that does not pass notifications on', async () => {
   const pooler = await startDeafPooler(testDatabase.url);
   const url = new URL(testDatabase.url);
   url.port = String(pooler.port);
@@ -337,7 +337,7 @@ test('reports a pooler that does not pass notifications on', async () => {
   await pooler.stop();
 });
 
-test('doctor reports a replication slot without a reader', async () => {
+test('doctor reports a replication slot that nothing reads', async () => {
   const slot = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query('SELECT pg_create_physical_replication_slot($1, true)', [slot]);
   try {
@@ -348,7 +348,7 @@ test('doctor reports a replication slot without a reader', async () => {
   }
 });
 
-test('reports secrets that no configured key can decrypt, and unencrypted secrets', async () => {
+test('doctor reports secrets that no configured key can decrypt, and unencrypted secrets', async () => {
   const { environmentId } = await createTestTenant(testDatabase.url);
   const add = (secrets: object) =>
     database.prisma.batch_export.create({
@@ -371,7 +371,7 @@ test('reports secrets that no configured key can decrypt, and unencrypted secret
   await database.prisma.batch_export.deleteMany();
 });
 
-test('reports a flag that an SDK evaluates differently, if recent events came from that SDK', async () => {
+test('doctor reports a flag that an SDK evaluates differently, if recent events came from that SDK', async () => {
   const add = async (lib: string) => {
     const { environmentId } = await createTestTenant(testDatabase.url);
     await database.sql.query(
@@ -396,7 +396,7 @@ test('reports a flag that an SDK evaluates differently, if recent events came fr
   await database.prisma.feature_flag.deleteMany();
 });
 
-test('reports missing topics, and partition counts that differ from the setting', async () => {
+test('doctor reports missing topics, and partition counts that differ from the setting', async () => {
   const { findings, exitCode } = await doctor({ TOPIC_PREFIX: 'nowhere.' });
   expect(findings).toContainEqual(finding('kafka topics', 'problem', 'missing topics: nowhere.events.live'));
   expect(exitCode).toBe(1);
@@ -405,7 +405,7 @@ test('reports missing topics, and partition counts that differ from the setting'
   );
 });
 
-test('reports topic settings that lose or reject events, and topics without a consumer', async () => {
+test('doctor reports topic settings that lose or reject events, and topics that nothing consumes', async () => {
   const own = uniqueTopicPrefix();
   const { live, ...others } = topicNames(own);
   await makeTopics([live], {
@@ -431,7 +431,7 @@ test('reports topic settings that lose or reject events, and topics without a co
   );
 });
 
-test('reports topics that accept ordinary events but no large AI events', async () => {
+test('doctor reports topics that accept ordinary events but reject large AI events', async () => {
   const own = uniqueTopicPrefix();
   const { live, ...others } = topicNames(own);
   await makeTopics([live], { 'max.message.bytes': '1048588' });
@@ -442,7 +442,7 @@ test('reports topics that accept ordinary events but no large AI events', async 
   );
 });
 
-test('reports offsets beyond the end, offsets of another log, and events that will be deleted unread', async () => {
+test('doctor reports offsets beyond the end, offsets of another log, and events that will be deleted before they are read', async () => {
   const own = uniqueTopicPrefix();
   const { live, historical, overflow, ...others } = topicNames(own);
   await makeTopics([live], { 'retention.ms': '1000' });

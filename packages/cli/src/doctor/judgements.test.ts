@@ -9,7 +9,7 @@ import { checkClock, judgeConnections, judgeServer } from './postgres.ts';
 import { judgeArchiver, judgeCleaning, judgeReplication } from './postgres-storage.ts';
 import { checkRedis } from './redis.ts';
 
-// Findings that the shared test servers cannot be made to produce.
+// Tests findings that cannot occur with the shared test servers.
 
 const mib = 1024 * 1024;
 const dayMs = 86_400_000;
@@ -160,7 +160,7 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   expect(await look()).toContainEqual(expect.objectContaining({ state, found: expect.stringContaining(found) }));
 });
 
-test('a check that hangs times out, a check that fails says why, and other findings are still returned', async () => {
+test('a doctor check that hangs times out, one that fails reports why, and the other findings are still returned', async () => {
   const cause = new Error('permission denied for table x');
   const findings = await runChecks(
     [

@@ -3,7 +3,7 @@
 import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
 import { type Finding, formatBytes, joinNames, ok, problem, warning } from './checks.ts';
 
-/** Checks that acknowledged records are on more than one broker, and that every partition accepts writes. */
+/** Checks that every acknowledged record is stored on more than one broker, and that every partition accepts writes. */
 export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: number): Finding[] {
   const findings = [
     ...judgeLeaders(topics),
@@ -75,7 +75,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
         ),
       ];
     }
-    // The settings are null if the role may not read them.
+    // The settings are null if the role cannot read them.
     if (least >= 2 || topic.settings === null) return [];
     return [
       warning(
@@ -111,13 +111,13 @@ function partitionsOf(
   );
 }
 
-/** Shares of free disk space below which the finding is a warning or a problem. */
+/** The shares of free disk space below which the finding is a warning or a problem. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 
 /**
- * Checks the free disk space. A broker with a full disk stops, and the partitions it leads can be neither written nor
- * read.
+ * Checks the free disk space of the brokers. A broker stops when its disk is full, and the partitions that it leads can
+ * then be neither written nor read.
  */
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {

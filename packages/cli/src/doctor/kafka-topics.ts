@@ -36,7 +36,10 @@ function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number):
   ];
 }
 
-/** Compaction keeps one record per key, and the key is the distinct ID or device ID. */
+/**
+ * Compaction would delete events, because it keeps only one record per key, and the key is the distinct ID or device
+ * ID.
+ */
 function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   if (settings?.get('cleanup.policy')?.includes('compact') !== true) return [];
   return [
@@ -47,7 +50,7 @@ function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   ];
 }
 
-/** Bytes for the record key, headers and batch overhead in addition to the largest event. */
+/** Space for the record key, headers and batch overhead, in addition to the largest event. */
 const aroundBytes = 4096;
 
 interface RecordLimits {
@@ -55,7 +58,7 @@ interface RecordLimits {
   maxAiRecordBytes: number;
 }
 
-/** Checks that the topics accept the largest event that a gateway accepts. */
+/** Checks that the topics accept events of the maximum size that a gateway accepts. */
 export function checkRecordSize(
   topics: readonly InspectedTopic[],
   { maxRecordBytes, maxAiRecordBytes }: RecordLimits,
@@ -99,11 +102,11 @@ const dayMs = 86_400_000;
 
 interface RetentionFacts {
   topics: readonly InspectedTopic[];
-  /** Topics that Millrace's consumers read. */
+  /** The topics that Millrace's consumers read. */
   eventTopics: readonly string[];
   offsets: readonly ReadOffset[];
   keepDeletedIdsDays: number;
-  /** By topic and partition: offset of the first record in the newer half of the retention period. */
+  /** The offset of the first record in the newer half of the retention period, by topic and partition. */
   newerHalf: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
 }
 
@@ -112,7 +115,10 @@ export function readRetentionMs({ settings }: InspectedTopic): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** Checks that no record is deleted unread, and that the log does not bring back data that was deleted on request. */
+/**
+ * Checks that no record is deleted before it is read, and that reading the log again cannot restore data that was
+ * deleted on request.
+ */
 export function checkRetention(facts: RetentionFacts): Finding[] {
   const eventTopics = facts.topics.filter(({ topic }) => facts.eventTopics.includes(topic));
   const findings = [
@@ -160,8 +166,8 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
 }
 
 /**
- * While PostgreSQL is down, consumers wait and the log must keep their records. It must also reach back to the latest
- * backup.
+ * Checks that the log keeps records for long enough. While PostgreSQL is down, consumers wait and their records must be
+ * kept. Records must also go back to the time of the latest backup.
  */
 function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   const short = topics.filter((topic) => {
@@ -189,7 +195,10 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
   ];
 }
 
-/** Remembered distinct IDs of deleted persons identify their events if they are read from the log again. */
+/**
+ * Checks that the distinct IDs of deleted persons are remembered for as long as the log keeps their events. Otherwise,
+ * events that are read again could not be recognized.
+ */
 function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
   const longer = topics.filter((topic) => {
     const ms = readRetentionMs(topic);

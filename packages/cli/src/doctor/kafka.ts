@@ -37,7 +37,7 @@ export async function diagnoseLog(patient: CheckedInstallation, settings: Doctor
   if (settings.eventLog === 'postgres') {
     return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
   }
-  // The management API and delivery workers have no settings for the event log.
+  // The management API and the delivery workers have no settings for the event log, so there is nothing to check.
   if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
   return diagnoseKafka(patient, settings);
 }
@@ -59,7 +59,7 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
       existing = await kafka.existing(namesOfTopics(settings));
     };
     const away = await checkReachable('kafka', listTopics, 'KAFKA_BROKERS');
-    // An invalid certificate may be the reason.
+    // An invalid certificate may be the reason why the brokers cannot be reached.
     if (away !== null) return [away, ...(await runChecks([certificates(connection)]))];
     const topics: InspectedTopic[] = [];
     const ofTopics = await runChecks(
@@ -80,7 +80,10 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
   }
 }
 
-/** Checks the certificates of the configured brokers and of the advertised brokers, to which clients connect next. */
+/**
+ * Checks the certificates of the configured brokers, and of the brokers that they advertise, to which clients connect
+ * next.
+ */
 function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
   return {
     name: 'kafka certificates',
@@ -89,7 +92,9 @@ function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
   };
 }
 
-/** Returns null if PostgreSQL does not respond or has no tables yet. Other checks report both. */
+/**
+ * Reads the stored offsets. Returns null if PostgreSQL does not respond or has no tables yet. Other checks report both.
+ */
 function readOffsets(
   { database }: CheckedInstallation,
   topics: readonly InspectedTopic[],
@@ -116,7 +121,7 @@ interface KafkaContext {
   /** Names of the topics that exist. */
   existing: readonly string[];
   topics: readonly InspectedTopic[];
-  /** Empty if PostgreSQL does not respond. */
+  /** The stored offsets. Empty if PostgreSQL does not respond. */
   offsets: readonly ReadOffset[];
 }
 
@@ -131,7 +136,7 @@ function kafkaChecks(context: KafkaContext): Check[] {
     name: 'kafka topics',
     look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
   };
-  // The other checks look at topics.
+  // All other checks need at least one topic.
   if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
     ofTopics,
@@ -185,7 +190,7 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
   const ours = offsets.filter(({ topic }) => topics.includes(topic));
   const truncated = ours.filter(({ end, nextOffset }) => end !== null && end < nextOffset);
   const hasCurrent = new Set(ours.filter(({ end }) => end !== null).map(partitionName));
-  // Offsets of another log are expected if the partition also has offsets of the current log.
+  // Offsets of another log are not a problem if the partition also has an offset of the current log.
   const ofOtherLogs = ours.filter((one) => one.end === null && !hasCurrent.has(partitionName(one)));
   const findings: Finding[] = [];
   if (truncated.length > 0) {
@@ -219,7 +224,7 @@ interface TopicMembers {
   topic: string;
   partitions: number;
   members: number;
-  /** Number of records that the group has not read. */
+  /** The number of records that the group has not read yet. */
   unread: bigint;
 }
 
@@ -270,8 +275,8 @@ export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
 type Place = Pick<TlsServer, 'host' | 'port'>;
 
 /**
- * Returns the configured and advertised brokers without duplicates, or an empty array without TLS.
- * @param advertised the advertised brokers.
+ * Returns the configured and the advertised brokers without duplicates. Without TLS, returns an empty array.
+ * @param advertised the advertised brokers
  */
 function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly Place[]): TlsServer[] {
   if (ssl === undefined || typeof ssl === 'boolean') return [];
@@ -285,7 +290,7 @@ function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly 
   }));
 }
 
-/** Parses `host:port`, whose format `readConfig` has validated. */
+/** Parses `host:port`. `readConfig` has already validated the format. */
 function readPlace(broker: string): Place {
   const colon = broker.lastIndexOf(':');
   return { host: broker.slice(0, colon).replace(/[[\]]/g, ''), port: Number(broker.slice(colon + 1)) };

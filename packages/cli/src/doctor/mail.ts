@@ -20,7 +20,7 @@ import {
 } from './checks.ts';
 import { mailFields } from './settings.ts';
 
-/** Checks that the mail server of `SMTP_URL` responds, and its certificate. Does not log in or send anything. */
+/** Checks that the mail server in `SMTP_URL` responds, and checks its certificate. Does not log in or send an email. */
 export async function diagnoseMail({ env }: CheckedInstallation): Promise<NamedFinding[]> {
   const read = readSomeSettings('mail server', () => readConfig(Type.Object(mailFields), env));
   if ('problems' in read) return read.problems;

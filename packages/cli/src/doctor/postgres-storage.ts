@@ -18,9 +18,11 @@ import {
 const farBehindSeconds = 60;
 const farBehindBytes = 1024 ** 3;
 
-/** Checks that standbys keep up, and that no disconnected standby makes the primary keep its write-ahead log. */
+/**
+ * Checks that standbys keep up, and that the primary does not keep write-ahead log for a standby that is disconnected.
+ */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
-  // A standby cannot see other standbys. `checkVersion` reports that the server is a standby.
+  // A standby cannot see other standbys. `checkVersion` already reports that this server is one.
   if ((await readServer(sql)).isStandby) return [];
   return judgeReplication(await readStandbys(sql), await readSlots(sql));
 }
@@ -47,7 +49,10 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
   ];
 }
 
-/** A slot with a reader keeps little write-ahead log, unless its reader cannot keep up. */
+/**
+ * Judges a replication slot. PostgreSQL keeps little write-ahead log for a slot that is being read, unless its reader
+ * is too slow.
+ */
 function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
   const keptText = `${formatBytes(keptBytes ?? 0)} of write-ahead log`;
   if (status === 'lost') {
@@ -85,8 +90,8 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
 }
 
 /**
- * Reports the size of the database, and whether archiving of the write-ahead log works. SQL cannot report the free disk
- * space.
+ * Reports the size of the database, and whether the write-ahead log is being archived. SQL cannot determine the free
+ * disk space.
  */
 export async function checkStorage(sql: Sql): Promise<Finding[]> {
   const { databaseBytes, largest } = await readSizes(sql);
@@ -94,7 +99,7 @@ export async function checkStorage(sql: Sql): Promise<Finding[]> {
   const size = ok(
     `the database has ${formatBytes(databaseBytes)} (${tables}). PostgreSQL cannot report the free space on its disk`,
   );
-  // A standby only archives if it is configured to.
+  // A standby archives the write-ahead log only if it is configured to do so.
   if ((await readServer(sql)).isStandby) return [size];
   return [size, ...judgeArchiver(await readArchiver(sql))];
 }
@@ -120,7 +125,7 @@ const wornAt = 1_000_000_000;
 const nearlyStopsAt = 1_800_000_000;
 
 /**
- * Checks that autovacuum keeps up. Otherwise tables grow without limit, and in the end PostgreSQL rejects all writes.
+ * Checks that autovacuum keeps up. Otherwise, tables grow without limit, and in the end PostgreSQL rejects all writes.
  */
 export async function checkCleaning(sql: Sql): Promise<Finding[]> {
   const unfrozen = await readUnfrozenTransactions(sql);

@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 
-/** Queries on PostgreSQL's system catalogs. Any role may run them, but some roles see less. */
+/** Reads PostgreSQL's system catalogs. Any role can do this, but some roles see less. */
 
 export async function readServer(sql: Sql) {
   const [row] = await sql.query<{ version: number; shown: string; isStandby: boolean; isReadOnly: boolean }>(
@@ -13,7 +13,10 @@ export async function readServer(sql: Sql) {
   return row ?? { version: 0, shown: 'unknown', isStandby: false, isReadOnly: false };
 }
 
-/** Names of migrations that were applied completely. Rejects with `42P01` if none was ever applied. */
+/**
+ * Returns the names of all migrations that were applied completely. Rejects with `42P01` if no migration was ever
+ * applied.
+ */
 export async function readAppliedMigrations(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT migration_name AS name FROM "_prisma_migrations"
@@ -28,8 +31,8 @@ interface OpenTransaction extends Record<string, unknown> {
 }
 
 /**
- * Transactions of this database that have been open for more than `seconds`, oldest first, including prepared
- * transactions.
+ * Returns the transactions of this database that have been open for more than `seconds`, oldest first, including
+ * prepared transactions.
  */
 export async function readOpenTransactions(sql: Sql, seconds: number): Promise<OpenTransaction[]> {
   return sql.query<OpenTransaction>(
@@ -46,7 +49,7 @@ export async function readOpenTransactions(sql: Sql, seconds: number): Promise<O
   );
 }
 
-/** A connected standby. Values that this role may not see are null. */
+/** A connected standby. Values that this role cannot see are null. */
 export interface Standby extends Record<string, unknown> {
   name: string;
   state: string | null;
@@ -68,7 +71,7 @@ export async function readClockMs(sql: Sql): Promise<number> {
   return row?.ms ?? Number.NaN;
 }
 
-/** Privileges that services need and this role lacks. */
+/** Returns the privileges that services need and this role does not have. */
 export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ lacks: string }>(
     `SELECT 'CREATE on the schema' AS lacks WHERE NOT has_schema_privilege(current_schema(), 'CREATE')
@@ -88,7 +91,7 @@ export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   return rows.map(({ lacks }) => lacks);
 }
 
-/** Roles of other connected services whose transactions this role cannot see. */
+/** Returns the roles of other connected services whose transactions this role cannot see. */
 export async function readHiddenServices(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT usename AS name FROM pg_stat_activity
@@ -107,7 +110,7 @@ export async function readConnections(sql: Sql): Promise<{ used: number; most: n
   return row ?? { used: 0, most: 1 };
 }
 
-/** Settings that are off, so that a server crash can lose acknowledged data. */
+/** Returns the settings that are off and therefore allow a server crash to lose acknowledged data. */
 export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM pg_settings
@@ -139,7 +142,7 @@ export async function readActiveFlags(sql: Sql): Promise<ActiveFlag[]> {
   );
 }
 
-/** SDK names (such as `posthog-go`) in the last 500 events of each project. */
+/** Returns the names of the SDKs (such as `posthog-go`) that sent the last 500 events of each project. */
 export async function readServerSdks(sql: Sql, projectIds: readonly number[]): Promise<Map<number, Set<string>>> {
   const rows = await sql.query<{ projectId: number; sdks: string[] }>(
     `SELECT flagged.project_id AS "projectId", array_agg(DISTINCT sdk) AS sdks
@@ -154,7 +157,7 @@ export async function readServerSdks(sql: Sql, projectIds: readonly number[]): P
 
 interface TableSize extends Record<string, unknown> {
   name: string;
-  /** Includes indexes, TOAST data and partitions. */
+  /** The size including indexes, TOAST data and partitions. */
   bytes: number;
 }
 
@@ -170,7 +173,7 @@ export async function readSizes(sql: Sql): Promise<{ databaseBytes: number; larg
   return { databaseBytes: row?.bytes ?? 0, largest };
 }
 
-/** Result of archiving the write-ahead log. */
+/** How archiving of the write-ahead log went. */
 export interface Archiver extends Record<string, unknown> {
   failures: number;
   lastFailed: Date | null;
@@ -185,14 +188,16 @@ export async function readArchiver(sql: Sql): Promise<Archiver | null> {
   return row ?? null;
 }
 
-/** A replication slot. PostgreSQL keeps its write-ahead log until the slot's reader has received it. */
+/** A replication slot. PostgreSQL keeps the write-ahead log that the reader of the slot has not received yet. */
 export interface Slot extends Record<string, unknown> {
   name: string;
   isActive: boolean;
   keptBytes: number | null;
-  /** `reserved`, `extended` (more than `max_wal_size`), `unreserved` (may be deleted at any moment) or `lost`. */
+  /**
+   * `reserved`, `extended` (more than `max_wal_size` is kept), `unreserved` (it can be deleted at any time) or `lost`.
+   */
   status: string | null;
-  /** Bytes of write-ahead log that can be written before the slot is lost. Null means no limit. */
+  /** How many bytes of write-ahead log can still be written before the slot is lost. Null means no limit. */
   safeBytes: number | null;
 }
 
@@ -204,13 +209,16 @@ export async function readSlots(sql: Sql): Promise<Slot[]> {
   );
 }
 
-/** Age of the oldest unfrozen row in the cluster, in transactions. Near 2 billion, PostgreSQL rejects writes. */
+/**
+ * Returns the age of the oldest unfrozen row in the cluster, as a number of transactions. PostgreSQL rejects writes
+ * when it gets close to 2 billion.
+ */
 export async function readUnfrozenTransactions(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ age: number }>('SELECT max(age(datfrozenxid))::float8 AS age FROM pg_database');
   return row?.age ?? 0;
 }
 
-/** The value of a setting in the form that PostgreSQL displays. */
+/** Returns the value of a setting as PostgreSQL displays it. */
 export async function readSetting(sql: Sql, name: string): Promise<string> {
   const [row] = await sql.query<{ value: string }>('SELECT current_setting($1) AS value', [name]);
   return row?.value ?? '';

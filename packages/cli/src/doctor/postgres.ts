@@ -37,7 +37,7 @@ import {
 } from './postgres-store.ts';
 import type { DoctorSettings } from './settings.ts';
 
-/** If the server does not respond, still checks its certificate, because that may be the reason. */
+/** Checks PostgreSQL. If the server does not respond, only checks its certificate, because that may be the reason. */
 export async function diagnosePostgres(
   patient: CheckedInstallation,
   settings: DoctorSettings,
@@ -96,7 +96,7 @@ function postgresChecks(
 
 const oldest = 15;
 
-/** Checks that the server is writable, and that its version supports the queries of the other checks. */
+/** Checks that the server accepts writes, and that its version supports the queries of the other checks. */
 async function checkVersion(sql: Sql): Promise<Finding[]> {
   return judgeServer(await readServer(sql));
 }
@@ -116,7 +116,10 @@ export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<R
   return findings.length > 0 ? findings : [ok(`PostgreSQL ${shown} responds`)];
 }
 
-/** Checks that the schema matches this version. @param prismaDirectory the directory that contains `migrations/`. */
+/**
+ * Checks that the schema is that of this version.
+ * @param prismaDirectory the directory that contains `migrations/`
+ */
 async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Finding[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const known = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -142,7 +145,7 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
   return findingsOrOk(findings, `${known.length} migrations applied, none pending`);
 }
 
-/** Checks that the role may read and write every table and create partitions of the event table. */
+/** Checks that the role can read and write every table and can create partitions of the event table. */
 async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   const lacks = await readMissingPrivileges(sql);
   const hidden = await readHiddenServices(sql);
@@ -167,14 +170,14 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
 }
 
 const fullAt = 0.8;
-/** Checks that another service can connect, as in a rolling upgrade. */
+/** Checks that there are enough free connections for another service, which is needed for a rolling upgrade. */
 async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
   return [judgeConnections(await readConnections(sql), settings.databasePoolSize)];
 }
 
 /**
- * Judges whether enough connections are free.
- * @param wanted number of connections that another service may open, or 0 if unknown
+ * Returns a finding if too few connections are free.
+ * @param wanted the number of connections that another service may open, or 0 if unknown
  */
 export function judgeConnections({ used, most }: { used: number; most: number }, wanted = 0): Finding {
   const found = `${used} of ${most} connections are in use`;
@@ -186,8 +189,8 @@ export function judgeConnections({ used, most }: { used: number; most: number },
 }
 
 /**
- * Checks for long transactions. They block migrations and batch exports, and prevent vacuuming of rows that they might
- * still see.
+ * Reports transactions that have been open for long. They block migrations and batch exports, and vacuuming must keep
+ * rows that they may still read.
  */
 export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 } = {}): Promise<Finding[]> {
   const open = await readOpenTransactions(sql, longerThanSeconds);
@@ -201,7 +204,7 @@ export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 
   ];
 }
 
-/** Checks that a notification arrives. A pooler in transaction mode does not pass it on. */
+/** Checks that a notification arrives. A pooler in transaction mode does not pass notifications on. */
 async function checkNotifications(database: Pick<Database, 'listen'>): Promise<Finding[]> {
   let listener: ReturnType<Database['listen']> | undefined;
   const outcome = new Promise<Finding>((resolve) => {
@@ -227,7 +230,7 @@ function notReceived(error: Error): Finding {
   );
 }
 
-/** Checks that committed data survives a server crash. */
+/** Checks that committed data would survive a server crash. */
 async function checkDurability(sql: Sql): Promise<Finding[]> {
   const off = await readUnsafeSettings(sql);
   if (off.length === 0) return [ok('committed data survives a crash')];
@@ -244,8 +247,8 @@ const noticedMs = 2000;
 const harmfulMs = 60_000;
 
 /**
- * Checks that the clocks of this machine and PostgreSQL agree.
- * @param now returns this machine's time in milliseconds.
+ * Checks that the clocks of this machine and of PostgreSQL agree.
+ * @param now returns this machine's time in milliseconds
  */
 export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
   const measured: { skewMs: number; tookMs: number }[] = [];
@@ -255,7 +258,7 @@ export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
     const after = now();
     measured.push({ skewMs: (before + after) / 2 - theirs, tookMs: after - before });
   }
-  // The sample with the shortest round trip is the most accurate.
+  // The measurement with the shortest round trip is the most accurate.
   const [best] = measured.sort((a, b) => a.tookMs - b.tookMs);
   return [judgeSkew(best?.skewMs ?? 0, best?.tookMs ?? 0)];
 }
@@ -269,7 +272,7 @@ function judgeSkew(skewMs: number, tookMs: number): Finding {
   return off > harmfulMs ? problem(found, advice) : warning(found, advice);
 }
 
-/** Checks that SECRETS_KEY decrypts all stored secrets, and that no secret is stored unencrypted. */
+/** Checks that SECRETS_KEY can decrypt all stored secrets, and that no secret is stored without encryption. */
 async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
   const used = await readSealingKeyIds(sql);
   const missing = used.filter((id) => !createSecretBox(settings.secretsKey).keyIds.includes(id));
@@ -300,8 +303,8 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
 }
 
 /**
- * Finds flags that an SDK evaluates differently than the server
- * (docs/flags.md#definitions-that-some-sdks-evaluate-differently). Only reports flags of projects whose recent events
+ * Finds flags that an SDK would evaluate differently than the server
+ * (docs/flags.md#definitions-that-some-sdks-evaluate-differently). Reports only flags of projects whose recent events
  * came from that SDK.
  */
 async function checkFlags(sql: Sql): Promise<Finding[]> {

@@ -44,7 +44,7 @@ async function diagnoseServer(connection: RedisConnection) {
   }
 }
 
-/** Returns the nodes in the URL. Nodes that sentinels and clusters announce are not checked. */
+/** Returns the nodes in the URL. Nodes that sentinels and clusters report are not checked. */
 function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
   if (tls === undefined) return [];
   return nodes.map((node) => ({
@@ -58,7 +58,7 @@ function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
 
 const fullAt = 0.9;
 
-/** Checks what rate limits and idempotency keys require from the server. */
+/** Checks the server settings that rate limits and idempotency keys require. */
 export function checkRedis(facts: RedisInfo): Finding[] {
   return [version(facts), memory(facts), ...saving(facts)];
 }

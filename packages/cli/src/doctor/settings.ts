@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` that find settings which contradict each other.
+// A check of `millrace doctor` that finds settings which contradict each other.
 
 import { fallbackConfigFields } from '@millrace/event-log';
 import { integerSetting, secretSetting, secretsKeyConfigFields } from '@millrace/runtime';
@@ -16,7 +16,10 @@ export const mailFields = secretSetting(
   'again for each email',
 );
 
-/** Settings that the doctor checks, except store connections. The defaults are those in docs/configuration.md. */
+/**
+ * The settings that the doctor checks, except for connections to the stores. The defaults are those in
+ * docs/configuration.md.
+ */
 export const doctorSettingsSchema = Type.Object({
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
@@ -44,7 +47,10 @@ export const doctorSettingsSchema = Type.Object({
     'maximum size of a request body after decompression, in bytes',
     { min: 1 },
   ),
-  /** Pool size of the management API and delivery workers. It has no default here, because theirs differ. */
+  /**
+   * The pool size of the management API and the delivery workers. It has no default here, because the two services have
+   * different ones.
+   */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(
     6000,
@@ -58,7 +64,7 @@ export const doctorSettingsSchema = Type.Object({
   ingestUrl: Type.Optional(Type.String()),
   apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),
   apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key'),
-  /** Gateways and the management API have different defaults, so this is only checked if it is set. */
+  /** Gateways and the management API have different defaults, so this setting is checked only if it is set. */
   trustProxy: Type.Optional(Type.Boolean()),
   proxyHops: integerSetting(1, 'with TRUST_PROXY: number of proxies that append to X-Forwarded-For', { min: 1 }),
   allowPrivateDestinations: Type.Boolean({ default: false }),
@@ -73,7 +79,7 @@ export type DoctorSettings = Readonly<Static<typeof doctorSettingsSchema>>;
 
 type Env = Record<string, string | undefined>;
 
-/** Finds valid settings that contradict each other or do not have the intended effect. */
+/** Finds settings that are valid, but contradict each other or do not have the intended effect. */
 export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
   const isProduction = settings.nodeEnv === 'production';
   const findings = [
@@ -100,8 +106,8 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
 }
 
 /**
- * Whether this is a Kubernetes pod of a service with one of these settings. A pod only has its own service's settings,
- * so those of the API may be missing.
+ * Returns whether this is the Kubernetes pod of a service that has one of these settings. A pod contains only the
+ * settings of its own service, so others may be missing.
  */
 function isPodOf(names: string[], env: Env): boolean {
   const isSet = (name: string) => Boolean(env[name]?.trim());
@@ -116,7 +122,7 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
   );
 }
 
-/** The API only serves plain HTTP, so an https URL means that there is a proxy. */
+/** The API serves only plain HTTP, so an https URL means that it is behind a proxy. */
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
   return warning(
@@ -134,7 +140,7 @@ function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
   );
 }
 
-/** If both are the public address, the API requests flag definitions from itself, in an endless loop. */
+/** If both URLs are the public address, the API forwards requests for flag definitions to itself in an endless loop. */
 function definitionsLoop({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
@@ -162,8 +168,8 @@ function saslInTheClear(env: Env): Finding | null {
 }
 
 /**
- * The limits are the defaults of `group.min.session.timeout.ms` and `group.max.session.timeout.ms`. Brokers reject
- * other values.
+ * Checks the session timeout. The limits are the defaults of `group.min.session.timeout.ms` and
+ * `group.max.session.timeout.ms`. Brokers reject values outside of them.
  */
 function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;
@@ -231,7 +237,7 @@ function publicUrl({ publicApiUrl }: DoctorSettings): Finding | null {
   );
 }
 
-/** Checks that the largest body fits into memory, and the largest event into the largest body. */
+/** Checks that the largest body fits into memory, and that the largest event fits into the largest body. */
 function bodies(settings: DoctorSettings): Finding[] {
   return [memory(settings), ...events(settings), unpacked(settings)].filter((finding) => finding !== null);
 }

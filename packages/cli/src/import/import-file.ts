@@ -1,4 +1,4 @@
-// Imports a file of historical events: checks all lines, then sends them, and can continue after an interruption.
+// Imports a file of historical events: checks all lines and then sends them. An interrupted import can be continued.
 
 import { createHash } from 'node:crypto';
 import { ImportStopped, UsageError } from '../failures.ts';
@@ -17,7 +17,7 @@ interface ImportOptions {
   skipInvalid: boolean;
   isDryRun: boolean;
   patienceMs: number;
-  /** Null if progress is not stored. */
+  /** The file that stores the progress, or null if it is not stored. */
   stateFile: StateFile | null;
   isRestart: boolean;
   progress: Progress;
@@ -30,25 +30,27 @@ export interface ImportSummary {
   reason: string | null;
   exitCode: number;
   lines: number;
-  /** Events that the ingest host has accepted, in this run and in earlier runs. */
+  /** The number of events that the ingest host has accepted, in this run and in earlier runs. */
   imported: number;
   importedBefore: number;
-  /** Invalid lines in this run. */
+  /** The number of invalid lines in this run. */
   rejected: number;
-  /** All lines up to this one are completed. */
+  /** The last line up to which all lines are processed. */
   lastLine: number;
   seconds: number;
   /** The first 10,000 rejected lines. */
   rejectedLines: readonly Fault[];
 }
 
-/** Maximum length of an event. The complete request must be under 20 MB (docs/wire-rules.md#body-decoding). */
+/**
+ * The maximum length of an event. The complete request must be smaller than 20 MB (docs/wire-rules.md#body-decoding).
+ */
 const maxLineBytes = 20_000_000;
 
 /**
- * Checks the whole file, then sends it as a historical migration. If it stops, everything before `lastLine` is done and
- * the next run continues there. Events that were sent beyond that line are not stored twice, because they have the same
- * uuids.
+ * Checks the whole file, then sends it as a historical migration. If the import stops, everything up to `lastLine` is
+ * processed and the next run continues after it. Some events after that line may have been sent already. They are not
+ * stored twice, because they have the same uuids.
  */
 export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
   const startedAt = Date.now();
@@ -90,7 +92,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
       totalEvents: point.events + checked.events,
       totalBytes: checked.bytes,
     });
-    // Find out that the state file is not writable before sending anything.
+    // If the state file is not writable, fail before sending anything.
     options.stateFile?.save(point);
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
@@ -135,14 +137,14 @@ function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportSt
 interface CheckedFile {
   lines: number;
   bytes: number;
-  /** Valid events from the point where the import continues. */
+  /** The number of valid events after the point where the import continues. */
   events: number;
   rejections: Rejections;
 }
 
 /**
  * Reads the whole file and checks every line that is not imported yet.
- * @throws UsageError if the imported part of the file has changed.
+ * @throws UsageError if the part of the file that was imported has changed
  */
 async function checkFile(
   source: ImportSource,

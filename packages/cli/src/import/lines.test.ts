@@ -57,7 +57,7 @@ test.each([
   expect(await read(chunks)).toEqual(expected);
 });
 
-test('skips a line that is too long, and keeps the number and offset of the following lines', async () => {
+test('skips a line that is too long, and still counts it in the numbers and offsets of later lines', async () => {
   expect(await read(['ok\n1234', '567890', '12\nok'], 8)).toEqual([
     [1, 'ok', 3],
     [2, null, 16],
@@ -132,12 +132,12 @@ test.each([
 const add = (text: string, line = 1) => addUuid(JSON.parse(text) as Record<string, unknown>, text, line);
 const uuidOf = (text: string, line = 1) => (JSON.parse(add(text, line)) as { uuid: string }).uuid;
 
-test('keeps the uuid and the text of an event that has a uuid', () => {
+test('keeps the uuid of an event that has one, and sends its text unchanged', () => {
   const text = '{"event":"a", "uuid":"0190a6c1-0000-7000-8000-00000000abcd"}';
   expect(add(text)).toBe(text);
 });
 
-test('derives the same uuid every time from the text and the line number', () => {
+test('always derives the same uuid from the text and the line number', () => {
   const text = '{"event":"a"}';
   expect(uuidOf(text)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(uuidOf(text)).toBe(uuidOf(text));

@@ -8,13 +8,16 @@ import { isObject } from '@millrace/contracts';
 export interface Line {
   /** Starts at 1. */
   number: number;
-  /** Null if the line is longer than `maxLineBytes`. Only its beginning was then kept in memory. */
+  /**
+   * The bytes of the line. Null if it is longer than `maxLineBytes`, because only its beginning is then kept in memory.
+   */
   bytes: Buffer | null;
   /**
-   * Input of the fingerprint: the line as it is in the file. Of a line that is too long, its beginning and its length.
+   * The bytes from which the fingerprint is computed: the line as it is in the file. For a line that is too long, they
+   * are its beginning and its length.
    */
   raw: readonly Buffer[];
-  /** Offset of the next line in the (decompressed) file, in bytes. */
+  /** The offset of the next line in the (decompressed) file, in bytes. */
   endOffset: number;
 }
 
@@ -22,7 +25,7 @@ const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits a file into lines and yields all lines that end in a chunk. The last line may lack a line break. */
+/** Splits a file into lines. For each chunk, yields all lines that end in it. The last line may have no line break. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<Line[]> {
   let number = 0;
   let offset = 0;
@@ -71,7 +74,7 @@ function withoutEnds(line: Buffer | undefined, number: number): Buffer {
 /** Why a line cannot be imported. */
 export interface Fault {
   line: number;
-  /** Path of the invalid field. Null if the whole line is invalid. */
+  /** The path of the invalid field, or null if the whole line is invalid. */
   field: string | null;
   reason: string;
 }
@@ -89,9 +92,9 @@ const uuidForm =
   /^(?:[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /**
- * Reads a line as an event of a historical migration, which needs a name, a distinct ID and a timestamp. Live events
- * may omit the timestamp (docs/ingestion-rules.md#historical-migrations). Rejects what the ingest host would silently
- * drop, so that every missing event is reported.
+ * Parses a line as an event of a historical migration, which requires a name, a distinct ID and a timestamp. Only live
+ * events can omit the timestamp (docs/ingestion-rules.md#historical-migrations). Also rejects what the ingest host
+ * would drop without an error, so that every missing event is reported.
  */
 export function checkLine(line: Line): CheckedLine {
   const fault = (field: string | null, reason: string): CheckedLine => ({
@@ -129,7 +132,7 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   return null;
 }
 
-/** Looks in the same places and order as the ingest host (docs/wire-rules.md#distinct-ids). */
+/** Looks for the distinct ID in the same places and order as the ingest host (docs/wire-rules.md#distinct-ids). */
 function distinctIdOf(event: JsonObject): unknown {
   const properties = (event.properties ?? {}) as JsonObject;
   return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;
@@ -138,7 +141,7 @@ function distinctIdOf(event: JsonObject): unknown {
 function isTime(value: unknown): boolean {
   if (typeof value !== 'string' || !isoTime.test(value)) return false;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (value.match(/\d+/g) ?? []).map(Number);
-  // `Date` would turn a day that does not exist into one of the next month.
+  // For a day that does not exist, `Date` would return a day in the next month.
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   const hasTime = value.length > 10;
@@ -154,7 +157,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Lines that are not imported. Only the first ones are kept, so that a file of invalid lines does not fill the memory.
+ * Collects the lines that cannot be imported. Keeps only the first ones, so that a file with many invalid lines does
+ * not fill the memory.
  */
 export interface Rejections {
   count(): number;
@@ -178,20 +182,20 @@ export function createRejections(): Rejections {
   };
 }
 
-/** Formats a fault as `line 12: timestamp: missing`. */
+/** Formats what is wrong with a line, for example `line 12: timestamp: missing`. */
 export function describeFault({ line, field, reason }: Fault): string {
   return `line ${line}: ${field === null ? '' : `${field}: `}${reason}`;
 }
 
 /**
- * Returns the JSON text of an event with its uuid. A missing uuid is derived from the text and the line number, so a
- * file that is sent twice, completely or in part, is stored once. Two equal lines are two events, because their line
- * numbers differ.
+ * Returns the JSON text of an event with its uuid. Derives a missing uuid from the text and the line number. If a file
+ * is sent twice, completely or in part, each event is therefore stored once. Two equal lines are two events, because
+ * their line numbers differ.
  */
 export function addUuid(event: JsonObject, text: string, lineNumber: number): string {
   if (event.uuid) return text;
   const uuid = deriveUuid(text, lineNumber);
-  // Insert the uuid into the original text, because a JavaScript number may not keep all digits of a number.
+  // Insert the uuid into the original text, because a JavaScript number cannot keep all digits of every number in it.
   if (!('uuid' in event)) return `{"uuid":"${uuid}",${text.slice(1)}`;
   return JSON.stringify({ ...event, uuid });
 }

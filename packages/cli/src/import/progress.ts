@@ -2,7 +2,7 @@
 
 export interface SentCounts {
   events: number;
-  /** Position in the (decompressed) file, in bytes. */
+  /** A position in the (decompressed) file, in bytes. */
   offset: number;
 }
 
@@ -16,7 +16,7 @@ export interface ImportTotals {
 /** Prints the progress of an import: one changing line on a terminal, otherwise an occasional line. */
 export interface Progress {
   checking(lines: number): void;
-  /** Sets the totals for the following calls of `sent`. */
+  /** Sets the totals that the following calls of `sent` use. */
   setTotals(totals: ImportTotals): void;
   sent(sent: SentCounts): void;
   /** Prints a sentence on its own line. */
@@ -68,8 +68,8 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
 }
 
 /**
- * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. Rate and remaining time only consider this
- * run.
+ * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. The rate and the remaining time are based on
+ * this run only.
  */
 export function describeSending(
   { from, totalEvents, totalBytes }: ImportTotals,

@@ -8,8 +8,8 @@ import { addUuid, checkLine, describeFault, type Fault, type Line, type Rejectio
 import type { ImportSource } from './source.ts';
 
 /**
- * The ingest host accepts a batch even if it drops an event that is too large for the log, with only a warning. An
- * event that may be too large is therefore sent without others, so that the host rejects it and it can be reported.
+ * An event that may be larger than this is sent separately. In a batch, the ingest host would drop an event that is too
+ * large for the log with only a warning. It rejects such an event if it is sent alone, so the import can report it.
  */
 const largeEventBytes = 256_000;
 
@@ -20,7 +20,7 @@ interface SendOptions {
   batchBytes: number;
   maxLineBytes: number;
   envelope: Envelope;
-  /** False if an event that the host rejects ends the import. */
+  /** True to skip events that the host rejects. Otherwise, the first one ends the import. */
   skipInvalid: boolean;
   rejections: Rejections;
   /** Called after every batch and at the end. Everything before this point is imported. */
@@ -28,9 +28,9 @@ interface SendOptions {
 }
 
 /**
- * Sends the valid events of a file, one batch at a time, because events of a migration are processed in the order of
- * arrival and concurrent requests have no defined order.
- * @throws ImportStopped, and as `Envelope.post`.
+ * Sends the valid events of a file, one batch at a time. The events of a migration are processed in the order in which
+ * they arrive, and this would not be defined for concurrent requests.
+ * @throws ImportStopped, and the errors of `Envelope.post`
  */
 export async function sendFile(source: ImportSource, options: SendOptions): Promise<void> {
   const hash = createHash('sha256');
@@ -71,13 +71,16 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
   await flush();
 }
 
-/** A large event counts as a full batch. */
+/** Returns the size with which an event counts towards a batch. A large event counts as a full batch. */
 function sizeInBatch({ text }: Item, batchBytes: number): number {
   const bytes = Buffer.byteLength(text);
   return bytes > largeEventBytes ? batchBytes : bytes;
 }
 
-/** Returns null for a blank or invalid line. `checkFile` has reported the invalid ones. */
+/**
+ * Converts a line to an item to send. Returns null for a blank or invalid line. `checkFile` has already reported
+ * invalid lines.
+ */
 function toItem(line: Line): Item | null {
   const checked = checkLine(line);
   if (checked.kind !== 'event') return null;
@@ -86,7 +89,7 @@ function toItem(line: Line): Item | null {
 
 interface Item {
   line: number;
-  /** JSON text including the uuid. */
+  /** The JSON text of the event, including the uuid. */
   text: string;
 }
 
@@ -96,9 +99,9 @@ interface Envelope {
 }
 
 /**
- * Sends events in order. Splits a rejected batch in half until the rejected event is isolated. The other events are
- * then accepted, and the host's size limit need not be known.
- * @returns the events that the host rejected individually.
+ * Sends events in order. If a batch is rejected, splits it in half until the rejected event is found, so that all
+ * others are accepted. This works for any size limit of the host.
+ * @returns the events that the host rejected individually
  */
 async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fault[]> {
   if (items.length === 0) return [];
@@ -111,7 +114,7 @@ async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fa
   return [...faults, ...(await sendBatch(items.slice(middle), envelope))];
 }
 
-/** Concatenates the texts, because parsing them could change numbers. */
+/** Builds the body from the texts of the events. Parsing them could change numbers. */
 function toBody(items: readonly Item[], projectApiKey: string): string {
   const head = `{"api_key":${JSON.stringify(projectApiKey)},"historical_migration":true,"batch":[`;
   return `${head}${items.map(({ text }) => text).join(',')}]}`;
@@ -119,13 +122,13 @@ function toBody(items: readonly Item[], projectApiKey: string): string {
 
 type Posted =
   | { kind: 'accepted' }
-  /** The host rejects the body as too large or malformed. It may accept a part of it. */
+  /** The host rejected the body as too large or malformed. It may accept a part of it. */
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {
-  /** Full URL of the batch endpoint. */
+  /** The complete URL of the batch endpoint. */
   url: string;
-  /** Time limit for all attempts. */
+  /** The time limit for all attempts together, in milliseconds. */
   patienceMs: number;
   signal: AbortSignal;
   onWait(reason: string, waitMs: number): void;
@@ -136,9 +139,9 @@ const longestWaitMs = 30_000;
 const responseTimeoutMs = 60_000;
 
 /**
- * Sends one batch and retries while the host is unavailable. All retries of an import happen here. A repeated batch
- * does no harm, because every event has a uuid.
- * @throws ImportStopped if the host rejects the import as a whole (key, plan, address) or stays unavailable.
+ * Sends one batch, and retries while the host is unavailable. All retries of an import happen here. A batch can be
+ * repeated safely, because every event has a uuid.
+ * @throws ImportStopped if the host rejects the whole import (because of its key, plan or address) or stays unavailable
  */
 export async function postBatch(body: string, { url, patienceMs, signal, onWait }: PostOptions): Promise<Posted> {
   const deadline = Date.now() + patienceMs;
@@ -192,14 +195,14 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
   throw new ImportStopped(`${option}: ${new URL(url).origin} responded with ${reason}`);
 }
 
-/** A 200 response may say that events were dropped because of a quota. */
+/** Reads a 200 response, which may report that events were dropped because of a quota. */
 function readAcceptance(text: string): AttemptOutcome {
   const limited = (parseObject(text).quota_limited ?? []) as unknown;
   if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
   throw new ImportStopped("The project's event quota is used up, so no more events are accepted");
 }
 
-/** Returns milliseconds from a number of seconds or a date (RFC 9110, section 10.2.3). */
+/** Converts `Retry-After` to milliseconds. Its value is a number of seconds or a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();

@@ -21,8 +21,8 @@ export interface ImportSource {
 const chunkBytes = 256 * 1024;
 
 /**
- * Opens a file, or for `-` standard input, which is first copied to a temporary file. Detects gzip by the first bytes.
- * @throws UsageError if it cannot be read.
+ * Opens a file. For `-`, copies standard input to a temporary file and opens that. Detects gzip by the first bytes.
+ * @throws UsageError if it cannot be read
  */
 export async function openSource(
   path: string,
@@ -50,7 +50,7 @@ async function reader(path: string): Promise<() => AsyncIterable<Buffer>> {
     const bytes = createReadStream(path, { highWaterMark: chunkBytes });
     if (!isPacked) return bytes;
     const unpacked = createGunzip({ chunkSize: chunkBytes });
-    // Reading `unpacked` reports errors of both streams. Ending it early closes both.
+    // Errors of both streams are reported when `unpacked` is read. Ending it early closes both.
     pipeline(bytes, unpacked, () => {});
     return reportDamage(unpacked, path);
   };

@@ -7,15 +7,15 @@ import { UsageError } from '../failures.ts';
 /** Progress of an import, stored next to the file so that the import can be continued. */
 export interface ImportState {
   version: 1;
-  /** Hash of the host and the project API key, which does not reveal the key. */
+  /** A hash of the host and the project API key. It does not reveal the key. */
   project: string;
-  /** Everything before this byte of the (decompressed) file is imported. */
+  /** The offset in the (decompressed) file before which everything is imported, in bytes. */
   offset: number;
-  /** Number of the last line before the offset. */
+  /** The number of the last line before the offset. */
   line: number;
   /**
-   * SHA-256 of everything before the offset. It detects that the file was replaced, but still matches if the file has
-   * grown.
+   * SHA-256 of everything before the offset. It shows whether the file was replaced, but stays the same if the file
+   * only grows.
    */
   sha256: string;
   /** Number of events that the host has accepted. */
@@ -26,8 +26,8 @@ export interface ImportState {
 export interface StateFile {
   path: string;
   /**
-   * Returns null if the file does not exist, and `other` if it belongs to another host or project.
-   * @throws UsageError if it is not a state file.
+   * Reads the state. Returns null if the file does not exist, and `other` if it belongs to another host or project.
+   * @throws UsageError if it is not a state file
    */
   load(): ImportState | 'other' | null;
   save(progress: Omit<ImportState, 'version' | 'project' | 'updatedAt'>): void;
@@ -45,7 +45,7 @@ export function stateFile(path: string, target: { host: string; projectApiKey: s
       const state: ImportState = { version: 1, project, ...progress, updatedAt: new Date().toISOString() };
       const draft = `${path}.tmp`;
       try {
-        // A crash while writing leaves the previous state intact.
+        // Write to another file first, so that a crash leaves the previous state intact.
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
         renameSync(draft, path);
       } catch (error) {

@@ -1,7 +1,8 @@
-// Measures and cuts strings in code points, as PostgreSQL does, instead of UTF-16 units. An emoji counts as one.
+// Functions that measure and truncate strings in code points, like PostgreSQL, instead of UTF-16 units. An emoji counts
+// as one.
 
 export function isLongerThan(text: string, limit: number): boolean {
-  // The number of code points is at most the number of UTF-16 units, and at least half of it.
+  // A string has at most as many code points as UTF-16 units, and at least half as many.
   if (text.length <= limit) return false;
   return text.length > limit * 2 || endOf(text, limit) < text.length;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a parsed JSON value has more than `levels` levels of objects and arrays. The check stops at the limit, so
- * even the deepest input needs only a limited stack, and code that runs after it may recurse.
+ * Returns whether a parsed JSON value has more than `levels` levels of objects and arrays. The check stops at the
+ * limit, so it needs little stack even for very deep input. Code that runs after it can use recursion.
  */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

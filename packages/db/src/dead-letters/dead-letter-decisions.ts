@@ -2,7 +2,7 @@
 
 import type { Sql } from '../transaction.ts';
 
-/** The position of a record in its original topic, which identifies its dead letter. */
+/** The position of a record in its original topic. It identifies the record's dead letter. */
 export interface DeadLetterPosition {
   topic: string;
   partition: number;
@@ -11,10 +11,7 @@ export interface DeadLetterPosition {
 
 export type DeadLetterDecision = 'replayed' | 'discarded';
 
-/**
- * Stores a decision about dead letters in one statement. A later decision about the same dead letter replaces the
- * earlier one.
- */
+/** Stores a decision about dead letters in one statement. It replaces earlier decisions about the same dead letters. */
 export async function storeDeadLetterDecisions(
   sql: Sql,
   positions: DeadLetterPosition[],
@@ -37,8 +34,8 @@ export async function storeDeadLetterDecisions(
 }
 
 /**
- * The decision about the dead letter at a position, and when it was made. A record that is dead-lettered after that
- * time is a new dead letter.
+ * The decision about the dead letter at a position, and the time of the decision. If the record becomes a dead letter
+ * again after that time, it counts as a new one.
  */
 export interface DecidedDeadLetter {
   decision: DeadLetterDecision;
@@ -62,7 +59,7 @@ export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, Dec
   );
 }
 
-/** For example `events.live/3/1042`. */
+/** Returns the name of a dead letter, for example `events.live/3/1042`. */
 export function toDeadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

@@ -4,20 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type pg from 'pg';
 
-/** The first line of a migration that builds an index concurrently, without blocking writes. */
+/** Matches the first line of a migration that builds an index concurrently, without blocking writes. */
 const concurrently = /^-- concurrently\s*\n/;
 
-/** The engine would run this in a separate statement after the script. */
+/** Prisma's engine would run this in a separate statement after the script. */
 const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
 /**
- * Applies one migration while services run. The script and its record form one transaction, which backs off when its
- * tables are in use.
- * A script that begins with the line `-- concurrently` contains a single `CREATE INDEX CONCURRENTLY "name" ON "table"`,
- * which PostgreSQL does not allow in a transaction. It is recorded when the index is complete.
+ * Applies one migration while services run. The script and the record of the migration form one transaction, which
+ * backs off while its tables are in use.
  *
- * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for too long.
+ * A script whose first line is `-- concurrently` contains a single `CREATE INDEX CONCURRENTLY "name" ON "table"`, which
+ * PostgreSQL does not allow in a transaction. It is recorded when the index is complete.
+ *
+ * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for too long
  */
 export async function applyScript(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
   if (!concurrently.test(script)) return runGivingWay(pool, `${script}\n;${finishRecord}`, patience);
@@ -29,18 +30,16 @@ interface Index {
   name: string;
   table: string;
   create: string;
-  /** The text after the table: the method and the columns. */
+  /** The part of the statement after the table: the method and the columns. */
   definition: string;
 }
 
 const statement = /^(CREATE (?:UNIQUE )?INDEX) CONCURRENTLY "([^"]+)" ON "([^"]+)"\s*([^;]+)/m;
 
 /**
- * Builds the index of a `-- concurrently` migration. It waits for every transaction that has seen the table, and does
- * not block writes meanwhile. A complete index is left as it is. If an earlier attempt was interrupted, only the
- * missing parts are built.
- *
- * @throws AppError `internal` if the script has a different form.
+ * Builds the index of a `-- concurrently` migration. Waits for every transaction that has read the table, but does not
+ * block writes. Keeps a complete index. After an interrupted attempt, builds only the missing parts.
+ * @throws AppError `internal` if the script has a different form
  */
 async function buildIndex(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
   const index = readIndex(script);
@@ -66,9 +65,9 @@ async function buildOnTable(pool: pg.Pool, { name, table, create, definition }: 
 }
 
 /**
- * PostgreSQL cannot build an index concurrently on a table and all its partitions. Creating it on the parent table
- * alone takes only a moment, and new partitions then get it automatically. It becomes valid once an index of each
- * partition is attached.
+ * Builds an index on a partitioned table. PostgreSQL cannot do this concurrently, so the index is first created only on
+ * the parent table, which takes a moment. New partitions get it automatically from then on. It becomes valid when an
+ * index of each existing partition is attached.
  */
 async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockTimeouts): Promise<void> {
   const { name, table, create, definition } = index;
@@ -80,7 +79,7 @@ async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockTime
   }
 }
 
-/** Follows PostgreSQL's own naming: `event_2026_11_created_at_idx`. */
+/** Returns the name of a partition's index, as PostgreSQL would choose it: `event_2026_11_created_at_idx`. */
 function nameOn(partition: string, { name, table }: Index): string {
   return partition + (name.startsWith(table) ? name.slice(table.length) : `_${name}`);
 }
@@ -116,7 +115,7 @@ async function partitionsWithout(pool: pg.Pool, { name, table }: Index): Promise
 
 export interface LockTimeouts {
   /**
-   * How long one statement waits for a table in use. Later queries wait behind it, even reads, so it gives up quickly
+   * How long one statement waits for a table in use. Later queries must wait for it, even reads, so it gives up quickly
    * and tries again.
    */
   waitMs: number;
@@ -131,10 +130,9 @@ export const defaultLockTimeouts: LockTimeouts = { waitMs: 100, pauseMs: 1_000, 
 const lockNotAvailable = '55P03';
 
 /**
- * Runs statements as one transaction without blocking services. If a table is in use, it rolls back, lets waiting
- * queries pass, and tries again.
- *
- * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for `giveUpMs`.
+ * Runs statements in one transaction without blocking services. If a table is in use, rolls back, lets waiting queries
+ * run, and tries again.
+ * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for `giveUpMs`
  */
 async function runGivingWay(pool: pg.Pool, statements: string, patience: LockTimeouts): Promise<void> {
   const transaction = `SET LOCAL lock_timeout = ${patience.waitMs};\n${statements}`;

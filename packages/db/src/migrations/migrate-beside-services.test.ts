@@ -32,7 +32,7 @@ const next = '29990101000000_next';
 const addColumn = 'ALTER TABLE person ADD COLUMN extra TEXT';
 
 describe('a migration of a table in use', () => {
-  test('backs off so that other queries run, and is applied once the table is free', async () => {
+  test('backs off so that other queries run, and is applied only once when the table is free', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM person');
@@ -43,7 +43,7 @@ describe('a migration of a table in use', () => {
     await eventually(async () => (await watcher.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0, {
       what: 'The wait for the table',
     });
-    // Queries queue behind a statement that waits for the table, so they only run when it backs off.
+    // Queries wait for a statement that waits for the table, so they run only when it backs off.
     await watcher.query('SELECT 1 FROM person');
     await watcher.query(`INSERT INTO activity_log SELECT * FROM activity_log`);
 
@@ -95,7 +95,7 @@ describe('an index that is built concurrently', () => {
     expect(await isValid(writer)).toEqual([true]);
   });
 
-  test('replaces the remains of an interrupted attempt', async () => {
+  test('replaces the incomplete index of an interrupted attempt', async () => {
     const client = await connect();
     await client.query('CREATE INDEX "person_extra" ON "person" ("version")');
     await client.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'person_extra'::regclass`);
@@ -116,7 +116,7 @@ describe('an index that is built concurrently', () => {
     expect(after).toEqual(before);
   });
 
-  test('is rejected without a name and a table', async () => {
+  test('is rejected if the statement names no index or table', async () => {
     prisma.write(next, '-- concurrently\nSELECT 1;');
     await expect(migrate(database.url, prisma.directory)).rejects.toThrow('CREATE INDEX CONCURRENTLY');
   });
@@ -131,7 +131,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
   const addEvent = (client: pg.Client) =>
     client.query(`INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
       VALUES (1, '2026-10-05Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`);
-  /** Returns the existing indexes and whether they are valid. */
+  /** Returns the existing indexes, and for each whether it is valid. */
   const indexes = async (client: pg.Client): Promise<Record<string, boolean>> => {
     const { rows } = await client.query(
       `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
@@ -170,7 +170,7 @@ describe('an index that is built concurrently on a partitioned table', () => {
     expect(await migrate(database.url, prisma.directory, impatient)).toEqual([next]);
   });
 
-  test('is completed after an interrupted attempt, also for months that were added since', async () => {
+  test('is completed after an interrupted attempt, including for months added since then', async () => {
     const client = await connect();
     await addMonth(client, 10);
     await client.query('CREATE INDEX "event_extra" ON ONLY "event" USING BRIN ("captured_at")');

@@ -31,7 +31,10 @@ async function open({ isMigrated }: { isMigrated: boolean }): Promise<void> {
   await client.connect();
 }
 
-/** Runs a script in a separate process and returns its output. @throws if the exit code is not 0. */
+/**
+ * Runs a script in a separate process and returns its output.
+ * @throws an error if the exit code is not 0
+ */
 async function runScript(script: string, prismaDirectory: string): Promise<string> {
   const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
@@ -49,7 +52,7 @@ describe('migrate', () => {
     expect(await migrate(database.url, prismaDirectory)).toEqual([]);
   });
 
-  test('runs once when several processes start it at the same time, and lets each of them exit', async () => {
+  test('runs once when several processes start it at the same time, and all of them exit', async () => {
     await open({ isMigrated: false });
     const script = `import { migrate } from './src/migrations/migrate.ts';
       const applied = await migrate(process.argv[1], process.argv[2]);
@@ -67,7 +70,7 @@ describe('migrate', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('is not treated as interrupted by a process that starts while it is running', async () => {
+  test('is not treated as interrupted by a process that starts during the migration', async () => {
     await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
     const first = migrate(database.url, prisma.directory);
@@ -98,7 +101,7 @@ describe('migrate', () => {
     expect(await failing).toMatch(/failed: terminating connection due to administrator command/);
   });
 
-  test('names a failed migration, keeps none of its changes, and continues once it is corrected', async () => {
+  test('names a failed migration, keeps none of its changes, and continues once the script is corrected', async () => {
     await open({ isMigrated: false });
     prisma.write('29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
 
@@ -128,7 +131,7 @@ describe('migrate', () => {
 
   test('continues after a process that died right after its script was committed', async () => {
     await open({ isMigrated: true });
-    // The engine's update after the script fails, as if its process had died at that point.
+    // The update that follows the script fails, as if the process had died at that point.
     prisma.write(
       '29990101000000_next',
       `CREATE TABLE whole (id int);

@@ -17,16 +17,17 @@ export const noSchemaFilter = { externalTables: [], externalEnums: [] };
 
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and records them in
- * `_prisma_migrations`. Does not need a native engine. Several processes may call it at the same time: one works and
- * the others wait.
- * Each migration is sent as one script together with its record, so PostgreSQL commits both or neither, and a later run
- * can continue after a process was killed. It backs off for running services, see `applyScript`.
+ * `_prisma_migrations`. This works without a native engine.
  *
- * @param prismaDirectory the repository's `prisma/` folder.
- * @returns the names of the migrations that were applied now.
+ * Several processes can do this at the same time: one works and the others wait. Each migration is sent as one script
+ * together with its record. PostgreSQL therefore commits both or neither, and a later run can continue after a process
+ * was killed. Migrations do not block running services (see `applyScript`).
+ *
+ * @param prismaDirectory the repository's `prisma/` folder
+ * @returns the names of the migrations that this call applied
  * @throws AppError `internal` that names the failed migration, with PostgreSQL's error as its cause, or `conflict` if a
- *   table stayed in use for too long. Earlier migrations remain applied. `conflict` with the code `older_database` if a
- *   pre-release version created the database.
+ * table stayed in use for too long. Earlier migrations remain applied. `conflict` with the code `older_database` if a
+ * pre-release version created the database.
  */
 export async function migrate(
   databaseUrl: string,
@@ -60,7 +61,7 @@ export async function migrate(
       await createSqlRole(client);
       return names;
     } catch (error) {
-      // The engine only reports that "an external error" occurred.
+      // The engine reports only that "an external error" occurred.
       throw scriptError === undefined ? error : await migrationFailed(client, scriptError);
     }
   });
@@ -71,13 +72,13 @@ const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(connectionOfHours(databaseUrl));
-  // Without a listener, a connection error while the script runs would end the process. The script's own connection
-  // reports the error.
+  // Without a listener, a connection error while the script runs would end the process. The connection that runs the
+  // script reports the error.
   client.on('error', () => {});
   await client.connect();
   try {
-    // Poll instead of waiting in PostgreSQL. A waiting query is an open transaction, and building an index concurrently
-    // waits for all open transactions: the two would wait for each other.
+    // Poll instead of waiting in PostgreSQL. A query that waits is an open transaction, and building an index
+    // concurrently waits for all open transactions, so this would be a deadlock.
     while (!(await tryLock(client))) await sleep(250);
     return await work(client);
   } finally {
@@ -85,7 +86,10 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
   }
 }
 
-/** A script may take hours. Keepalive prevents the network from dropping the connections that wait for it. */
+/**
+ * Returns a client whose connection can wait for hours while a script runs. Keepalive prevents the network from closing
+ * it.
+ */
 function connectionOfHours(databaseUrl: string): pg.ClientConfig {
   return { ...toClientConfig(databaseUrl), keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 }
@@ -96,8 +100,8 @@ async function tryLock(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Marks records without an end as rolled back, because PostgreSQL rolled back their scripts. The engine would otherwise
- * refuse to continue until a person intervenes.
+ * Marks migrations without an end time as rolled back, because PostgreSQL rolled back their scripts. Otherwise, the
+ * engine would not continue until someone changes the records.
  */
 async function forgetInterrupted(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS found`);
@@ -108,10 +112,10 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
 }
 
 /**
- * Whether nothing is left to do, as in most starts. This check is separate because loading the engine takes 80 MB and
- * almost a second.
- * @throws AppError if the first migration is missing or has a different text. Until the first release it is edited in
- *   place, so such a database cannot be upgraded.
+ * Returns whether all migrations are already applied, which is true for most starts. This check does not load the
+ * engine, which takes 80 MB and almost a second.
+ * @throws AppError if the first migration is missing or has a different text. Until the first release, it is edited in
+ * place, so such a database cannot be upgraded.
  */
 async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList): Promise<boolean> {
   const [first] = migrationDirectories;

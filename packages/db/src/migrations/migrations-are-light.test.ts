@@ -4,9 +4,9 @@ import { copyPrismaDirectory, type PrismaCopy } from '../testing/prisma-copy.ts'
 import { migrate } from './migrate.ts';
 
 /**
- * Services keep running during a migration, so no migration may block a table that can be large for longer than a
- * moment. Reading such a table completely, to rewrite it, to check it or to build an index, blocks it for seconds to
- * minutes with ten million rows. PostgreSQL counts these reads and shows whether a table was rewritten.
+ * Checks that no migration blocks a table that can be large for longer than a moment, because services keep running
+ * during migrations. With ten million rows, reading a table completely, to rewrite it, to check it or to build an
+ * index, blocks it for seconds to minutes. PostgreSQL counts such reads and shows whether a table was rewritten.
  * Migrations up to the last release are exempt. Update this constant with every release.
  */
 const lastReleased = '20261123000000_init';
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 /**
- * Returns the large tables that the new migrations of the copy read or write completely, ignoring indexes that are
+ * Returns the large tables that the new migrations in the copy read or write completely, except for indexes that are
  * built concurrently.
  */
 async function wholeTables(): Promise<string[]> {
@@ -46,9 +46,9 @@ async function wholeTables(): Promise<string[]> {
 }
 
 /**
- * Returns how often each table was read completely, and its files, which change when it is rewritten. Uses a new
- * connection after all others have ended, because the server publishes a connection's counts when it ends, shortly
- * after the client disconnects.
+ * Returns how often each table was read completely, and its file, which changes when the table is rewritten. Uses a new
+ * connection after all others have ended, because the server publishes the counts of a connection shortly after its
+ * end.
  */
 async function tableStates(): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: database.url });
@@ -88,7 +88,7 @@ async function installLastRelease(): Promise<string[]> {
   return later;
 }
 
-test('no migration since the last release reads or writes a large table completely', async () => {
+test('no migration since the last release reads or rewrites a large table completely', async () => {
   expect(prisma.names()).toContain(lastReleased);
   await installLastRelease();
   expect(Object.keys(await tableStates()).sort()).toEqual([...tables].sort());

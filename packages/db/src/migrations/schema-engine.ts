@@ -13,7 +13,8 @@ interface EngineBindings {
 }
 
 /**
- * The part of the WebAssembly interface that is used here. Node.js has it, but its type package does not declare it.
+ * The part of the WebAssembly interface that is used here. Node.js supports it, but its type package does not declare
+ * it.
  */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: unknown): Promise<{ instance: { exports: Record<string, unknown> } }>;
@@ -22,8 +23,8 @@ declare const WebAssembly: {
 let loaded: Promise<typeof SchemaEngine> | undefined;
 
 /**
- * Loads the migration engine, which is compiled to WebAssembly. Its package expects a bundler that understands `import
- * … from './x.wasm'`. Plain Node.js does not, so this code reads and binds the module.
+ * Loads the migration engine, which is compiled to WebAssembly. Its package is made for bundlers that understand
+ * `import … from './x.wasm'`. Plain Node.js does not, so this code reads and binds the module.
  */
 export function loadSchemaEngine(): Promise<typeof SchemaEngine> {
   loaded ??= load();
@@ -42,7 +43,10 @@ async function load(): Promise<typeof SchemaEngine> {
   return bindings.SchemaEngine;
 }
 
-/** The engine leaves the ten-second timer of its lock running. A process that is done must not wait for it. */
+/**
+ * Wraps the timers that the engine uses. The engine does not stop the ten-second timer of its lock, and a process that
+ * has finished must not wait for it.
+ */
 function withTimersThatEnd(bindings: object): Record<string, unknown> {
   const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
   return Object.fromEntries(
@@ -51,11 +55,10 @@ function withTimersThatEnd(bindings: object): Record<string, unknown> {
 }
 
 /**
- * Adapts Prisma's PostgreSQL adapter for the schema engine. It differs from the one for the client in two ways. Scripts
- * are run by `executeScript`, because the original splits them at every `;`, even in comments. Columns of the catalog
- * type `"char"` (one byte), which the original rejects, are passed on as characters.
- *
- * @param pool used only by the engine.
+ * Adapts Prisma's PostgreSQL adapter for the schema engine. It differs from the adapter for the client in two ways.
+ * Scripts are run by `executeScript`, because the original splits them at every `;`, even in comments. Columns of the
+ * catalog type `"char"` (one byte), which the original rejects, are returned as characters.
+ * @param pool used only by the engine
  */
 export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: string) => Promise<void>) {
   const charColumns = relabelCharColumns(pool);
@@ -72,8 +75,8 @@ export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: strin
 }
 
 /**
- * The indexes of the `"char"` columns of a result. The key is the array of its rows, because the adapter passes on only
- * this object unchanged.
+ * For the rows of a result, the indexes of their `"char"` columns. The key is the array of rows, because it is the only
+ * object that the adapter passes on unchanged.
  */
 type CharColumns = WeakMap<object, number[]>;
 

@@ -8,8 +8,9 @@ export interface PersonDeletion {
 }
 
 /**
- * Locks the existing persons in the order that the consumer uses (its ledger/store.ts). While they are locked,
- * their distinct ids cannot change. @returns their UUIDs.
+ * Locks the existing persons in the same order as the consumer (see its ledger/store.ts). While they are locked, their
+ * distinct IDs cannot change.
+ * @returns their UUIDs
  */
 export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): Promise<string[]> {
   const rows = await tx.query<{ uuid: string }>(
@@ -19,7 +20,7 @@ export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): 
   return rows.map(({ uuid }) => uuid);
 }
 
-/** Returns the persons to whom some distinct ids belong. */
+/** Returns the persons to whom some distinct IDs belong. */
 export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
   const rows = await sql.query<{ person_uuid: string }>(
     `SELECT DISTINCT person_uuid FROM person_distinct_id
@@ -30,8 +31,8 @@ export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: 
 }
 
 /**
- * Requests deletion of the persons' data. It uses the clock at the time of the statement, when the locked persons can
- * no longer change.
+ * Requests deletion of the persons' data. Stores the time of the statement, at which the persons are locked and can no
+ * longer change.
  */
 export async function insertDeletions(
   tx: Sql,
@@ -46,7 +47,7 @@ export async function insertDeletions(
   );
 }
 
-/** Stores the distinct ids of persons that this transaction has locked. */
+/** Stores the distinct IDs of persons that this transaction has locked. */
 export async function insertDeletedIds(tx: Sql, projectId: number, deletions: PersonDeletion[]): Promise<void> {
   await tx.query(
     `INSERT INTO deleted_distinct_id (project_id, id_hash, deletion_id, person_uuid, version, deleted_at, distinct_id, split_from)
@@ -59,7 +60,7 @@ export async function insertDeletedIds(tx: Sql, projectId: number, deletions: Pe
   );
 }
 
-/** Deletes persons that this transaction has locked, with their distinct ids, cohort memberships and flag hash keys. */
+/** Deletes persons that this transaction has locked, with their distinct IDs, cohort memberships and flag hash keys. */
 export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: string[]): Promise<void> {
   const values = [projectId, uuids];
   await tx.query(
@@ -75,8 +76,8 @@ export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: str
 }
 
 /**
- * Inserts one activity record for each deletion. It has the id of the deletion, with which the worker finds it to
- * record progress.
+ * Inserts one activity record for each deletion. It has the same ID as the deletion, so that the worker finds it when
+ * it records progress.
  */
 export async function insertDeletionActivity(
   tx: Sql,

@@ -15,9 +15,9 @@ export interface DeletePersons {
   projectId: number;
   organizationId: string;
   uuids: string[];
-  /** Whether to delete their events too. Otherwise the events stay, without personal data. */
+  /** True to delete their events too. Otherwise, the events are kept without personal data. */
   deletesEvents: boolean;
-  /** The user who requested the deletion, or the operator's command. */
+  /** The user who requested the deletion, or the command that the operator ran. */
   actor: { userId: number } | { command: string };
 }
 
@@ -30,13 +30,13 @@ export interface DeletionProgress {
 }
 
 /**
- * Deletes persons and their distinct ids, and requests deletion of the remaining data (the delivery worker's
- * `delete_person_data`). After the commit the persons cannot be found. The consumer drops their events that were
- * captured earlier, and a distinct id that is used again starts a new person. The activity record contains no name,
- * because a name would be personal data again.
+ * Deletes persons and their distinct IDs, and requests deletion of the remaining data (the delivery worker's
+ * `delete_person_data`). After the commit, the persons can no longer be found. The consumer drops their events that
+ * were captured earlier. If a distinct ID is used again, it gets a new person. The activity record contains no name,
+ * because a name is personal data too.
  *
- * @param tx the transaction of the change.
- * @returns the persons that existed.
+ * @param tx the transaction of the change
+ * @returns the persons that existed
  */
 export async function deletePersons(tx: Sql, request: DeletePersons): Promise<PersonDeletion[]> {
   const { projectId, uuids, deletesEvents } = request;

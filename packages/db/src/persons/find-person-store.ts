@@ -1,4 +1,4 @@
-/** Finds the person for an id, and reads a person for display. */
+/** Finds the person that an ID refers to, and reads a person for display. */
 
 import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';
@@ -9,7 +9,10 @@ interface FoundPerson {
   by: 'uuid' | 'number' | 'distinct_id';
 }
 
-/** Finds a person by UUID, number or distinct id, in this order. @throws AppError `not_found`. */
+/**
+ * Finds a person by UUID, number or distinct ID, in this order.
+ * @throws AppError `not_found`
+ */
 export async function findPerson(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
   const [found] = await candidates(sql, projectId, id);
   if (found === undefined) throw personNotFound();
@@ -17,9 +20,9 @@ export async function findPerson(sql: Sql, projectId: number, id: string): Promi
 }
 
 /**
- * Finds a person for an irreversible operation. A request for the distinct id "42" must not delete the person with
- * number 42.
- * @throws AppError `not_found`, or `invalid` if the id refers to one person and is a distinct id of another.
+ * Finds a person for an operation that cannot be undone. A request for the distinct ID "42" must not delete the person
+ * with number 42.
+ * @throws AppError `not_found`, or `invalid` if the ID refers to one person and is a distinct ID of another
  */
 export async function findPersonToDelete(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
   const [found, other] = await candidates(sql, projectId, id);
@@ -35,7 +38,7 @@ function personNotFound(): AppError {
   return new AppError('not_found', 'Not found.', { details: { resource: 'Person' } });
 }
 
-/** PostgreSQL cannot store NUL characters, so no id contains one. */
+/** PostgreSQL cannot store NUL characters, so an ID that contains one matches no person. */
 async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
 }
@@ -49,7 +52,10 @@ export interface PersonDetails {
   created_at: Date;
 }
 
-/** Returns a person with all distinct ids, the main one first. @throws AppError `not_found`. */
+/**
+ * Returns a person with all distinct IDs, starting with the main one.
+ * @throws AppError `not_found`
+ */
 export async function readPersonDetails(sql: Sql, projectId: number, id: string): Promise<PersonDetails> {
   const { uuid } = await findPerson(sql, projectId, id);
   const [row] = await sql.query<PersonDetails & Record<string, unknown>>(
@@ -60,13 +66,13 @@ export async function readPersonDetails(sql: Sql, projectId: number, id: string)
        FROM person p WHERE p.project_id = $1::int AND p.uuid = $2::uuid`,
     [projectId, uuid],
   );
-  // The person was deleted in the meantime.
+  // If the row is missing, the person was deleted in the meantime.
   return row ?? readPersonDetails(sql, projectId, id);
 }
 
 /**
- * Returns the persons that an id may refer to, in order of priority: by UUID, by number, by distinct id. At most two,
- * because nothing is both a UUID and a number.
+ * Returns the persons that an ID may refer to, in order of priority: by UUID, by number, by distinct ID. There are at
+ * most two, because no ID is both a UUID and a number.
  */
 async function findPersons(sql: Sql, projectId: number, text: string): Promise<FoundPerson[]> {
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

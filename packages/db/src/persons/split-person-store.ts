@@ -5,7 +5,7 @@ import type { Sql } from '../transaction.ts';
 
 export type PersonToSplit = Columns<'person', 'main_distinct_id' | 'created_at'>;
 
-/** Locks the person like the consumer does before a change, so that its distinct ids stay the same. */
+/** Locks the person, like the consumer does before a change, so that its distinct IDs cannot change. */
 export async function lockPerson(tx: Sql, projectId: number, uuid: string): Promise<PersonToSplit | undefined> {
   const rows = await tx.query<PersonToSplit & Record<string, unknown>>(
     `SELECT main_distinct_id, created_at FROM person
@@ -16,8 +16,8 @@ export async function lockPerson(tx: Sql, projectId: number, uuid: string): Prom
 }
 
 /**
- * Returns the distinct ids of a person in the order in which they were added. If there are more than `limit`, any
- * `limit` of them.
+ * Returns the distinct IDs of a person in the order in which they were added. If there are more than `limit`, returns
+ * any `limit` of them.
  */
 export async function readDistinctIds(
   tx: Sql,
@@ -34,7 +34,7 @@ export async function readDistinctIds(
   return rows.map(({ distinct_id }) => distinct_id);
 }
 
-/** Returns the distinct ids that belong to the person. */
+/** Returns which of the distinct IDs belong to the person. */
 export async function findOwnDistinctIds(
   tx: Sql,
   projectId: number,
@@ -54,7 +54,7 @@ export interface SplitDistinctId {
   uuid: string;
 }
 
-/** Inserts the new persons in the order that the consumer uses. */
+/** Inserts the new persons in the same order as the consumer. */
 export async function insertSplitPersons(
   tx: Sql,
   projectId: number,
@@ -70,7 +70,7 @@ export async function insertSplitPersons(
 }
 
 /**
- * Moves the distinct ids to the new persons. Their versions increase, so that all their past events count for the new
+ * Moves the distinct IDs to the new persons. Their versions increase, so that their past events count for the new
  * persons, although event rows keep the UUID of the former person.
  */
 export async function moveSplitIds(
@@ -88,8 +88,8 @@ export async function moveSplitIds(
 }
 
 /**
- * Updates the main distinct id and increases the version, so that a consumer batch that has read the person before
- * starts over.
+ * Updates the main distinct ID and increases the version. A consumer batch that has read the person before then starts
+ * over.
  */
 export async function updateSplitPerson(
   tx: Sql,

@@ -15,26 +15,27 @@ import {
 
 export type { SplitDistinctId } from './split-person-store.ts';
 
-/** The maximum number of distinct ids that one split moves. */
+/** The maximum number of distinct IDs that one split can move. */
 export const maxSplits = 1000;
 
 /**
- * Selects the distinct ids to move: the listed ones, or all except the main one. By default, the person's own main
- * distinct id is kept.
+ * Selects the distinct IDs to move: the listed ones, or all except the main one. By default, the person keeps its
+ * current main distinct ID.
  */
 export type SplitSelection = { distinctIdsToSplit: string[] } | { mainDistinctId: string | undefined };
 
 /**
- * Reverts merges: each selected distinct id gets a new person without properties. The person keeps its UUID, its
- * properties and its other distinct ids.
- * The new persons have random UUIDs, because the UUID derived from a distinct id may belong to the person itself or to
- * a deleted person. The function locks the person, the new persons and their mappings in the consumer's order
- * (services/event-consumer/src/ledger/store.ts). It waits for a merge in progress. A consumer batch that read the
- * person before the split starts over, because the version of the person increases.
+ * Reverts merges: each selected distinct ID gets a new person without properties. The original person keeps its UUID,
+ * its properties and its other distinct IDs. The new persons have random UUIDs, because the UUID derived from a
+ * distinct ID may belong to the original person or to a deleted one.
  *
- * @param tx the transaction of the change.
- * @returns the moved distinct ids. Empty if only the main one is left.
- * @throws AppError `not_found` if the person no longer exists, `invalid` for distinct ids of other persons.
+ * Locks the person, the new persons and their distinct IDs in the same order as the consumer
+ * (services/event-consumer/src/ledger/store.ts). Waits for a merge in progress. A consumer batch that read the person
+ * before the split starts over, because the version of the person increases.
+ *
+ * @param tx the transaction of the change
+ * @returns the moved distinct IDs. Empty if the person has only the main one.
+ * @throws AppError `not_found` if the person no longer exists, or `invalid` for distinct IDs of other persons
  */
 export async function splitPerson(
   tx: Sql,

@@ -14,7 +14,7 @@ interface Inside {
 
 const goodByeMs = 1000;
 
-/** Ends a connection, and destroys it if the server does not close its side in time. Never throws. */
+/** Ends a connection. Destroys its socket if the server does not close its side in time. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const ended = client.end().then(
     () => true,
@@ -38,7 +38,7 @@ interface ClientInside {
   connection: { stream: { destroy(): void } };
 }
 
-/** Destroys connections that the pool has discarded if the server does not close its side in time. */
+/** Destroys the sockets of connections that the pool has discarded if the server does not close its side in time. */
 export function limitDisconnectTime(pool: pg.Pool): void {
   const inside = pool as unknown as PoolInside;
   const remove = inside._remove.bind(pool);

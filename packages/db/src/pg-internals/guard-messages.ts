@@ -14,17 +14,16 @@ interface Inside {
   connection: { attachListeners(stream: EventEmitter): void };
 }
 
-/** Limited because a message is copied for each piece that arrives. */
+/** Limited, because a message is copied each time another piece of it arrives. */
 const maxMessageBytes = 256 * 1024;
-/** A password exchange takes four messages, and one of them costs as much time as checking a password. */
+/** Authenticating takes four messages, and one of them costs as much time as checking a password. */
 const maxAuthentications = 6;
 const headerBytes = 5;
 
 /**
- * Filters the messages between an untrusted server and `pg`. It closes the connection at a message that is malformed,
- * unexpected or too long, and drops rows, because none are requested from such a server. Call it before connecting.
- *
- * @param maxBytes limit for all messages that belong to one statement, or that precede the first one
+ * Filters the messages between an untrusted server and `pg`. Closes the connection if a message is malformed,
+ * unexpected or too long. Drops rows, because none are requested from such a server. Call it before connecting.
+ * @param maxBytes limit for all messages of one statement, and for all messages before the first statement
  */
 export function guardMessages(client: pg.Client, maxBytes: number): { begin(): void } {
   const inside = (client as unknown as Inside).connection;
@@ -65,7 +64,7 @@ export function guardMessages(client: pg.Client, maxBytes: number): { begin(): v
   };
 }
 
-/** Message types of protocol version 3 that may arrive before and after the server is first ready for a statement. */
+/** Message types of protocol version 3 that are allowed before and after the server is first ready for a statement. */
 const [duringStart, duringStatements] = [new Set('RSKNEZ'), new Set('123nCTDNESZ')];
 
 function createCheck() {

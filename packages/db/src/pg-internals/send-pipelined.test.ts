@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 import { copyPipelined, sendPipelined } from './send-pipelined.ts';
 
-/** Counts the writes with which data is passed to the operating system. */
+/** Counts how often data is passed to the operating system. */
 class CountingSocket extends Socket {
   pieces = 0;
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 const insert = (id: number) => client.query('INSERT INTO note VALUES ($1) RETURNING id', [id]);
 const notes = async () => (await client.query('SELECT id FROM note ORDER BY id')).rows.map(({ id }) => id);
 
-/** Returns the bytes and writes before any response can have arrived, and those in total. */
+/** Returns the bytes and writes that were sent before a response can have arrived, and their total. */
 async function sent(send: () => Promise<unknown>) {
   const [bytes, pieces] = [socket.bytesWritten, socket.pieces];
   const work = send();
@@ -50,7 +50,7 @@ async function sent(send: () => Promise<unknown>) {
   return { before, all: { bytes: socket.bytesWritten - bytes, pieces: socket.pieces - pieces } };
 }
 
-test('pipelined statements are sent together in one piece, and their results arrive in order', async () => {
+test('pipelined statements are sent in one packet, and their results arrive in order', async () => {
   let ids: unknown;
   const { before, all } = await sent(async () => {
     ids = await sendPipelined(client, () => [insert(1), insert(2), insert(3)]);
@@ -60,13 +60,13 @@ test('pipelined statements are sent together in one piece, and their results arr
   expect(ids).toMatchObject([{ rows: [{ id: 1 }] }, { rows: [{ id: 2 }] }, { rows: [{ id: 3 }] }]);
 });
 
-test('statements after a pipeline wait for each other again', async () => {
+test('statements after a pipeline are sent one after the other again', async () => {
   await sendPipelined(client, () => [insert(1)]);
   const { before, all } = await sent(() => Promise.all([insert(2), insert(3)]));
   expect(before.bytes).toBeLessThan(all.bytes);
 });
 
-test('a COPY is sent with its rows and its end in one piece', async () => {
+test('a COPY is sent with its rows and its end in one packet', async () => {
   const rows = [Buffer.from('1\n2\n'), Buffer.from('3\n')];
   const { before, all } = await sent(() => copyPipelined(client, 'COPY note FROM STDIN', rows));
   expect(before).toEqual(all);

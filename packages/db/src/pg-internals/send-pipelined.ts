@@ -5,7 +5,7 @@ import type pg from 'pg';
 
 /**
  * Reason: waiting between two statements costs more than the network round trip. The process reads a response only when
- * it has finished its other work, and other transactions wait for this one's locks meanwhile. Relies on: `pg` 8.23
+ * it has finished its other work, and other transactions wait for its locks in the meantime. Relies on: `pg` 8.23
  * checking `client.pipeline` for each query, which its types do not declare, so that it can be enabled for some queries
  * only; and on the connection's stream, like `inOneWrite`. Test: send-pipelined.test.ts ("pipelined statements are sent
  * together"). Without the pipeline, statements would only be slower. Remove it when `pg` can send a list of statements
@@ -19,16 +19,16 @@ interface Pipelining {
   connection: Wire;
 }
 
-/** Starts statements synchronously, and returns their promises in the same order. */
+/** A function that starts statements synchronously, and returns their promises in the same order. */
 export type Statements<Results extends unknown[]> = () => { [Index in keyof Results]: Promise<Results[Index]> };
 
 /**
  * Sends the statements that `send` starts in one write, without waiting for responses between them. They run in order.
- * Resolves with their results once all have run, or rejects with the error of the first failed one. In a transaction,
- * PostgreSQL rejects all statements after it.
+ * Resolves with their results once all have run, or rejects with the error of the first one that failed. In a
+ * transaction, PostgreSQL rejects all statements after it.
  *
- * @param send returns the original promise of each statement. The first failure is identified by its position, because
- *   the failures of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
+ * @param send returns the original promise of each statement. Their positions show which one failed first, because the
+ *   errors of all later statements arrive at the same time. COPY is not possible (`pg` rejects it).
  */
 export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,
@@ -80,11 +80,10 @@ const dataHead = 0x64; // 'd'
 const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 
 /**
- * Runs COPY with chunks that are already complete: the statement, its rows and its end are sent together, with a single
- * response. If the server rejects the statement or a row, it discards what follows (PostgreSQL manual, message flow,
+ * Runs COPY with chunks that are already complete. The statement, its rows and its end are sent together, and get a
+ * single response. If the server rejects the statement or a row, it discards the rest (PostgreSQL manual, message flow,
  * "COPY Operations").
- *
- * @param chunks sent without a copy.
+ * @param chunks sent without being copied
  */
 export function copyPipelined(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
   return new Promise((resolve, reject) => {

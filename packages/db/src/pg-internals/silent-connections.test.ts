@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const add = 'UPDATE counter SET n = n + 1 WHERE id = $1 RETURNING n';
-/** Well below the time limits of statements, which would also end the wait. */
+/** This is far below the time limits of statements, which would also end the wait. */
 const patienceMs = 25_000;
 
 function inTime<T>(work: Promise<T>): Promise<T> {
@@ -55,7 +55,7 @@ test('a transaction fails when its connection is silently lost while it waits fo
   expect(await inTime(database.sql.query(add, [1]))).toEqual([{ n: 1 }]);
 });
 
-test('idle connections that were lost at the same time are not discovered one by one', async () => {
+test('detects idle connections that were lost at the same time together, not one by one', async () => {
   await Promise.all([1, 2, 3].map(() => database.sql.query('SELECT pg_sleep(0.5)')));
   proxy.forget();
   await expect(inTime(database.sql.query('SELECT 1'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
@@ -85,14 +85,14 @@ test('closes a connection that is silently lost before the response arrives or d
   expect(await inTime(database.sql.query('SELECT n FROM counter WHERE id > 1'))).toEqual([{ n: 0 }]);
 });
 
-test('makes the server check its clients, also on later connections', async () => {
+test('makes the server check that its clients are alive, also on connections opened later', async () => {
   const check = `SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_keepalives_interval') AS interval,
                         current_setting('client_connection_check_interval') AS check`;
   const all = await Promise.all([1, 2, 3].map(() => database.sql.query(check)));
   for (const rows of all) expect(rows).toEqual([{ idle: '5', interval: '2', check: '5s' }]);
 });
 
-test('does not affect long statements and statements that wait for a lock', async () => {
+test('does not end long statements or statements that wait for a lock', async () => {
   let announceLock = () => {};
   const locked = new Promise<void>((resolve) => {
     announceLock = resolve;
@@ -104,7 +104,7 @@ test('does not affect long statements and statements that wait for a lock', asyn
   });
   await locked;
   const waiting = database.sql.query(add, [2]);
-  // With track_activities off, the server reports no state.
+  // If track_activities is off, the server reports no state for the session.
   const untracked = database.transaction(async (tx) => {
     await tx.query('SET LOCAL track_activities = off');
     return tx.query("SELECT 'slept' AS done FROM pg_sleep(6)");

@@ -13,10 +13,10 @@ export interface SilentConnections {
 }
 
 export interface SilentConnectionsOptions {
-  /** Returns the settings for another connection like those of the pool. */
+  /** Returns the settings for an additional connection like those of the pool. */
   config: () => pg.ClientConfig;
   logger: Logger;
-  /** A connection that waits for a response and has transferred no byte for this long is checked. */
+  /** If a connection waits for a response and has transferred no byte for this long, it is checked. */
   silentMs?: number;
   lookIntervalMs?: number;
 }
@@ -30,19 +30,21 @@ interface Watched {
 /** Internals of pg that its types do not declare. */
 interface Inside {
   processID: number | null;
-  /** False from sending a statement until the complete response has arrived. */
+  /** False while a statement has been sent and its complete response has not arrived. */
   readyForQuery: boolean;
   connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error: Error): void } };
 }
 
 /**
- * Finds dead connections, on which this process waits for a response that the server will never send. Otherwise the
- * process would only notice when its query times out half a minute later, and the server after hours, holding the locks
- * of that transaction meanwhile.
- * Silence alone proves nothing, because statements may take long or wait for locks. Therefore another connection asks
- * the server about the silent one. If in two consecutive checks the server was waiting for the client in the same
- * state, or does not know the connection, it is closed on both sides. Idle connections that have been silent for longer
- * are closed too, because otherwise the next statements would discover them one by one.
+ * Finds dead connections, on which this process waits for a response that the server will never send. Otherwise, the
+ * process would notice only when its query times out half a minute later. The server would notice after hours, and hold
+ * the locks of the transaction until then.
+ *
+ * A connection that transfers nothing is not necessarily dead, because statements can take long or wait for locks.
+ * Another connection therefore asks the server about it. A connection is closed on both sides if the server does not
+ * know it in two consecutive checks, or if it was waiting for the client in the same state in both. Idle connections
+ * that have transferred nothing for even longer are closed too, because otherwise the next statements would discover
+ * them one by one.
  */
 export function watchSilentConnections(
   pool: pg.Pool,
@@ -81,14 +83,14 @@ export function watchSilentConnections(
       const forgotten = [...second].filter(([client, state]) => first.get(client) === state).map(([client]) => client);
       if (forgotten.length > 0) await giveUp(probe, [...forgotten, ...idleSince(forgotten)], { config, logger });
     } catch {
-      // The server cannot be reached. Then all connections fail, and nothing is known about a single one.
+      // If the server cannot be reached, all connections fail, and this says nothing about a single one.
     } finally {
       isLooking = false;
       await endConnection(probe);
     }
   }
 
-  /** Returns silent connections for which the backend is not working, each with its state. */
+  /** Returns the silent connections whose backend is not working, and the state of each. */
   async function waitingForUs(probe: pg.Client): Promise<Map<pg.PoolClient, string>> {
     const silent = silentClients();
     const { rows } = await probe.query<{ own: number; pid: number | null; state: string; is_at_work: boolean | null }>(
@@ -100,14 +102,14 @@ export function watchSilentConnections(
     );
     isPooled = rows[0]?.own !== inside(probe).processID;
     if (isPooled) return new Map();
-    // Conclude nothing if the state is hidden from us or not tracked.
+    // If the state is hidden from this role or not tracked, treat the backend as working.
     const atWork = new Set(rows.flatMap(({ pid, is_at_work: isAtWork }) => (isAtWork === false ? [] : [pid])));
     const states = new Map(rows.map(({ pid, state }) => [pid, state]));
     const waiting = silent.filter((client) => !atWork.has(inside(client).processID));
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /** Returns idle connections that have transferred no byte since the first of these fell silent. */
+  /** Returns the idle connections that have transferred no byte since the earliest of these became silent. */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>
@@ -119,7 +121,7 @@ export function watchSilentConnections(
   return { stop: () => clearInterval(timer) };
 }
 
-/** Ends the server's side first, so that its locks are free when the work is repeated. */
+/** Ends a connection on the server first, so that its locks are free when the work is repeated. */
 async function giveUp(
   probe: pg.Client,
   forgotten: readonly pg.PoolClient[],

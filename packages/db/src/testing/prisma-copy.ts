@@ -9,12 +9,12 @@ export interface PrismaCopy {
   /** Returns the names of the migrations, in order. */
   names(): string[];
   read(name: string): string;
-  /** Removes migrations, to create an older database. */
+  /** Removes migrations, which results in the schema of an older version. */
   leaveOut(names: string[]): void;
   remove(): void;
 }
 
-/** Creates a copy of `prisma/` that a test may change. */
+/** Creates a copy of `prisma/` that a test can change. */
 export function copyPrismaDirectory(prismaDirectory: string): PrismaCopy {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prisma-'));
   cpSync(prismaDirectory, directory, { recursive: true });

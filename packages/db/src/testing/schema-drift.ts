@@ -2,11 +2,10 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { noSchemaFilter, readPrismaSchema, withSchemaEngine } from '../migrations/migrate.ts';
 
 /**
- * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match. Ignores
- * what a Prisma schema cannot express: the partitioning of `event` and its partitions, comments, and the sequence of an
- * id (projects and environments share one).
- *
- * @param databaseUrl a database to which all migrations have been applied.
+ * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match.
+ * Ignores what a Prisma schema cannot express: the partitions of `event`, comments, and the sequence of an ID (projects
+ * and environments share one).
+ * @param databaseUrl a database to which all migrations have been applied
  */
 export async function computeSchemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {
   const schema = await readPrismaSchema(prismaDirectory);
