@@ -2,7 +2,7 @@ const firstDelayMs = 100;
 /** `EventLog` promises to deliver a failed batch again within 5 s. */
 const maxDelayMs = 5000;
 
-/** Delay before the next attempt after the given number of consecutive failures, starting from 1. */
+/** Returns the delay in milliseconds before the next attempt, after a number of consecutive failures (at least 1). */
 export function backoffMs(failures: number): number {
   return Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
 }

@@ -10,17 +10,20 @@ import type { AppendRecord, LogRecord } from './log.ts';
 
 /** A record of the dead-letter topic (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
 export interface DecodedDeadLetter {
-  /** Position at which processing of the record was given up. It identifies the dead letter. */
+  /** The position at which processing of the record was given up. It identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
   reason: string;
   step: string;
-  /** When processing was given up. */
+  /** The time when processing was given up. */
   at: Date;
   record: LogRecord;
-  /** ID of the log that contains the position, or empty when unknown. */
+  /** The ID of the log that contains the position, or empty if it is unknown. */
   log: string;
-  /** False when the record was too large for the dead-letter topic. Its value is then only at its original position. */
+  /**
+   * False if the record was too large for the dead-letter topic. In that case, its value is available only at the
+   * original position.
+   */
   hasValue: boolean;
 }
 
@@ -51,8 +54,8 @@ export function decodeDeadLetter(record: LogRecord): DecodedDeadLetter | null {
 }
 
 /**
- * Returns the operator's decision on a dead letter. Ignores a decision older than the dead letter: it was about a
- * record at the same position in another log.
+ * Returns the operator's decision about a dead letter. Ignores a decision that is older than the dead letter, because
+ * it was about a record at the same position in another log.
  */
 export function findDeadLetterDecision(
   { name, at }: DecodedDeadLetter,
@@ -62,7 +65,7 @@ export function findDeadLetterDecision(
   return decided === undefined || decided.at < at ? null : decided.decision;
 }
 
-/** Restores the original record. It goes through its topic again, where the event's uuid prevents a duplicate. */
+/** Restores the original record. It is processed from its topic again, and the event's uuid prevents a duplicate. */
 export function toReplayedRecord({ position, record }: DecodedDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
   return { topic: position.topic, key: record.key, value: record.value, headers };

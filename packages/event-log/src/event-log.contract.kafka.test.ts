@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop())));
 
 /**
- * The promises of `EventLog`, for both adapters and on real servers. For server faults, see
+ * Tests the promises of `EventLog`, with both adapters and real servers. For failing servers, see
  * event-log.faults.kafka.test.ts.
  */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
@@ -149,10 +149,10 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 0n }]);
     });
 
-    test.concurrent('accepts the largest allowed record', async () => {
+    test.concurrent('accepts a record of the maximum size', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
-      // 10 MiB for a batch with one record, minus 61 bytes of batch overhead and 16 for the record's framing and key.
+      // 10 MiB for a batch with one record, minus 61 bytes of batch overhead and 16 for the record's overhead and key.
       await fixture.log.append([{ topic, key: 'k', value: Buffer.alloc(10_485_683, 1) }]);
       const [record] = await readAll(fixture.log, topic, 1);
       expect(record?.value.length).toBe(10_485_683);
@@ -212,7 +212,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     const topic = `missing-${randomUUID()}`;
     const error = await fixture.log.endOffsets(topic).catch((reason: unknown) => reason);
     expect(isAppError(error, 'unavailable')).toBe(true);
-    // The message must not suggest an outage when the actual cause is a wrong topic prefix.
+    // The message must not suggest an outage if the actual cause is a wrong topic prefix.
     expect(String(error)).toContain(`has no topic ${topic}`);
   });
 
@@ -256,7 +256,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(sizes).toEqual([3, 3, 3]);
     });
 
-    test.concurrent('continues from the stored offset, from the start when it was deleted, and from N when it was set to N', async () => {
+    test.concurrent('continues from the stored offset, from the start when the offset was deleted, and from N when it was set to N', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -278,7 +278,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await consumeUntil(53)).toEqual([...range(0, 25), ...range(0, 25), 22, 23, 24]);
     });
 
-    test.concurrent('continues from an offset that is moved while it runs, after the handler reports stale', async () => {
+    test.concurrent('continues from an offset that is moved while the consumer runs, after the handler reports a stale batch', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -296,7 +296,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));
     });
 
-    test.concurrent('delivers again when the handler throws, skips nothing, and continues with other partitions meanwhile', async () => {
+    test.concurrent('delivers the batch again when the handler throws, skips nothing, and continues with other partitions in the meantime', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -312,7 +312,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         maxBatchRecords: 20,
         async handler(batch) {
           if (batch.partition === badPartition && batch.records.some(({ value }) => value.toString() === '30')) {
-            // Succeed only after the other partitions have finished, which proves that they do not wait for this one.
+            // Fail until the other partitions have finished, which proves that they do not wait for this one.
             failuresLeft -= failuresLeft > 1 || othersDone > 0 ? 1 : 0;
             if (failuresLeft >= 0 && !(failuresLeft === 0 && othersDone > 0)) throw new Error('not yet');
           }
@@ -346,7 +346,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(seen).toEqual(range(0, 30));
     });
 
-    test.concurrent('holds at most `concurrency` batches, and keeps its membership while they are slow', async () => {
+    test.concurrent('holds at most `concurrency` batches, and remains a member of its group while they are slow', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -367,7 +367,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
           calls += 1;
           inHand += 1;
           maxInHand = Math.max(maxInHand, inHand);
-          // Longer than the timeout of a silent member.
+          // This is longer than the timeout of a member that sends nothing.
           if (calls <= 2) await new Promise((resolve) => setTimeout(resolve, memberTimeoutMs * 1.5));
           expect(context.signal.aborted).toBe(false);
           inHand -= 1;
@@ -377,7 +377,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       const effects = await fixture.effects(topic, group, 2000);
       expect(effects).toHaveLength(2000);
       expect(maxInHand).toBe(2);
-      // Once per partition: a member that had been removed from the group would ask again after rejoining.
+      // There is one lookup per partition. A member that was removed from the group would look them up again after
+      // rejoining.
       expect(lookups).toBe(4);
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });
@@ -393,7 +394,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.effects(topic, two, 50)).toHaveLength(50);
     });
 
-    test.concurrent('wakes up when another process appends', async () => {
+    test.concurrent('receives records soon after another process appends them', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -404,7 +405,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
   });
 
   describe('stop and close', () => {
-    test.concurrent('stop waits for the in-flight batch, signals its handler, and leaves nothing running', async () => {
+    test.concurrent('stop waits for the in-flight batch, signals the handler, and leaves nothing running', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();

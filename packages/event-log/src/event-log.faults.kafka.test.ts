@@ -21,12 +21,14 @@ afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop
 
 interface Faulty {
   fixture: ContractFixture;
-  /** Proxy between the log and its server. */
+  /** The proxy between the log and its server. */
   proxy: FaultProxy;
   log: EventLog;
 }
 
-/** The promises of `EventLog` while its server is down, unresponsive or disconnected, for both adapters. */
+/**
+ * Tests the promises of `EventLog` while its server is down, does not respond or is disconnected, with both adapters.
+ */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server misbehaves', (adapter) => {
   const testFaulty = (name: string, run: (faulty: Faulty) => Promise<void>) =>
     test.concurrent(name, async () => {
@@ -76,7 +78,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       );
       expect(log.isHealthy()).toBe(false);
       await proxy.pass();
-      // No append is sent here: the log must become ready first, or it would not receive any traffic.
+      // The log must become ready without an append, because a log that is not ready receives no traffic.
       await eventually(() => log.isHealthy(), { what: 'health without traffic' });
       await appendsAgain(log, topic);
     },
@@ -161,7 +163,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       const records = await readAll(fixture.log, topic, count);
       const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
       for (const key of keys) {
-        // A retried request may have been written twice. The first occurrence determines the order.
+        // A retried request may have been written twice, so only the first occurrence of each record counts for the
+        // order.
         const first = [...new Set(numbers.get(key))];
         expect(first).toEqual([...first].sort((a, b) => a - b));
         expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));

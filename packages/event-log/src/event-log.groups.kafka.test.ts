@@ -21,11 +21,14 @@ afterAll(async () => {
   await programs.remove();
 });
 
-/** The promises of `EventLog` when members of a consumer group join, leave and die, for both adapters. */
+/** Tests the promises of `EventLog` when members of a consumer group join, leave and die, with both adapters. */
 describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (adapter) => {
   const keys = range(0, 24).map((number) => `token:person-${number}`);
 
-  /** Appends the next number to each of 24 keys at intervals while the test continues. @returns how many numbers. */
+  /**
+   * Appends increasing numbers to each of 24 keys at intervals while the test continues.
+   * @returns how many numbers were appended
+   */
   async function appendSlowly(topic: string, isEnough: (count: number) => boolean): Promise<number> {
     let count = 0;
     for (; !isEnough(count); count += 1) {
@@ -64,12 +67,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     const effects = await fixture.effects(topic, group, keys.length * count);
     expectEachOnceInOrder(effects, count);
     await third.stop();
-    // The first member is alone again and has all partitions.
+    // The first member is alone again and owns all partitions.
     await fixture.log.append(keys.flatMap((key) => numbered(topic, key, count, 1)));
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
 
-  test.concurrent('signals running handlers when their partitions move to a new member, which does not wait for them', async () => {
+  test.concurrent('signals running handlers when their partitions move to a new member, and the new member does not wait for them', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
@@ -109,7 +112,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
         },
       });
     }
-    // After rebalancing, each partition has one owner, and no member has two.
+    // After the rebalance, each partition has one owner, and no member owns two.
     let number = 0;
     await eventually(
       async () => {
@@ -127,7 +130,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length * number), number);
   });
 
-  test.concurrent('loses and duplicates no effect when members are killed', async () => {
+  test.concurrent('stores every event exactly once when members are killed', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();

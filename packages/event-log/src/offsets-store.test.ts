@@ -20,12 +20,12 @@ const record = (offset: bigint): LogRecord => ({
   ...{ offset, key: 'k', value: Buffer.from('v'), headers: {}, appendedAtMs: 1_800_000_000_000 },
 });
 
-test('for a missing offset, reading returns null and locking returns 0', async () => {
+test('returns null when reading a missing offset and 0 when locking it', async () => {
   expect(await readOffset(database.sql, key('fresh'))).toBeNull();
   expect(await database.transaction((tx) => lockOffset(tx, key('fresh')))).toBe(0n);
 });
 
-test('reads back an advanced offset and the fingerprint of the record before it, for its own partition, group and log only', async () => {
+test('reads back an advanced offset and the fingerprint of the record before it, only for the same partition, group and log', async () => {
   const last = record(9_007_199_254_740_992n);
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('moved'));
@@ -40,7 +40,7 @@ test('reads back an advanced offset and the fingerprint of the record before it,
   }
 });
 
-test('an offset that was set manually has no fingerprint of the record before it', async () => {
+test('a manually set offset has no fingerprint of the record before it', async () => {
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('set'));
     await advanceOffset(tx, key('set'), record(6n));
@@ -49,7 +49,7 @@ test('an offset that was set manually has no fingerprint of the record before it
   expect(await readOffset(database.sql, key('set'))).toEqual({ nextOffset: 3n, lastRecordFingerprint: null });
 });
 
-test('the second of two members waits, and then sees the offset that the first stored', async () => {
+test('a second member waits for the first one, and then sees the offset that it stored', async () => {
   const seen: bigint[] = [];
   const member = async () =>
     database.transaction(async (tx) => {
@@ -60,7 +60,7 @@ test('the second of two members waits, and then sees the offset that the first s
     });
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n]);
-  // Repeat with an existing row.
+  // Do it again when the row exists.
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n, 30n, 40n, 50n]);
 });

@@ -4,19 +4,19 @@ import type { Sql } from '@millrace/db/sql';
 import { crc32c } from '@node-rs/crc32';
 import type { LogRecord, StoredOffset } from './log.ts';
 
-/** Key of a row of `consumer_offset`, which stores the offset of a consumer group in one partition of one log. */
+/** The key of a row in `consumer_offset`, which stores the offset of a consumer group in one partition of one log. */
 export interface OffsetKey {
   topic: string;
   partition: number;
   group: string;
-  /** ID of the log (`LogBatch.log`). */
+  /** The ID of the log (`LogBatch.log`). */
   log: string;
 }
 
 /**
- * Reads where a group continues in a partition. Returns null when the group has not read this log and starts at its
- * beginning. Reading too many records is harmless, because events that took effect are recognized by their uuids. Takes
- * no lock.
+ * Reads the offset from which a group continues in a partition. Returns null if the group has not read this log and
+ * starts at its beginning. Reading records again is harmless, because stored events are recognized by their uuids.
+ * Takes no lock.
  */
 export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset | null> {
   const [row] = await sql.query<{ next_offset: string; last_record_fingerprint: string | null }>(
@@ -27,15 +27,15 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
   if (row === undefined) return null;
   const nextOffset = BigInt(row.next_offset);
   const fingerprint = row.last_record_fingerprint;
-  // An operator has set the offset, so the fingerprint belongs to another record.
+  // If an operator has set the offset, the fingerprint belongs to another record.
   const isOfLastRecord = fingerprint !== null && fingerprintOffset(fingerprint) === nextOffset - 1n;
   return { nextOffset, lastRecordFingerprint: isOfLastRecord ? fingerprint : null };
 }
 
 /**
- * Locks the offset row until the transaction ends and returns the offset. Inserts a row with 0 if it is missing, which
- * means the same as no row. This is the first lock of every batch: when two members believe that they own a partition,
- * the second waits here and then finds that the offset has changed.
+ * Locks the offset row until the transaction ends and returns the offset. If the row is missing, inserts it with 0,
+ * which means the same. This is the first lock of every batch. If two members both assume that they own a partition,
+ * the second one waits here and then finds that the offset has changed.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = valuesOf(key);
@@ -50,8 +50,8 @@ export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
 }
 
 /**
- * Stores the offset after the last record that took effect. This is the last write of a batch. The transaction must
- * hold the row lock.
+ * Stores the offset after the last record whose effects are stored. This is the last write of a batch. The transaction
+ * must have locked the row.
  */
 export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): Promise<void> {
   await tx.query(
@@ -82,12 +82,12 @@ export interface TopicGroup {
   group: string;
 }
 
-/** Number of records that a group has not read in a topic of the PostgreSQL log. */
+/** The number of records in a topic of the PostgreSQL log that a group has not read. */
 interface UnreadCount extends TopicGroup {
   records: number;
 }
 
-/** Counts unread records. Omits groups that have read everything, and records that retention has deleted. */
+/** Counts unread records. Leaves out groups that have read everything, and records that retention has deleted. */
 export async function countUnreadRecords(sql: Sql, readers: readonly TopicGroup[]): Promise<UnreadCount[]> {
   const rows = await sql.query<{ topic: string; group: string; records: string }>(
     `SELECT reader.topic, reader."group", sum(p.next_offset - greatest(passed.next_offset, oldest."offset")) AS records
@@ -105,7 +105,7 @@ export async function countUnreadRecords(sql: Sql, readers: readonly TopicGroup[
   return rows.map((row) => ({ ...row, records: Number(row.records) }));
 }
 
-/** A Kafka log in which a group has read a topic. */
+/** A Kafka log from which a group has read a topic. */
 interface ConsumedLog extends TopicGroup {
   log: string;
   readAt: Date;
@@ -129,8 +129,9 @@ export async function readConsumedKafkaLogs(
 type FingerprintedRecord = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
 
 /**
- * Returns the fingerprint stored for the last record that took effect: its offset, append time and checksum. If the log has
- * another record at that offset, it is a different log, or it has lost its end and grown again.
+ * Returns the fingerprint of a record, which is stored for the last record whose effects are stored: its offset, append
+ * time and checksum. If another record has that offset, the log is a different one, or it has lost its end and grown
+ * again.
  */
 export function recordFingerprint({ offset, key, value, appendedAtMs }: FingerprintedRecord): string {
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;

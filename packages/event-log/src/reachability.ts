@@ -8,12 +8,12 @@ export interface Reachability {
   isHealthy(): boolean;
   /** Reports a successful operation. */
   succeeded(): void;
-  /** Reports a failure. Starts to probe the log until it responds, so that health recovers without traffic. */
+  /** Reports a failure. Then probes the log until it responds, so that health recovers even without traffic. */
   failed(error: unknown): void;
   stop(): void;
 }
 
-/** Tracks whether the log responds. Logs each change, not each failure. */
+/** Tracks whether the log responds. Logs each change of this, but not each failure. */
 export function createReachability(
   logger: Logger,
   isHealthyAtFirst: boolean,

@@ -1,4 +1,4 @@
-// Reads a topic from start to end for operators' tools.
+// Reads a topic from start to end, for operators' tools.
 
 import { randomUUID } from 'node:crypto';
 import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
@@ -6,37 +6,39 @@ import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
 /** A partition that was not read to its end. */
 export interface UnreadPartition {
   partition: number;
-  /** Offset of the next unread record. */
+  /** The offset of the next unread record. */
   position: bigint;
-  /** End offset at the start of reading. */
+  /** The end offset when reading started. */
   end: bigint;
 }
 
 const maxBatchRecords = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
 /**
- * Gives up after this time without a record, because the end cannot be reached if retention has deleted the last
+ * Reading gives up when no record arrives for this long. The end cannot be reached if retention has deleted the last
  * records.
  */
 const silenceMs = 3000;
 
 /**
  * Reads a topic for an operator's tool, without storing offsets and without a permanent consumer group.
- *
- * @returns partitions not read to their end, because no record arrived for three seconds: retention has deleted the
- * remaining records, or the log did not deliver them. Always empty with `until: 'stopped'`.
- * @throws AppError `unavailable` when the log does not respond or the topic does not exist; errors of `onRecord`.
+ * @returns partitions that were not read to their end, because no record arrived for three seconds. Either retention
+ * has deleted the remaining records, or the log did not deliver them. Always empty with `until: 'stopped'`.
+ * @throws AppError `unavailable` if the log does not respond or the topic does not exist, and errors of `onRecord`
  */
 export async function readTopic(
   log: Pick<EventLog, 'consume' | 'endOffsets'>,
   options: {
     topic: string;
-    /** `start`: the oldest record. `now`: only new records. A list of partition ends: from there on. */
+    /** Where to start: `start` for the oldest record, `now` for new records only, or a list of partition ends. */
     from: 'start' | 'now' | readonly PartitionEnd[];
-    /** `end`: the end at the start of reading. `stopped`: until the signal aborts. */
+    /** Where to stop: `end` for the end at the start of reading, or `stopped` for when the signal aborts. */
     until: 'end' | 'stopped';
     signal: AbortSignal;
-    /** Called in the order of each partition, one record at a time per partition. An error ends reading. */
+    /**
+     * Called for each record in the order of its partition. There is one call at a time per partition. An error ends
+     * reading.
+     */
     onRecord(record: LogRecord, partition: number): void | Promise<void>;
   },
 ): Promise<UnreadPartition[]> {

@@ -64,7 +64,8 @@ test.each([
     `${list}?offset=5000000000`,
     { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
   ],
-  // Parameters are kept and sorted in links. Unknown ones return 400 (mount/read-request.ts), so these are known.
+  // Links keep parameters and sort them. The parameters here are known, because unknown ones return 400
+  // (mount/read-request.ts).
   [
     'request-007',
     `${list}?text=1&limit=2&format=json&text=x%20y`,
@@ -86,7 +87,7 @@ test('following next returns every result once', async () => {
   expect(seen).toEqual(Array.from({ length: 254 }, (_, index) => index));
 });
 
-test('returns a complete page, then its other fields, when results are read in portions', async () => {
+test('returns a complete page, followed by its other fields, when results are read in portions', async () => {
   const response = await fetch(`${api.url}${list}?limit=120&offset=100`, {
     headers: allToyScopes,
   });
@@ -109,7 +110,7 @@ test('closes the connection when a later portion of a page fails', async () => {
   expect([first.status, await first.json()]).toEqual([503, expect.objectContaining({ detail: 'The store is gone.' })]);
 });
 
-test('returns no body for HEAD on a long page', async () => {
+test('returns no body for HEAD on a page that is read in portions', async () => {
   const response = await fetch(`${api.url}${list}?limit=200`, { method: 'HEAD', headers: allToyScopes });
   expect([response.status, await response.text()]).toEqual([200, '']);
 });

@@ -9,12 +9,15 @@ import { findSchemaFailure } from './schema/compile.ts';
 import { shapeOf } from './schema/schema-shape.ts';
 
 /**
- * The maximum `limit` of any list. Larger pages would keep one request busy for too long. PostHog has no maximum for
- * most lists.
+ * The maximum `limit` of any list. Larger pages would take too long in one request. PostHog has no maximum for most
+ * lists.
  */
 const maxLimit = 10_000;
 
-/** Query parameters of an offset-paginated list. Invalid values use a fallback instead of causing an error. */
+/**
+ * Query parameters of an offset-paginated list. An invalid value is replaced with a fallback instead of causing an
+ * error.
+ */
 export const offsetQuery = {
   limit: Type.Integer({
     default: 100,
@@ -71,7 +74,7 @@ const longestPortion = 1000;
 /**
  * Returns one page of an offset-paginated list with its links (docs/api/README.md#pages).
  *
- * @param read returns results from an offset on, and the total count. It may return fewer than `limit` if they are
+ * @param read returns results from an offset on, and the total count. It can return fewer than `limit` if they are
  *   large, and is then called again for the rest of the page while the client reads.
  */
 export function offsetPage<T>(
@@ -132,15 +135,14 @@ export function keysetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Returns how many rows to fetch. One more than the limit shows whether there is a next page. */
+/** Returns how many rows to fetch: one more than the limit, to find out whether there is a next page. */
 export function rowsToFetch({ limit }: { limit: number }): number {
   return limit + 1;
 }
 
 /**
- * Removes the extra row, and returns the position after the last remaining row.
- *
- * @param positionOf returns the sort key of a row in the form of the list's cursor schema.
+ * Removes the additional row, and returns the position after the last remaining row.
+ * @param positionOf returns the sort key of a row in the form of the list's cursor schema
  */
 export function cutPage<Row>(
   rows: Row[],
@@ -161,7 +163,7 @@ export function keysetPage<T>(
   return { next, results };
 }
 
-/** Longer than any cursor that Millrace creates. */
+/** All cursors that Millrace creates are shorter than this. */
 const maxLength = 4096;
 
 /**
@@ -173,8 +175,8 @@ export function encodeCursor(position: Record<string, unknown>): string {
 }
 
 /**
- * Decodes a cursor. @throws AppError `invalid` with attr `cursor` for anything that `encodeCursor` did not create for
- * the same list.
+ * Decodes a cursor.
+ * @throws AppError `invalid` with attr `cursor` for anything that `encodeCursor` did not create for the same list
  */
 export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
   if (cursor === undefined) return null;
@@ -184,7 +186,7 @@ export function decodeCursor<S extends TObject>(schema: S, cursor: string | unde
   return position as Static<S>;
 }
 
-/** JSON can contain NUL characters, but PostgreSQL rejects them. */
+/** Returns whether a value contains a NUL character, which JSON allows but PostgreSQL rejects. */
 function holdsNull(position: unknown): boolean {
   return isObject(position) && Object.values(position).some((part) => typeof part === 'string' && part.includes('\0'));
 }
@@ -199,8 +201,8 @@ function parse(cursor: string): unknown {
 }
 
 /**
- * Returns the absolute URL of another page of the same list: the request's path and query parameters, sorted by name,
- * with some of them replaced. `null` removes a parameter (docs/api/README.md#pages).
+ * Returns the absolute URL of another page of the same list. It has the path and the query parameters of the request,
+ * sorted by name, with some of them replaced. `null` removes a parameter (docs/api/README.md#pages).
  */
 export function pageLink(request: ApiRequest, changes: Record<string, string | number | null>): string {
   const query = new URLSearchParams(request.query);

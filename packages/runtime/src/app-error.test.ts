@@ -1,6 +1,6 @@
 import { AppError, isAppError } from './app-error.ts';
 
-test('uses the kind as its code by default, and leaves everything else empty', () => {
+test('an AppError uses its kind as code by default, and leaves everything else empty', () => {
   const error = new AppError('not_found', 'Not found.');
   expect(error).toBeInstanceOf(Error);
   expect(error).toMatchObject({ name: 'AppError', message: 'Not found.', kind: 'not_found', code: 'not_found' });

@@ -20,16 +20,16 @@ export interface AppErrorOptions {
   code?: string;
   /** The name of the invalid field, with its parts joined by two underscores (`batch__3__uuid`). */
   attr?: string | null;
-  /** Facts for the log. Must not contain property values, keys or email addresses. */
+  /** Facts for the log. They must not contain property values, keys or email addresses. */
   details?: Record<string, unknown>;
-  /** For `unavailable` and `rate_limited`: when the client may retry. */
+  /** For `unavailable` and `rate_limited`, the time after which the client can retry. */
   retryAfterSeconds?: number;
   /** Headers of the HTTP response, for example a cookie that the client needs for its next request. */
   headers?: Record<string, string | string[]>;
   cause?: unknown;
 }
 
-/** The error class for expected failures. `message` is shown to the client that made the request. */
+/** The error class for expected failures. The client that made the request sees `message`. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;

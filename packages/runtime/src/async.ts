@@ -15,7 +15,7 @@ class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** Waits. If `signal` aborts, it returns early without an error. */
+/** Waits for a time. If `signal` is aborted, returns early without an error. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (ms <= 0 || signal?.aborted) return resolve();
@@ -46,8 +46,8 @@ export function createDeferred<T>(): Deferred<T> {
 }
 
 /**
- * Runs at most `limit` tasks at the same time. Other tasks wait in a queue, or with `isFirst` in a queue that has
- * priority.
+ * Runs at most `limit` tasks at the same time. Other tasks wait in a queue. Tasks with `isFirst` wait in a separate
+ * queue that has priority.
  */
 export function limitConcurrency(limit: number): <T>(work: () => Promise<T>, isFirst?: boolean) => Promise<T> {
   const first: (() => void)[] = [];

@@ -5,7 +5,7 @@ import { testCertificates } from '@millrace/testing';
 import { exportCertificateExpiry } from './certificate-metrics.ts';
 import { createMetrics } from './metrics.ts';
 
-test('exports the expiry of each certificate in the settings, and follows changes of the file', async () => {
+test('exports the expiry of each configured certificate, and updates it when the file changes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-certificates-'));
   try {
     const file = join(directory, 'ca.pem');

@@ -5,13 +5,12 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Settings with the path of a certificate file. If the file contains several certificates, the first to expire counts.
+ * Settings that contain the path of a certificate file. If the file contains several certificates, the one that expires
+ * first counts.
  */
 const certificateSetting = /(?:Ca|Cert)File$/;
 
-/**
- * Exports when the configured certificates expire. The files are read for each scrape, because they may be replaced.
- */
+/** Exports when the configured certificates expire. The files are read at each scrape, because they can be replaced. */
 export function exportCertificateExpiry(config: object, metrics: Metrics): void {
   const files = Object.entries(config).filter(
     (entry): entry is [string, string] => certificateSetting.test(entry[0]) && typeof entry[1] === 'string',
@@ -31,7 +30,10 @@ export function exportCertificateExpiry(config: object, metrics: Metrics): void 
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Returns when the first certificate in a file expires, in milliseconds since 1970, or null if none can be read. */
+/**
+ * Returns when a certificate in a file expires, in milliseconds since 1970. If there are several, returns the earliest
+ * time. Null if none can be read.
+ */
 export function readEarliestExpiry(file: string): number | null {
   try {
     const certificates = readFileSync(file, 'utf8').match(pem) ?? [];

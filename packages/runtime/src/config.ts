@@ -19,12 +19,11 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a service's config from the environment according to its schema: the field `ingestPort` from `INGEST_PORT`,
- * with the schema's default, converted to the field's type. All problems are reported together. An empty variable
- * counts as unset. If the schema has a companion field (`redisPasswordFile` for `redisPassword`), the value may also be
- * in the file that the companion names.
- *
- * @throws ConfigError that names each missing or invalid variable, but never its value, which may be a secret.
+ * Reads a service's config from the environment according to its schema. The field `ingestPort` is read from
+ * `INGEST_PORT`, with the schema's default, and converted to the field's type. All problems are reported together. An
+ * empty variable counts as unset. If the schema has a companion field (`redisPasswordFile` for `redisPassword`), the
+ * value can also be in the file that the companion names.
+ * @throws ConfigError that names each missing or invalid variable, but never its value, which may be a secret
  */
 export function readConfig<P extends TProperties>(
   schema: TObject<P>,
@@ -60,7 +59,7 @@ interface SettingSchema {
   description?: string;
 }
 
-/** Like TypeBox's conversion, except that `1.5`, `true` and `0x10` are not accepted as integers. */
+/** Converts text like TypeBox does, except that `1.5`, `true` and `0x10` are not accepted as integers. */
 function coerce(schema: TSchema, text: string): unknown {
   if ((schema as SettingSchema).type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
   return Value.Convert(schema, text);
@@ -86,7 +85,7 @@ function describe(schema: TSchema): string {
   return description ? ` (${description})` : '';
 }
 
-/** Defines an integer setting with bounds and a default. */
+/** Defines an integer setting with limits and a default. */
 export function integerSetting(defaultValue: number, description: string, bounds: { min?: number; max?: number } = {}) {
   return Type.Integer({
     default: defaultValue,
@@ -96,7 +95,7 @@ export function integerSetting(defaultValue: number, description: string, bounds
   });
 }
 
-/** The minimum level of log messages that a service writes. Spread into its config schema. */
+/** The setting for the minimum level of log messages. Spread it into the config schema of a service. */
 export const logLevelConfigFields = {
   logLevel: Type.Union([Type.Literal('error'), Type.Literal('warn'), Type.Literal('info'), Type.Literal('debug')], {
     default: 'info',

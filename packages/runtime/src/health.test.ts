@@ -46,7 +46,7 @@ test('a failing liveness check requests a restart and does not affect readiness'
   expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
 });
 
-test('runs each check once per response, so that a response is consistent', async () => {
+test('runs each health check once per response, so that the response is consistent', async () => {
   const health = newHealth();
   const answers: (string | null)[] = ['down', null];
   health.addReadinessCheck('flapping', () => answers.shift() ?? null);
@@ -68,7 +68,7 @@ test('treats a health check that throws as failed', async () => {
   });
 });
 
-test('a process is unready and alive while it stops', async () => {
+test('a process is alive but not ready while it stops', async () => {
   const health = newHealth();
   health.addReadinessCheck('database', () => null);
   health.setStopping();
@@ -77,11 +77,11 @@ test('a process is unready and alive while it stops', async () => {
   expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
 });
 
-test('returns null for paths without a health check', async () => {
+test('returns null for paths that are not health checks', async () => {
   expect(await newHealth().respond('/_ready')).toBeNull();
 });
 
-test('serves the three paths and no other until it is stopped', async () => {
+test('serves the three health paths and no others until it is stopped', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   metrics.counter('millrace_events_stored_total', 'Events stored.', ['topic']).inc({ topic: 'live' }, 3);
   const health = createHealth(metrics);
@@ -115,7 +115,7 @@ test('fails to start on a port in use, with an error that names the setting', as
   await first.stop();
 });
 
-test('serves metrics only on the separate port when one is configured', async () => {
+test('serves metrics only on the separate port if one is configured', async () => {
   const health = newHealth();
   const parts: { name: string; stop(): Promise<void>; port?: number }[] = [];
   const lifecycle = {

@@ -1,4 +1,4 @@
-/** Liveness, readiness and metrics of a service, and the server that exposes them. */
+/** Liveness, readiness and metrics of a service, and the server that serves them. */
 
 import { createServer } from 'node:http';
 import { Type } from 'typebox';
@@ -7,7 +7,7 @@ import { type ListenOptions, listen } from './listen.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A check for `/_liveness` or `/_readiness`. It returns null if all is well, or one sentence for the operator. */
+/** A check for `/_liveness` or `/_readiness`. Returns null if everything is fine, or one sentence for the operator. */
 export type HealthCheck = () => string | null;
 
 export interface Health {
@@ -21,7 +21,7 @@ export interface Health {
   metrics(): Promise<HealthResponse>;
   /** Makes readiness return 503. This is the first step of stopping. */
   setStopping(): void;
-  /** Returns the current problems, one sentence by the name of its check. */
+  /** Returns the current problems: one sentence by the name of the check that found it. */
   findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
   /** Responds to one of the three operational paths, or returns null for another path. */
   respond(path: string): Promise<HealthResponse | null>;
@@ -35,7 +35,7 @@ export interface HealthResponse {
 
 /**
  * Creates the health checks of a process.
- * @param readMetrics returns the text of `/metrics`. By default, the metrics of this process.
+ * @param readMetrics returns the text of `/metrics`. Defaults to the metrics of this process.
  */
 export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();
@@ -128,7 +128,10 @@ export async function startHealthServer(
   };
 }
 
-/** Where a service serves its metrics, if not on its main port. Spread into its config schema. */
+/**
+ * The setting for the port of the metrics, if they are not on the main port. Spread it into the config schema of a
+ * service.
+ */
 export const metricsConfigFields = {
   metricsPort: Type.Optional(
     Type.Integer({

@@ -82,7 +82,7 @@ describe('a lifecycle', () => {
   });
 });
 
-/** Starts faster than tsx. */
+/** Types are stripped this way because it starts faster than tsx. */
 const stripTypes = new URL('../../stack/src/jest/strip-types.mjs', import.meta.url).href;
 
 /** Runs a service with two parts in a separate process. `body` is the rest of its start function. */
@@ -95,7 +95,7 @@ function startService(body: string, drainTimeoutMs = 10_000) {
     await runProcess(createLogger('test'), ${drainTimeoutMs}, async (lifecycle, fail) => {
       lifecycle.own('database', part('database'));
       lifecycle.own('server', part('server'));
-      // Keeps the process alive, as a server does.
+      // This keeps the process alive, like a server would.
       setInterval(() => {}, 1000);
       ${body}
       say('started');

@@ -2,15 +2,17 @@
 
 import type { Logger } from './logger.ts';
 
-/** Something with a lifetime. `stop` may be called more than once, and resolves when everything has stopped. */
+/**
+ * Something that is started and stopped. `stop` can be called several times, and resolves when everything has stopped.
+ */
 export interface Stoppable {
   stop(): Promise<void>;
 }
 
 export interface Lifecycle {
   /**
-   * Registers a started part and returns it. Parts are stopped in reverse order. A part that is registered during or
-   * after stopping, because a signal arrived during startup, is stopped too.
+   * Registers a part that was started, and returns it. Parts are stopped in reverse order. A part that is registered
+   * during or after stopping, because a signal arrived during startup, is stopped too.
    */
   own<T extends Stoppable>(name: string, part: T): T;
   /**
@@ -77,7 +79,7 @@ export async function runProcess(
   };
   const fail = (error: Error) => {
     logger.error('fatal error; stopping the service', { error });
-    // A failure while the service stops after a signal also ends in exit code 1.
+    // If something fails while the service stops after a signal, the exit code is 1 too.
     exitCode = 1;
     void stop();
   };
@@ -93,8 +95,8 @@ export async function runProcess(
 }
 
 /**
- * Replaces the signal listeners that were active while the program was loading. The new listener is added first because
- * Node discards a pending signal when no listener is left.
+ * Replaces the signal listeners that were active while the program was loading. The new listener is added first,
+ * because Node.js discards a pending signal if there is no listener.
  */
 function hearInstead(signal: 'SIGTERM' | 'SIGINT', listener: () => void): void {
   const former = process.listeners(signal);

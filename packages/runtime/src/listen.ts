@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 export interface ListenOptions {
   port: number;
   host: string;
-  /** The environment variable that sets the port, for the error message. */
+  /** The environment variable that sets the port. The error message contains it. */
   setting: string;
 }
 

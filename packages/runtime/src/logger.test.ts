@@ -3,7 +3,7 @@ import winston from 'winston';
 import { AppError } from './app-error.ts';
 import { createLogger } from './logger.ts';
 
-/** Returns the parsed line that one logger call writes. */
+/** Returns the line that one logger call writes, parsed from JSON. */
 function lineOf(write: (logger: winston.Logger) => void, level?: string): Record<string, unknown> {
   const lines: string[] = [];
   const logger = createLogger('gateway', level);
@@ -107,7 +107,7 @@ test('an error given as the message or as the metadata is logged', () => {
   expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
 });
 
-test('a cause that is not an error is logged as text, and circular causes end', () => {
+test('a cause that is not an error is logged as text, and a circular chain of causes ends', () => {
   expect(lineOf((logger) => logger.error('x', { error: new Error('a', { cause: 'broken pipe' }) }))).toHaveProperty(
     ['error', 'cause'],
     'broken pipe',

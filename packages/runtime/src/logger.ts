@@ -4,15 +4,15 @@ import winston from 'winston';
 import { isAppError } from './app-error.ts';
 
 /**
- * Levels from the view of an operator: error means act now, warn means look this week, info is about the lifecycle,
- * debug is per event.
+ * The log of a process. The levels have these meanings for operators: error requires action now, warn requires a look
+ * this week, info is about the lifecycle, and debug is written for each event.
  */
 export type Logger = winston.Logger;
 
 /**
- * Writes JSON lines to standard output. Never log properties, keys or email addresses, only ids and counts. Error
- * messages that may quote user input are omitted (`describeError`).
- * @param service name that every line contains.
+ * Creates a log that writes JSON lines to standard output. Never log properties, keys or email addresses, only IDs and
+ * counts. Error messages that may quote user input are omitted (`describeError`).
+ * @param service name that every line contains
  */
 export function createLogger(service: string, level = 'info'): Logger {
   return winston.createLogger({
@@ -58,10 +58,10 @@ function describeCause(cause: unknown, depth: number): unknown {
 }
 
 /**
- * Returns the message unless it may quote user input. PostgreSQL quotes values in data exceptions (22), integrity
- * violations (23), exceeded limits (54), errors raised by triggers (P0) and internal errors (XX000). Its other messages
- * contain names and servers, which operators need. The same applies to the typed client when it cannot connect.
- * JSON.parse quotes its input.
+ * Returns the message of an error unless it may quote user input. PostgreSQL quotes values in data exceptions (22),
+ * integrity violations (23), exceeded limits (54), errors raised by triggers (P0) and internal errors (XX000). Its
+ * other messages contain only names and servers, which operators need. The same applies to the typed client when it
+ * cannot connect. JSON.parse quotes its input.
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
@@ -80,7 +80,7 @@ function databaseDetails(error: Error): Record<string, unknown> {
   return Object.fromEntries(names.filter(([, name]) => typeof name === 'string'));
 }
 
-/** Drops the first lines, which repeat the message. */
+/** Returns the stack without its first lines, which repeat the message. */
 function framesOf({ stack = '' }: Error): string {
   return stack
     .split('\n')

@@ -10,13 +10,16 @@ import {
   type RegistryContentType,
 } from 'prom-client';
 
-/** The prefix distinguishes Millrace metrics from those of other programs and from `process_…` and `nodejs_…`. */
+/**
+ * The name of a metric. The prefix distinguishes it from metrics of other programs, and from `process_…` and
+ * `nodejs_…`.
+ */
 export type MetricName = `millrace_${string}`;
 
-/** One registry per service, passed as an argument. Label values must come from a bounded set. */
+/** The metrics of one service, which are passed as an argument. Label values must be from a limited set. */
 export interface Metrics {
   registry: Registry<RegistryContentType>;
-  /** Whether histograms with exemplars store the trace of one observation per bucket. */
+  /** True if histograms with exemplars store the trace of one observation per bucket. */
   hasExemplars: boolean;
   counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
@@ -30,11 +33,11 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
-  /** Memory, CPU and event loop metrics, once per process. Tests turn them off. */
+  /** True to include metrics about memory, CPU and the event loop, once per process. Tests turn them off. */
   withProcessMetrics?: boolean;
-  /** Serves metrics in the OpenMetrics format, the only one that supports exemplars. */
+  /** True to serve metrics in the OpenMetrics format, the only one that supports exemplars. */
   hasExemplars?: boolean;
-  /** Added as a label to every series, so that several services of one process can use the same metric names. */
+  /** A label for all metrics, so that several services in one process can use the same names. */
   service?: string;
 }
 
@@ -74,12 +77,14 @@ export function createObserver<L extends string>(metrics: Metrics, histogram: Hi
     histogram.observe({
       labels: labels as LabelValues<L>,
       value,
-      // The type only allows the histogram's own labels.
+      // The types only allow the histogram's own labels.
       exemplarLabels: (traceId === null ? {} : { trace_id: traceId }) as LabelValues<L>,
     });
 }
 
-/** Combines the text of several registries of one process: each name occurs once, with the series of all registries. */
+/**
+ * Combines the metrics of several registries in one process. Each name occurs once, with the series of all registries.
+ */
 export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
   const texts = await Promise.all(parts.map(({ registry }) => registry.metrics()));
   const families = new Map<string, { head: string; series: string[] }>();

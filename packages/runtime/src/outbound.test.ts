@@ -1,7 +1,8 @@
 import { isPublicAddress } from './outbound.ts';
 
 test.each([
-  // Loopback, this host, link-local (including cloud metadata services), private, shared and reserved networks.
+  // Addresses that are loopback, this host, link-local (including cloud metadata services), private, shared or
+  // reserved.
   '127.0.0.1',
   '127.255.255.254',
   '0.0.0.0',
@@ -31,7 +32,7 @@ test.each([
   'ff02::1',
   '100::1',
   '2001:db8::1',
-  // IPv4 within IPv6: mapped, compatible, translated (NAT64), 6to4 and Teredo.
+  // IPv4 addresses within IPv6: mapped, compatible, translated (NAT64), 6to4 and Teredo.
   '::ffff:127.0.0.1',
   '::ffff:7f00:1',
   '::ffff:169.254.169.254',

@@ -1,6 +1,6 @@
 /**
- * Sends requests to URLs that users have entered. They may reach the internet, but not the network in which Millrace
- * runs.
+ * Sends requests to URLs that users have entered. Such requests can reach the internet, but not the network in which
+ * Millrace runs.
  */
 
 import { lookup } from 'node:dns';
@@ -29,8 +29,8 @@ for (const [network, prefix] of [
   notPublic.addSubnet(network, prefix, 'ipv4');
 }
 for (const [network, prefix] of [
-  // Teredo, benchmarking, documentation and 6to4. They are inside the public range but are not valid destinations.
-  // Teredo and 6to4 contain an IPv4 address, which may be private.
+  // Teredo, benchmarking, documentation and 6to4. These ranges are inside the public one, but are not valid
+  // destinations. Teredo and 6to4 contain an IPv4 address, which may be private.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -38,13 +38,13 @@ for (const [network, prefix] of [
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
-/** The public part of IPv6. Everything else is local, translated or unassigned. */
+/** The public range of IPv6. All other addresses are local, translated or unassigned. */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 
 /**
- * Whether an address is on the internet and not in a private network. IPv4-mapped IPv6 addresses are treated as IPv4.
- * Returns false for text that is not an IP address.
+ * Returns whether an address is on the internet and not in a private network. IPv4-mapped IPv6 addresses are treated as
+ * IPv4. Returns false for text that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
@@ -68,10 +68,9 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Creates a lookup function for connections to user-provided hosts. The connection itself uses it, so a name cannot
- * resolve to a different address between the check and the connection.
- *
- * @param mayBePrivate whether addresses in private networks are allowed.
+ * Creates a lookup function for connections to hosts that users have entered. The connection itself uses it, so that a
+ * name cannot resolve to a different address between the check and the connection.
+ * @param mayBePrivate true to allow addresses in private networks
  */
 export function createGuardedLookup(mayBePrivate: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -92,7 +91,7 @@ export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
 }
 
-/** Failures detected by Millrace, by code. All other codes come from Node.js, for example `ECONNREFUSED`. */
+/** Failures that Millrace detects, by code. All other codes come from Node.js, for example `ECONNREFUSED`. */
 const reasons = {
   ETIMEDOUT: 'did not respond in time',
   ECONNRESET: 'closed the connection before the end of its response',
@@ -102,7 +101,8 @@ const reasons = {
 type Failure = keyof typeof reasons;
 
 /**
- * Returns the predicate of a sentence that says why a request failed: `The server ${describeOutboundFailure(code)} (${code}).`
+ * Returns the rest of a sentence that says why a request failed: `The server ${describeOutboundFailure(code)}
+ * (${code}).`
  */
 export function describeOutboundFailure(code: string): string {
   if (Object.hasOwn(reasons, code)) return reasons[code as Failure];
@@ -113,9 +113,9 @@ export interface OutboundRequest {
   method: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** Whether addresses in private networks are allowed. */
+  /** True to allow addresses in private networks. */
   mayBePrivate: boolean;
-  /** The time limit from the lookup to the end of the response, in milliseconds. */
+  /** The time limit from the DNS lookup to the end of the response, in milliseconds. */
   timeoutMs: number;
   /**
    * The maximum size of the response body. With `none`, the body is not read, and the connection is closed after the
@@ -126,20 +126,21 @@ export interface OutboundRequest {
 }
 
 export interface OutboundResponse {
-  /** Status of the response, from 200 to 599. */
+  /** The status of the response, from 200 to 599. */
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
 /**
- * Sends one request on its own connection, which is closed when the promise settles. Connections are not shared,
- * because one that was opened with `mayBePrivate` could otherwise serve requests without that permission. Redirects are
- * not followed, because their address was not checked. Socket listeners run outside of every try block, so an exception
- * in one would end the process. They only collect bytes. The caller interprets the response after the promise has
- * settled.
+ * Sends one request on a connection of its own, which is closed when the promise settles. Connections are not shared,
+ * because one that was opened with `mayBePrivate` could then be used for requests that do not allow private addresses.
+ * Redirects are not followed, because their address was not checked.
  *
- * @throws PrivateAddressError, the errors of Node.js, or an error with a code of `reasons`
+ * An exception in a socket listener would end the process, because listeners run outside of every try block. The
+ * listeners here therefore only collect bytes. The caller interprets the response after the promise has settled.
+ *
+ * @throws PrivateAddressError, the errors of Node.js, or an error with a code from `reasons`
  */
 export async function sendOutbound(url: URL, options: OutboundRequest): Promise<OutboundResponse> {
   const { method, headers, body, mayBePrivate, timeoutMs, maxBytes, signal } = options;
@@ -168,7 +169,7 @@ export async function sendOutbound(url: URL, options: OutboundRequest): Promise<
         });
         response.on('end', () => resolve({ status, headers: received, body: Buffer.concat(pieces) }));
       });
-      // Without this listener, a response with status 101 would be ignored. Node.js leaves the socket to the listener.
+      // Without this listener, a response with status 101 would be ignored. Node.js passes the socket to the listener.
       request.on('upgrade', (_response, socket) => {
         socket.destroy();
         reject(failure('EBADSTATUS'));
@@ -188,7 +189,10 @@ function failure(code: Failure): Error {
   return Object.assign(new Error(`The server ${reasons[code]}.`), { code });
 }
 
-/** Like `fetch`, for libraries that accept a replacement for it. Follows no redirects. @throws as `sendOutbound` */
+/**
+ * Creates a function like `fetch`, for libraries that accept a replacement for it. It does not follow redirects.
+ * @throws the errors of `sendOutbound`
+ */
 export function createGuardedFetch(limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { maxBytes: number }) {
   return async (
     address: string | URL,

@@ -1,18 +1,18 @@
 /** Prepares user-provided names and messages for emails to other people. */
 
 /**
- * Line breaks and other control characters. In an email, the text after them could look like a line written by
- * Millrace.
+ * Matches line breaks and other control characters. In an email, the text after them could look like a line that
+ * Millrace wrote.
  */
 const controlCharacters = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const lineBreak = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
 
-/** Whether a name is a single line without `://`, which mail programs turn into a link. */
+/** Returns whether a name is a single line without `://`, which mail programs convert to a link. */
 export function isPlainName(name: string): boolean {
   return toPlainName(name) === name;
 }
 
-/** Converts a name that was not checked on input to a single line without `://`. */
+/** Converts a name that was not validated to a single line without `://`. */
 export function toPlainName(name: string): string {
   return name.replaceAll(controlCharacters, ' ').replaceAll('://', ' ');
 }
@@ -25,7 +25,7 @@ export function quoteMessage(message: string): string {
     .join('\n');
 }
 
-/** Whether a message contains a link. Messages to other people must not contain one. */
+/** Returns whether a message contains a link. Messages to other people must not contain one. */
 export function hasLink(message: string): boolean {
   return message.includes('://');
 }

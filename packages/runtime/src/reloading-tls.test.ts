@@ -2,7 +2,7 @@ import { mountSecret, testCertificates } from '@millrace/testing';
 import { createReloadingTls } from './reloading-tls.ts';
 import { readPemFile } from './setting-files.ts';
 
-test('TLS options use the current files for each connection, and never a certificate with the key of another', () => {
+test('TLS options use the current files for each connection, and never combine a certificate with the key of another one', () => {
   const [ours, theirs] = [testCertificates.ofThisHost(), testCertificates.ofOtherHost()];
   const secret = mountSecret({ 'tls.crt': ours.cert, 'tls.key': ours.key });
   const warnings: string[] = [];
@@ -28,6 +28,6 @@ test('TLS options use the current files for each connection, and never a certifi
   }
 });
 
-test('TLS options require a valid certificate without any files', () => {
+test('TLS options without any files require a valid certificate', () => {
   expect(createReloadingTls({})).toEqual({ rejectUnauthorized: true });
 });

@@ -1,4 +1,4 @@
-// TLS options that follow changes of certificate files without a restart.
+// TLS options that apply changes of certificate files without a restart.
 
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createFileReader, type PemFile } from './setting-files.ts';
@@ -11,18 +11,17 @@ export interface TlsFiles {
 }
 
 /**
- * Part of the options of `tls.connect`. `rejectUnauthorized` is explicit so that no environment variable can disable
- * it.
+ * Options of `tls.connect`. `rejectUnauthorized` is always set, so that no environment variable can turn the check off.
  */
 export interface ReloadingTls {
   rejectUnauthorized: true;
-  /** The current content of the files, which is read for each new connection. */
+  /** The current content of the files. It is read for each new connection. */
   readonly secureContext?: SecureContext;
 }
 
 /**
- * Returns TLS options that use the current content of the files for each new connection. If the files do not match, for
- * example because only one of them has been replaced so far, the previous content stays in use.
+ * Returns TLS options that use the current content of the files for each new connection. If the files do not belong
+ * together, for example because only one of them has been replaced so far, the previous content stays in use.
  */
 export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
   const parts = Object.entries({ ca, cert, key }).flatMap(([name, part]) =>
@@ -41,7 +40,7 @@ export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
       context = createSecureContext(texts);
     } catch (error) {
       if (context === undefined) throw error;
-      // Warn once per content of the files, because the mismatch may be permanent.
+      // Warn once for each content of the files, because the problem may be permanent.
       const names = parts.map(({ file }) => file).join(', ');
       process.emitWarning(
         `Cannot use the changed TLS files; keeping their previous contents: ${names} (${String(error)})`,

@@ -6,7 +6,7 @@ import { createSecretBox, SecretBoxError, secretsKeyConfigFields } from './secre
 const newKey = () => randomBytes(32).toString('base64');
 const secret = { user: 'u', password: 'Ω hunter2' };
 
-test('a sealed secret opens in its context, and reveals nothing', () => {
+test('a sealed secret can be opened in its context, and its sealed form reveals nothing', () => {
   const box = createSecretBox(newKey());
   const stored = box.seal(secret, 'row 1');
   expect(JSON.stringify(stored)).not.toContain('hunter2');
@@ -35,7 +35,7 @@ test('the first key seals and all keys open, so that keys can be rotated', () =>
   expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
 });
 
-test('follows changes of the setting, when it seals and when a key is missing to open', () => {
+test('applies changes of the setting when a secret is sealed, and when the key to open one is missing', () => {
   const [old, young] = [newKey(), newKey()];
   let setting = old;
   const box = createSecretBox(() => setting);
@@ -60,7 +60,7 @@ test('requireKeys names only keys that are missing', () => {
   expect(() => createSecretBox(undefined).requireKeys(box.keyIds)).toThrow(/SECRETS_KEY/);
 });
 
-test('returns values that were never sealed unchanged, and cannot seal without a key', () => {
+test('returns values that were never sealed unchanged, and cannot seal a secret without a key', () => {
   const box = createSecretBox(undefined);
   expect(box.open(secret, 'x')).toEqual(secret);
   expect(box.newestPrefix).toBeNull();

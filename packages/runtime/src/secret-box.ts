@@ -1,11 +1,11 @@
-// Encrypts users' secrets for storage, with keys that can be rotated.
+// Encrypts users' secrets before they are stored, with keys that can be rotated.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { ConfigError } from './config.ts';
 import { secretSetting } from './secret-setting.ts';
 
-/** The setting of every service that stores or uses secrets of users (`secretsKey` ← `SECRETS_KEY`). */
+/** The setting of every service that stores or uses secrets of users (`secretsKey`, read from `SECRETS_KEY`). */
 export const secretsKeyConfigFields = secretSetting(
   'secretsKey',
   Type.Optional(
@@ -18,44 +18,44 @@ export const secretsKeyConfigFields = secretSetting(
   'again before it encrypts a secret, and when a stored secret requires a key that is not loaded',
 );
 
-/** A secret as stored in the database. The text includes the id of its key. */
+/** A secret as it is stored in the database. The text includes the ID of its key. */
 export interface SealedSecret {
   sealed: string;
 }
 
 /**
  * Encrypts secrets in the database, so that copies of it do not reveal them. Uses AES-256-GCM with a key that only
- * services have.
+ * services know.
  */
 export interface SecretBox {
-  /** The prefix of everything encrypted with the newest key. Null without a key. */
+  /** The prefix of everything that is encrypted with the newest key. Null if no key is configured. */
   newestPrefix: string | null;
   /** The ids of the loaded keys. */
   keyIds: readonly string[];
   /**
-   * Fails at startup if a key is missing, instead of failing later for each secret.
-   * @param used ids of the keys with which secrets are encrypted.
-   * @throws ConfigError that names the missing keys.
+   * Makes the service fail at startup if a key is missing, instead of failing later for each secret.
+   * @param used IDs of the keys with which secrets are encrypted
+   * @throws ConfigError that names the missing keys
    */
   requireKeys(used: readonly string[]): void;
   /**
    * Encrypts a secret.
-   * @param context where the secret belongs, for example the id of its row. It cannot be decrypted with another
+   * @param context where the secret belongs, for example the ID of its row. It cannot be decrypted with another
    *   context.
-   * @throws Error without a key.
+   * @throws Error if no key is configured
    */
   seal(secret: Record<string, unknown>, context: string): SealedSecret;
   /**
    * Decrypts a secret.
    * @param stored the result of `seal`. Anything else was never encrypted and is returned unchanged.
-   * @throws SecretBoxError if no loaded key can decrypt it.
+   * @throws SecretBoxError if no configured key can decrypt it
    */
   open(stored: Record<string, unknown>, context: string): Record<string, unknown>;
 }
 
 /**
- * Thrown if no loaded key can decrypt a secret, or if it belongs to another context. The message contains no part of
- * the secret.
+ * Thrown if no configured key can decrypt a secret, or if the secret belongs to another context. The message contains
+ * no part of the secret.
  */
 export class SecretBoxError extends Error {}
 
@@ -66,8 +66,8 @@ const tagBytes = 16;
 
 /**
  * Creates the encryption of stored secrets.
- * @param setting in the format of `secretsKeyConfigFields`. If undefined, nothing can be encrypted or decrypted. A
- * function returns the current value.
+ * @param setting in the format of `secretsKeyConfigFields`, or a function that returns its current value. If undefined,
+ *   nothing can be encrypted or decrypted.
  */
 export function createSecretBox(setting: string | (() => string) | undefined): SecretBox {
   const current = keyRing(typeof setting === 'function' ? setting : () => setting ?? '');
@@ -110,7 +110,10 @@ interface Keys {
   byId: ReadonlyMap<string, Buffer>;
 }
 
-/** Returns the current keys of the setting. If the needed key is already loaded, the setting is not read again. */
+/**
+ * Returns a function that returns the current keys in the setting. If the needed key is already known, it does not read
+ * the setting again.
+ */
 function keyRing(setting: () => string): (needed?: string) => Keys {
   let text: string | undefined;
   let keys: Keys = { newest: undefined, byId: new Map() };
@@ -137,7 +140,7 @@ function readKeys(text: string): Keys | null {
   return { newest: all[0], byId: new Map(all.map(({ id, key }) => [id, key])) };
 }
 
-/** Derives an id from a key without revealing it, so that operators do not have to number their keys. */
+/** Derives an ID from a key without revealing it, so that operators do not have to number their keys. */
 function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('millrace secrets key\n').update(key).digest('hex').slice(0, 12);
 }

@@ -1,4 +1,4 @@
-// Settings for secrets, which operators can set directly or in a file.
+// Settings for secrets. Operators can set them directly or in a file.
 
 import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
 import { toEnvironmentVariable } from './environment.ts';
@@ -8,10 +8,9 @@ type FileOf<N extends string> = `${N}File`;
 
 /**
  * Defines two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, or from the file in
- * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread into a service's
- * config schema.
- *
- * @param readTime when the file is read, for the description.
+ * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread them into the
+ * config schema of a service.
+ * @param readTime when the file is read, for the description
  */
 export function secretSetting<N extends string, S extends TSchema>(
   name: N,

@@ -7,29 +7,26 @@ import { createLifecycle, type Lifecycle, runProcess, type Stoppable } from './l
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/**
- * What a process provides to each of its services. Signals, V8 flags and the end of the process are left to the
- * process.
- */
+/** What a process provides to each of its services. The process itself handles signals, V8 flags and its exit. */
 export interface ServiceHost {
   logger: Logger;
   metrics: Metrics;
   /** The health checks of the service. They are served by the process, or by the service on its own port. */
   health: Health;
-  /** Reports a fatal error: the whole process stops and exits with code 1. */
+  /** Reports a fatal error, after which the whole process stops and exits with code 1. */
   fail(error: Error): void;
 }
 
 export interface StartedService extends Stoppable {
   /**
-   * Resolves when the service is ready, with facts for the log. Rejects if the start fails. The service may be stopped
-   * before that.
+   * Resolves when the service is ready, with facts for the log. Rejects if it cannot start. It can be stopped before
+   * that.
    */
   started: Promise<ServiceFacts>;
 }
 
 interface ServiceFacts {
-  /** The port of the service, if it has its own. */
+  /** The port of the service, if it has one. */
   port?: number;
   [fact: string]: unknown;
 }
@@ -48,14 +45,14 @@ export interface Service<Config extends ServiceConfig> {
   readConfig(env: Record<string, string | undefined>): Config;
   /** The time limit for stopping, in milliseconds. */
   stopWithinMs(config: Config): number;
-  /** Whether histograms of the service store exemplars. */
+  /** Returns whether histograms of the service store exemplars. */
   isTraced?(config: Config): boolean;
   start(config: Config, host: ServiceHost): StartedService;
 }
 
 /**
  * Starts the parts of a service in the background.
- * @param begin starts the parts of a service in order. They are stopped in reverse order, also if `begin` fails.
+ * @param begin starts the parts in order. They are stopped in reverse order, even if `begin` fails.
  */
 export function startComponents(
   logger: Logger,

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { toEnvironmentVariable } from './environment.ts';
 
 /**
- * Returns a function that reads the current content of a file, because Kubernetes replaces the files of a secret in
- * place. While the file is missing or empty, the function returns the previous content.
+ * Returns a function that reads the current content of a file. Kubernetes replaces the files of a secret in place.
+ * While the file is missing or empty, the function returns the previous content.
  */
 export function createFileReader(file: string, first: string): () => string {
   let last = first;
@@ -13,16 +13,16 @@ export function createFileReader(file: string, first: string): () => string {
     try {
       last = readFileSync(file, 'utf8').trim() || last;
     } catch {
-      // The file is being replaced. If it stays unreadable, the problem shows when a server rejects the previous
-      // secret.
+      // The file is being replaced. If it stays unreadable, the problem becomes visible when a server rejects the
+      // previous secret.
     }
     return last;
   };
 }
 
 /**
- * Reads the secrets of fields that have a companion: `redisPassword` from the file in `REDIS_PASSWORD_FILE`.
- * @returns texts and problems by field.
+ * Reads the secrets of fields that have a companion, such as `redisPassword` from the file in `REDIS_PASSWORD_FILE`.
+ * @returns texts and problems by field
  */
 export function readSecretFiles(
   fields: readonly string[],
@@ -53,7 +53,7 @@ function readText(file: string): { text: string } | { problem: string } {
   }
 }
 
-/** The content of a file when it was read. */
+/** The content of a file at the time when it was read. */
 export interface PemFile {
   file: string;
   text: string;

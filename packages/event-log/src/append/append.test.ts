@@ -7,8 +7,8 @@ import { partitionForKey } from './partition-queue.ts';
 import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from './transport.ts';
 
 /**
- * A transport that fails in the given order. It replaces a real server because a real one cannot be made to fail at a
- * chosen record. The real transports are tested on real servers elsewhere.
+ * A transport that fails in the given order. It is used instead of a real server, because a real one cannot be made to
+ * fail at a chosen record. Other tests use the real transports and servers.
  */
 function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-answer')[]) {
   const written = new Map<string, string[]>();
@@ -61,7 +61,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
 
 const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-answer');
 
-test('whatever fails, each key keeps its order, no call is lost, and no partition has two in-flight requests', async () => {
+test('whatever fails, each key keeps its order, every call is settled, and no partition has two in-flight requests', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(failure, { maxLength: 5 }),
@@ -101,7 +101,7 @@ test('whatever fails, each key keeps its order, no call is lost, and no partitio
   );
 });
 
-test('many calls of append share one request', async () => {
+test('many append calls share one request', async () => {
   const { transport } = createFailingServer([]);
   const pipeline = createPipeline(transport);
   await Promise.all(
@@ -145,7 +145,7 @@ test('a topic whose partition leaders cannot be looked up does not delay other t
   expect(isAppError(error, 'unavailable') && error.cause).toMatchObject({ message: 'no such topic' });
 });
 
-test('a partition with a new leader does not wait for its former leader', async () => {
+test('a partition with a new leader does not wait for the former leader', async () => {
   const written: number[] = [];
   let leaders = [1, 1];
   let requests = 0;
@@ -157,7 +157,7 @@ test('a partition with a new leader does not wait for its former leader', async 
         leaders = [1, 2];
         return batches.map(() => ({ reason: 'not_now', error: new Error('told to') }));
       }
-      // From now on, the former leader is slow.
+      // After this, the former leader is slow.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
       written.push(...batches.map(({ partition }) => partition));
       return batches.map(() => null);
@@ -174,7 +174,7 @@ test('a partition with a new leader does not wait for its former leader', async 
   await first;
 });
 
-test('a call larger than the whole byte budget is accepted when no other call is pending', async () => {
+test('accepts a call larger than the whole byte budget when no other call is pending', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(transport, { maxInFlightBytes: 100 });
   await pipeline.append([{ topic: 't', key: 'k', value: Buffer.alloc(500) }]);

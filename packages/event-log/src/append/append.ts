@@ -8,9 +8,9 @@ import { Sender } from './sender.ts';
 import { type AppendSettings, type AppendTransport, type OutgoingRecord, recordSize } from './transport.ts';
 
 /**
- * Appends records to the log, in the same way for both adapters. A call is either accepted completely or rejected
- * immediately. The sender batches and retries its records. The call settles when all its records are acknowledged, when
- * one is permanently rejected, or at the time limit.
+ * Appends records to the log. Both adapters use it. A call is either accepted completely or rejected immediately. The
+ * sender batches and retries its records. The call settles when all its records are acknowledged, when one is
+ * permanently rejected, or at the time limit.
  */
 export function createAppender(options: {
   settings: AppendSettings;
@@ -35,7 +35,8 @@ export function createAppender(options: {
       if (size > settings.maxRecordBytes) throw refused('too_large', tooLargeError(settings));
       bytes += size;
     }
-    // A call larger than the whole budget could otherwise never be sent, so accept it when nothing else is pending.
+    // A call that is larger than the whole budget could otherwise never be sent, so accept it when no other call is
+    // pending.
     if (budget.usedBytes > 0 && budget.usedBytes + bytes > settings.maxInFlightBytes) {
       throw refused('budget', budgetError());
     }
@@ -91,7 +92,7 @@ export function createAppender(options: {
     sender.forgetSettled();
   }
 
-  /** Sends the waiting records and rejects new ones. Records not acknowledged within `timeoutMs` are rejected. */
+  /** Sends the waiting records and rejects new ones. Rejects records that are not acknowledged within `timeoutMs`. */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
     sender.close();
@@ -122,7 +123,7 @@ function expiredError({ lastError }: AppendCall): AppError {
 function toOutgoing(record: AppendRecord): OutgoingRecord {
   const { topic, key, value, headers } = record;
   const keyBytes = key === null ? null : Buffer.from(key, 'utf8');
-  // Lists the fields because this runs once per record, and a spread costs ten times as much.
+  // The fields are listed, because this runs once per record and a spread would cost ten times as much.
   return headers === undefined ? { topic, key, value, keyBytes } : { topic, key, value, headers, keyBytes };
 }
 

@@ -11,7 +11,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
   let proxy: FaultProxy;
   let log: EventLog;
   let closeLog: () => Promise<void>;
-  /** Number of appends that reached the log. */
+  /** The number of appends that reached the log. */
   let reached: number;
   let breaker: EventLog;
   let metrics: ReturnType<typeof createMetrics>;

@@ -1,4 +1,4 @@
-// A circuit breaker for appending: while the log is down, requests fail immediately instead of waiting.
+// A circuit breaker for appends: while the log is down, requests fail immediately instead of waiting.
 
 import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { AppendRecord, EventLog } from '../log.ts';
@@ -6,11 +6,11 @@ import type { AppendRecord, EventLog } from '../log.ts';
 export interface AppendBreakerOptions {
   logger: Logger;
   metrics?: Metrics;
-  /** The breaker opens after this time with failed appends and without an acknowledgement. */
+  /** The breaker opens after appends have failed for this long without an acknowledgement. */
   openAfterMs?: number;
-  /** Failures required within that time, so that one unlucky append does not count as an outage. */
+  /** The number of failures that are required in that time, so that one failed append does not count as an outage. */
   openAfterFailures?: number;
-  /** Pause between a failed probe and the next one. */
+  /** The time between a failed probe and the next one. */
   probeIntervalMs?: number;
 }
 
@@ -18,14 +18,14 @@ export interface AppendBreakerOptions {
 const retryAfterSeconds = 2;
 
 /**
- * Wraps a log in a circuit breaker: while the log is out, appends fail immediately. Otherwise each request would wait
- * for the full time limit and hold its records in memory. An open breaker lets one append at a time through as a probe.
- * The first acknowledgement closes it. When the log reports that its server responds again, the next append becomes a
- * probe immediately.
+ * Wraps a log in a circuit breaker: while the log is down, appends fail immediately. Otherwise, each request would wait
+ * for the whole time limit and hold its records in memory. An open breaker lets one append at a time through as a
+ * probe. The first acknowledgement closes it. When the log reports that its server responds again, the next append is
+ * sent as a probe immediately.
  *
- * The breaker does not affect readiness. A gateway whose log is out stays reachable, because its 503 with `Retry-After`
- * and CORS headers tells clients more than a refused connection, and all gateways of an installation lose the log at
- * the same time.
+ * The breaker does not affect readiness. A gateway whose log is down stays reachable, because its 503 with
+ * `Retry-After` and CORS headers tells clients more than a refused connection. Also, all gateways of an installation
+ * lose the log at the same time.
  */
 export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions): EventLog {
   const { logger, metrics, probeIntervalMs = 500 } = options;
@@ -63,11 +63,11 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     logger.warn('event log unavailable: rejecting records immediately until it acknowledges one');
   }
 
-  /** Uses `then` because `await` would cost another promise per append. */
+  /** This uses `then`, because `await` would cost another promise for each append. */
   function attempt(records: AppendRecord[]): Promise<void> {
     const startedAt = performance.now();
     return log.append(records).then(acknowledged, (error: unknown) => {
-      // The other kinds of errors are caused by the records.
+      // All other errors are caused by the records.
       if (isAppError(error, 'unavailable')) failed(startedAt);
       throw error;
     });
@@ -99,7 +99,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
   };
 }
 
-/** Decides when failures since the last acknowledgement amount to an outage. */
+/** Decides whether the failures since the last acknowledgement count as an outage. */
 function createFailureRun({ openAfterMs = 2000, openAfterFailures = 3 }: AppendBreakerOptions) {
   let failures = 0;
   let failingSince = 0;

@@ -12,9 +12,8 @@ export interface AppendMetrics {
 }
 
 /**
- * Creates the metrics of appending. They do nothing when `metrics` is undefined.
- *
- * @param inFlightBytes called at each scrape, so that appending does not have to update a gauge.
+ * Creates the metrics of appending. If `metrics` is undefined, they do nothing.
+ * @param inFlightBytes called at each scrape, so that appending does not have to update a gauge
  */
 export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes: () => number): AppendMetrics {
   if (metrics === undefined) {

@@ -3,10 +3,10 @@
 import type { AppError } from '@millrace/runtime';
 import type { OutgoingRecord } from './transport.ts';
 
-/** One call of `append`. It settles once: when all of its records are in the log, or at the first permanent failure. */
+/** One call of `append`. It settles when all of its records are in the log, or at the first permanent failure. */
 export interface AppendCall {
   readonly isSettled: boolean;
-  /** Error of the last attempt. It becomes the cause when the call expires. */
+  /** The error of the last attempt. It becomes the cause when the call expires. */
   lastError: Error | null;
   /** Counts one of the call's records as written. */
   acknowledge(): void;
@@ -20,19 +20,19 @@ export interface QueuedRecord {
 }
 
 /**
- * Queue of records for one partition, oldest first. The first `inFlight` records are part of a request that is being
- * sent.
+ * The queue of records for one partition, oldest first. The first `inFlight` records are part of a request that is
+ * being sent.
  */
 export interface PartitionQueue {
   readonly topic: string;
   readonly partition: number;
   entries: QueuedRecord[];
   inFlight: number;
-  /** Size of the records that are not in flight. */
+  /** The size of the records that are not in flight. */
   waitingBytes: number;
-  /** `performance.now()` when the oldest record that is not in flight began to wait. */
+  /** The time (`performance.now()`) at which the oldest record that is not in flight began to wait. */
   waitingSince: number;
-  /** Decreases when the server rejects a batch as too large. */
+  /** The maximum size of a batch. It decreases when the server rejects a batch as too large. */
   maxBatchBytes: number;
 }
 
@@ -94,14 +94,17 @@ export function sumBytes(entries: readonly QueuedRecord[]): number {
 }
 
 /**
- * Returns the partition of a key: murmur2 of its UTF-8 bytes, as in the Java client's default partitioner. All
- * producers of a topic, in any language and with both adapters, thus agree on the partition.
+ * Returns the partition of a key, based on the murmur2 hash of its UTF-8 bytes, like the default partitioner of the
+ * Java client. All producers of a topic therefore choose the same partition, whatever their language and adapter.
  */
 export function partitionForKey(key: Buffer, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;
 }
 
-/** 32-bit MurmurHash2 with Kafka's seed. Uses `Math.imul` and not 64-bit arithmetic because it runs once per record. */
+/**
+ * Computes a 32-bit MurmurHash2 with Kafka's seed. Uses `Math.imul` instead of 64-bit arithmetic, because it runs once
+ * per record.
+ */
 export function murmur2(bytes: Buffer): number {
   const m = 0x5bd1e995;
   const length = bytes.length;

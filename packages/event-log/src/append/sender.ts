@@ -27,19 +27,22 @@ interface SenderOptions {
 
 interface Topic {
   readonly name: string;
-  /** Leader of each partition, indexed by partition. */
+  /**
+   * The number of bytes that were accepted and are not settled. The sender subtracts records that it removes from a
+   * queue.
+   */
   leaders: number[];
-  /** Queues indexed by partition. Empty until the number of partitions is known. */
+  /** The leader of each partition, indexed by partition. */
   queues: PartitionQueue[];
-  /** Records that arrived before the number of partitions was known, in order. */
+  /** The queues, indexed by partition. Empty until the number of partitions is known. */
   unrouted: QueuedRecord[];
   isLoading: boolean;
   loadedAt: number;
-  /** Round-robin counter for records without a key. */
+  /** Records that arrived before the number of partitions was known, in order. */
   nextSpread: number;
 }
 
-/** The records of one queue that one request carries. */
+/** The records of one queue that are sent in one request. */
 interface TakenBatch {
   queue: PartitionQueue;
   entries: QueuedRecord[];
@@ -52,19 +55,20 @@ const firstRetryDelayMs = 25;
 const maxRetryDelayMs = 400;
 
 /**
- * Queues records by partition and sends them to the partition leaders. Leaders are looked up at sending. Partitions
- * with the same leader share a request, and each leader and each partition has at most one request in flight. Records
- * of a partition therefore keep their order through retries, a slow leader does not delay others, and batches grow
- * under load.
+ * Queues records by partition and sends them to the partition leaders. Partitions with the same leader share a request,
+ * and each leader and each partition has at most one request in flight. Leaders are looked up when records are sent.
+ * The records of a partition therefore keep their order during retries, a slow leader does not delay others, and
+ * batches get larger under load.
  */
 export class Sender {
   private readonly options: SenderOptions;
   private readonly topics = new Map<string, Topic>();
   /**
-   * Queues that are not empty. A queue moves to the end after sending, so that none is starved when requests are full.
+   * Queues that are not empty. A queue moves to the end after it was sent, so that each gets its turn when requests are
+   * full.
    */
   private readonly filled = new Set<PartitionQueue>();
-  /** Leaders with a request in flight, or in the pause after a failed request. */
+  /** Leaders with a request in flight, or in the delay after a failed request. */
   private readonly busy = new Set<number>();
   private readonly failures = new Map<number, number>();
   private bytesSinceLook = 0;
@@ -85,7 +89,7 @@ export class Sender {
   private topicOf(name: string): Topic {
     let topic = this.topics.get(name);
     if (topic === undefined) {
-      // Starts at random, so that processes started at the same time do not all begin with partition 0.
+      // Starts at a random partition, so that processes started at the same time do not all begin with partition 0.
       const nextSpread = Math.floor(Math.random() * 1024);
       const loadedAt = Number.NEGATIVE_INFINITY;
       topic = { name, leaders: [], queues: [], unrouted: [], isLoading: false, loadedAt, nextSpread };
@@ -127,9 +131,7 @@ export class Sender {
     }
   }
 
-  /**
-   * Must be called after each `add`. Sends when the linger time is over, or as soon as enough bytes have been added.
-   */
+  /** Sends when the linger time is over, or as soon as enough bytes have been added. Call it after each `add`. */
   sendSoon(): void {
     if (this.isClosing || this.bytesSinceLook >= this.options.settings.maxBatchBytes) this.sendDue();
     else if (this.filled.size > 0) this.timer ??= setTimeout(() => this.sendDue(), this.options.settings.lingerMs);
@@ -175,14 +177,17 @@ export class Sender {
       : since + this.options.settings.lingerMs - performance.now();
   }
 
-  /** Sends one request, and pauses after a failure. Then sends the records due by then, to their current leaders. */
+  /**
+   * Sends one request, and waits after a failure. Then sends the records that have become due, to their current
+   * leaders.
+   */
   private async send(leader: number, queues: readonly PartitionQueue[]): Promise<void> {
     const batches = this.take(queues);
     if (batches.length === 0) return;
     this.busy.add(leader);
     const refusals = await this.request(batches);
     for (const [index, batch] of batches.entries()) this.settle(batch, refusals[index] ?? null);
-    // A record that is too large does not indicate a problem with its leader, so the other records need no pause.
+    // A record that is too large is not a problem of the leader, so the other records are sent without a delay.
     const error = refusals.find((refusal) => refusal?.reason === 'not_now')?.error;
     if (error === undefined) {
       this.failures.delete(leader);
@@ -215,7 +220,7 @@ export class Sender {
 
   /**
    * Sends one request.
-   * @returns for each batch null if it is in the log, or why it was rejected
+   * @returns for each batch, null if it is in the log, or why it was rejected
    */
   private async request(taken: readonly TakenBatch[]): Promise<(BatchRefusal | null)[]> {
     this.options.metrics.sending(
@@ -244,7 +249,7 @@ export class Sender {
     } else {
       if (refusal.reason === 'too_large') this.shrink(queue, entries, refusal.error);
       for (const { call } of entries) call.lastError = refusal.error;
-      // The partition may have a new leader: look it up again with the next record.
+      // The partition may have a new leader, so look it up again with the next record.
       this.topicOf(queue.topic).loadedAt = Number.NEGATIVE_INFINITY;
       putBack(queue);
       this.options.budget.usedBytes -= removeSettled(queue);
@@ -253,8 +258,8 @@ export class Sender {
   }
 
   /**
-   * Handles a server limit that is smaller than ours: halves the batch size, or rejects the record if it is too large
-   * alone.
+   * Handles a server's size limit that is smaller than ours. Halves the batch size, or rejects a record that is too
+   * large on its own.
    */
   private shrink(queue: PartitionQueue, entries: readonly QueuedRecord[], cause: Error): void {
     const [only] = entries;
@@ -274,7 +279,7 @@ export class Sender {
     this.sendDue();
   }
 
-  /** Drops waiting records whose call has settled otherwise, for example at its time limit. */
+  /** Drops waiting records whose call has already settled, for example at its time limit. */
   forgetSettled(): void {
     const { budget } = this.options;
     for (const queue of this.filled) {

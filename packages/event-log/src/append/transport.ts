@@ -1,8 +1,8 @@
-// The interface between the sender and a log's server, and the settings of appending.
+// The interface between the sender and a log's server, and the settings of appends.
 
 import type { AppendRecord } from '../log.ts';
 
-/** A record to be sent. Its key is encoded once, for both partitioning and the wire format. */
+/** A record that will be sent. Its key is encoded only once, for partitioning and for the request. */
 export interface OutgoingRecord extends AppendRecord {
   keyBytes: Buffer | null;
 }
@@ -15,18 +15,14 @@ export interface PartitionBatch {
 }
 
 /**
- * Why a batch was not written. `too_large` is permanent. After `not_now`, the batch is retried until its records
- * expire.
+ * Why a batch was not written. `too_large` is permanent. A batch with `not_now` is retried until its records expire.
  */
 export interface BatchRefusal {
   reason: 'too_large' | 'not_now';
   error: Error;
 }
 
-/**
- * How an adapter writes batches. The sender is responsible for order, batching, retries, time limits and the byte
- * budget.
- */
+/** Writes batches for one adapter. The sender handles order, batching, retries, time limits and the byte budget. */
 export interface AppendTransport {
   /**
    * Returns the leader of each partition of a topic, indexed by partition. For Kafka, this is the node ID. Partitions
@@ -35,38 +31,43 @@ export interface AppendTransport {
    */
   leadersOf(topic: string): Promise<number[]>;
   /**
-   * Writes all batches durably. Returns one result per batch in the same order, null for success. Throws when the
-   * outcome of all batches is unknown. Must settle within the time limit it was created with.
+   * Writes all batches durably. Returns one result per batch in the same order, which is null for success. Throws if
+   * the outcome of all batches is unknown. Must settle within its time limit.
    */
   send(batches: PartitionBatch[]): Promise<(BatchRefusal | null)[]>;
 }
 
-/** Settings shared by both adapters. Sizes include keys, values, headers and a small framing overhead. */
+/** Settings of both adapters. Sizes include keys, values, headers and a small overhead. */
 export interface AppendSettings {
-  /** How long a record may wait for further records before it is sent. */
+  /** How long a record can wait for further records before it is sent, in milliseconds. */
   lingerMs: number;
   /**
-   * Maximum size of one partition's records in a request. When reached, the batch is sent before the linger time is
+   * The maximum size of one partition's records in a request. A batch of this size is sent before the linger time is
    * over.
    */
   maxBatchBytes: number;
   /** Maximum size of a request. */
   maxRequestBytes: number;
-  /** Maximum size of all records that were accepted and are not settled. Beyond this, `append` rejects immediately. */
+  /**
+   * The maximum size of all records that were accepted and are not settled. Beyond this, `append` rejects immediately.
+   */
   maxInFlightBytes: number;
   /**
-   * A call is rejected after this time, whatever the state of its records. `EventLog` promises 3 s, which allows at
-   * most 2500.
+   * The time after which a call is rejected, whatever the state of its records. `EventLog` promises 3 s, so this can be
+   * at most 2500.
    */
   appendTimeoutMs: number;
-  /** Maximum size of a record. A Kafka topic may have a lower limit, which its broker reports. */
+  /** The maximum size of a record. A Kafka topic can have a lower limit, which its broker reports. */
   maxRecordBytes: number;
 }
 
-/** Bytes that a Kafka record batch adds to a single record. */
+/** The number of bytes that a Kafka record batch adds to a single record. */
 const batchHeadBytes = 61;
 
-/** `max.message.bytes` of new Kafka topics. Fits an AI event of 8 MiB including its person, and as a dead letter. */
+/**
+ * `max.message.bytes` of new Kafka topics. An AI event of 8 MiB fits into it together with its person, and also as a
+ * dead letter.
+ */
 export const maxMessageBytes = 10 * 1024 * 1024;
 
 /** The largest record that fits into a topic with the broker's default `message.max.bytes` of 1,048,588. */
@@ -81,7 +82,7 @@ export const defaultAppendSettings: AppendSettings = {
   maxRecordBytes: maxMessageBytes - batchHeadBytes,
 };
 
-/** Picks the append settings from an adapter's options and adds defaults. */
+/** Returns the append settings in an adapter's options, with defaults for those that are missing. */
 export function toAppendSettings(options: Partial<AppendSettings>): AppendSettings {
   const settings = { ...defaultAppendSettings };
   for (const name of Object.keys(defaultAppendSettings) as (keyof AppendSettings)[]) {
@@ -91,7 +92,8 @@ export function toAppendSettings(options: Partial<AppendSettings>): AppendSettin
 }
 
 /**
- * Time limit of one attempt: shorter than that of a call, which leaves time for a second attempt on a new connection.
+ * Returns the time limit of one attempt. It is shorter than that of a call, so that there is time for a second attempt
+ * on a new connection.
  */
 export function sendTimeoutOf({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);
@@ -107,13 +109,14 @@ export function varintSize(value: number): number {
 }
 
 /**
- * Returns the maximum size of a record in the log, in bytes: its encoded size in a Kafka record batch (magic 2) with
- * the largest offset and timestamp deltas of our batches. The PostgreSQL log uses the same measure, so that both
+ * Returns the size of a record in the log, in bytes: its encoded size in a Kafka record batch (magic 2) with the
+ * largest offset and timestamp deltas that occur in our batches. The PostgreSQL log uses the same size, so that both
  * adapters have the same limit.
  */
 export function recordSize(record: OutgoingRecord): number {
   const keyLength = record.keyBytes?.length ?? 0;
-  // 1 byte of attributes, 1 of timestamp delta (all records of a batch have the same timestamp), and 3 of offset delta.
+  // 1 byte for the attributes, 1 for the timestamp delta (all records of a batch have the same timestamp), and 3 for
+  // the offset delta.
   let body = 5 + varintSize(keyLength) + keyLength + varintSize(record.value.length) + record.value.length;
   if (record.headers === undefined) {
     body += 1;

@@ -5,7 +5,7 @@ import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } f
 import type { ConsumeMetrics } from './metrics.ts';
 
 /**
- * Outcome of a batch: the handler's result, `failed` when it threw, or `interrupted` when it threw after an abort
+ * The outcome of a batch: the handler's result, `failed` if it threw, or `interrupted` if it threw after an abort
  * signal.
  */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
@@ -66,8 +66,8 @@ function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
 }
 
 /**
- * Returns the records of the next batch, starting at index `start`: at most `maxRecords`, and no further records once
- * their values reach `maxBytes`. Returns at least one record.
+ * Returns the records of the next batch, starting at index `start`. There are at most `maxRecords`, and no further
+ * records after their values reach `maxBytes`, but at least one record.
  */
 export function takeBatch(records: LogRecord[], start: number, maxRecords: number, maxBytes: number): LogRecord[] {
   let bytes = 0;

@@ -15,7 +15,7 @@ beforeEach(() => {
   consumeMetrics = createConsumeMetrics(metrics);
 });
 
-/** A batch whose first record was appended `waitedMs` ago, and the others now. */
+/** Creates a batch whose first record was appended `waitedMs` ago, and the others now. */
 function batchOf(records: number, waitedMs: number): LogBatch {
   const appendedAtMs = Date.now() - waitedMs;
   const record = (at: number) => ({
@@ -43,7 +43,7 @@ async function sumOf(name: string): Promise<number> {
   return found?.values.reduce((sum, { value }) => sum + value, 0) ?? Number.NaN;
 }
 
-test('while a batch keeps failing, the reported lag grows, even without further deliveries', async () => {
+test('the reported lag grows while a batch keeps failing, even without further deliveries', async () => {
   await deliverTo(batchOf(2, 90_000), async () => {
     throw new Error('the database is away');
   });
@@ -52,7 +52,7 @@ test('while a batch keeps failing, the reported lag grows, even without further 
   await eventually(async () => (await sumOf('millrace_log_lag_seconds')) > first, { what: 'a longer wait' });
 });
 
-test('the lag is 0 after the batch has taken effect, and disappears when the partition moves to another member', async () => {
+test('the lag is 0 after the batch is committed, and disappears when the partition moves to another member', async () => {
   await deliverTo(batchOf(2, 90_000), done(2n));
   consumeMetrics.lag('t', 'g', 3, 0);
   expect(await sumOf('millrace_log_lag_seconds')).toBe(0);

@@ -2,30 +2,30 @@
 
 import type { Metrics } from '@millrace/runtime';
 
-/** Metrics of consuming. Configuration bounds the label values: the topics, groups and partitions of this process. */
+/** Metrics of consuming. The number of label values is limited by the topics, groups and partitions of this process. */
 export interface ConsumeMetrics {
-  /** A batch started. Its first record is the oldest unprocessed one of the partition. */
+  /** Records that a batch has started. Its first record is the oldest one in the partition that is not processed. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
   /**
-   * Records that a batch has taken effect.
+   * Records that the effect of a batch is stored.
    * @param appendedAtMs time of the first record
    */
   handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;
   lag(topic: string, group: string, partition: number, records: number): void;
-  /** The partition was assigned to another member, which reports its lag from now on. */
+  /** Stops reporting the lag of a partition that was assigned to another member, which reports it from then on. */
   forgetLag(topic: string, group: string, partition: number): void;
   /** Reports whether the partition is paused because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
-  /** Retention deleted records that the group had not read. */
+  /** Records that retention deleted records before the group read them. */
   deletedUnread(topic: string, group: string, records: number): void;
 }
 
-/** Objective for the time from acknowledgement to visibility (docs/operations/alerts.md#objectives). */
+/** The objective for the time between acknowledgement and visibility (docs/operations/alerts.md#objectives). */
 const lateAfterMs = 60_000;
 
-/** Creates the metrics of consuming. They do nothing when `metrics` is undefined. */
+/** Creates the metrics of consuming. If `metrics` is undefined, they do nothing. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
@@ -104,13 +104,13 @@ interface Waiting {
   topic: string;
   group: string;
   partition: number;
-  /** When the oldest unprocessed record was appended, or null if none is waiting. */
+  /** The time when the oldest unprocessed record was appended, or null if none is waiting. */
   sinceMs: number | null;
 }
 
 /**
- * Gauge of the age of each partition's oldest record. It is computed at each scrape, so it grows even when consuming
- * has stopped.
+ * Creates a gauge for the age of each partition's oldest record. It is computed at each scrape, so it grows even while
+ * nothing is consumed.
  */
 function createWaitGauge(metrics: Metrics) {
   const seconds = metrics.gauge(

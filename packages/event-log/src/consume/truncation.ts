@@ -9,9 +9,9 @@ export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
 /**
- * Reports records missing from the log, with errors and metrics. If the missing records had already been processed, the
- * partition pauses, and the error is repeated every minute. Records may also be missing because retention deleted them
- * before they were read.
+ * Creates a reporter of records that are missing from the log, with errors and metrics. If missing records had already
+ * been processed, the partition pauses, and the error is repeated every minute. Records can also be missing because
+ * retention deleted them before they were read.
  */
 export function createTruncationReporter({
   consume,
@@ -24,13 +24,13 @@ export function createTruncationReporter({
 }) {
   const { topic, group } = consume;
   const reportedAt = new Map<number, number>();
-  /** Offset below which lost records have already been reported, by partition. */
+  /** The offset of each partition below which lost records have already been reported. */
   const lostBelow = new Map<number, bigint>();
 
   return {
     /**
      * Reports that a partition ends before the stored offset, or contains other records.
-     * @param found details of what the log contains now, for the log line
+     * @param found details for the log line about what the log contains now
      */
     found(partition: number, stored: StoredOffset, found: Record<string, unknown>): void {
       metrics.truncated(topic, group, partition, true);
@@ -43,8 +43,8 @@ export function createTruncationReporter({
       );
     },
     /**
-     * Reports records that retention has deleted before the group read them.
-     * @param stored where the group continues. 0 also means the start of the log
+     * Reports that retention deleted records before the group read them.
+     * @param stored where the group continues. 0 also means the start of the log.
      * @param low the oldest offset in the log
      */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {

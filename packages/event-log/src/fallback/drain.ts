@@ -12,7 +12,7 @@ import { drainGroup } from './store.ts';
 export interface DrainFallbackOptions {
   kafka: Pick<EventLog, 'append' | 'isHealthy'>;
   database: SqlDatabase;
-  /** Name of the fallback topic in PostgreSQL. */
+  /** The name of the fallback topic in PostgreSQL. */
   topic: string;
   partitions: number;
   logger: Logger;
@@ -27,11 +27,12 @@ const waitForKafkaMs = 250;
 
 /**
  * Copies records from the fallback log to Kafka, partition by partition and in order. Several processes share the
- * partitions. `createFallbackLog` explains why. Starts in the background as soon as PostgreSQL responds.
+ * partitions. See `createFallbackLog` for the reasons. Starts in the background as soon as PostgreSQL responds.
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // Without metrics: a process registers the log metrics once, and here they belong to Kafka.
+  // This log has no metrics, because a process registers the metrics of a log only once, and here they are those of
+  // Kafka.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter(
     'millrace_log_fallback_copied_total',
@@ -41,7 +42,8 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
-    // Polls because the log's own retry delays grow to seconds, and copying should start soon after Kafka returns.
+    // Poll, because the retry delays of the log grow to seconds, and copying should start soon after Kafka is available
+    // again.
     while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
     signal.throwIfAborted();
     await append(batch);
@@ -50,7 +52,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockOffset(tx, key);
-      // Another process is copying this partition, and has copied or will copy the same events.
+      // Another process copies this partition. It has copied or will copy the same events.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
       copied?.inc({}, batch.records.length);
@@ -64,7 +66,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     } catch (error) {
       if (isAppError(error, 'too_large')) {
         // The record was acknowledged, so it must not be skipped. All gateways keep using the fallback until an
-        // operator acts.
+        // operator fixes the problem.
         logger.error(
           'could not copy a record from the fallback log: it is larger than Kafka accepts. Raise message.max.bytes',
           {

@@ -10,7 +10,7 @@ import { createFallbackLog } from './log.ts';
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Two gateways and two consumers with a broker that is killed under load, on real servers. */
+/** Tests two gateways and two consumers with a real broker that is killed under load. */
 describeWithJava('the fallback log', () => {
   const topics = ['topic-a', 'topic-b'];
   const fallback = 'test.fallback';
@@ -56,12 +56,12 @@ describeWithJava('the fallback log', () => {
     await testDatabase?.drop();
   });
 
-  test('when the broker dies under load, appends soon succeed again, and each key keeps its order in both directions', async () => {
+  test('when the broker dies under load, appends soon succeed again, and each key keeps its order during failover and recovery', async () => {
     const keys = range(0, 24).map((number) => `k${number}`);
     const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
     let isOver = false;
     let total = 0;
-    // The records of each key alternate between both gateways. The next one is sent after the previous one is
+    // Both gateways take turns with the records of each key. The next record is sent after the previous one is
     // acknowledged.
     const load = keys.map(async (key, place) => {
       const topic = topics[place % topics.length] ?? '';
@@ -112,7 +112,7 @@ describeWithJava('the fallback log', () => {
       const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
       for (const [key, sent] of acknowledged) {
         if (topics[keys.indexOf(key) % topics.length] !== topic) continue;
-        // A record may have been written twice. The first occurrence determines the order.
+        // A record may have been written twice, so only its first occurrence counts for the order.
         const first = [...new Set(numbers.get(key))];
         expect(first).toEqual([...first].sort((a, b) => a - b));
         expect(first).toEqual(expect.arrayContaining(sent));
@@ -121,7 +121,7 @@ describeWithJava('the fallback log', () => {
   }, 240_000);
 });
 
-test('an append to the fallback leaves no timers behind, and large events are rejected until Kafka is back', async () => {
+test('an append to the fallback leaves no timers behind, and large events are rejected until Kafka is available again', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 4, queryTimeoutMs: 3000 });
   const gateway = createFallbackLog({
@@ -136,7 +136,7 @@ test('an append to the fallback leaves no timers behind, and large events are re
     for (const number of range(1, 200)) await append(number);
     expect(timers()).toBeLessThan(before + 50);
 
-    // The record must later fit into any Kafka topic, because a record that does not fit would block the copying.
+    // The record must fit into any Kafka topic later, because a record that does not fit would stop the copying.
     const large = { topic: 'topic', key: 'k', value: Buffer.alloc(2_000_000) };
     await expect(gateway.append([large])).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 30 });
     await append(201);

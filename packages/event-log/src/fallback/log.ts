@@ -18,14 +18,14 @@ import { assertOpen } from './store.ts';
 import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 
 interface FallbackLogOptions {
-  /** The primary log. Closing this log closes it too. */
+  /** The primary log. It is closed together with this log. */
   kafka: EventLog;
-  /** Database of the appending process. It must have a `queryTimeoutMs`. */
+  /** The database of the appending process. It must have a `queryTimeoutMs`. */
   database: SqlDatabase;
-  /** Name of the fallback topic: the same for all gateways and consumers of an installation. */
+  /** The name of the fallback topic, which must be the same for all gateways and consumers of an installation. */
   topic: string;
   partitions: number;
-  /** The fallback opens after Kafka has been out for this long. */
+  /** The fallback opens after Kafka has been unavailable for this long. */
   openAfterMs: number;
   logger: Logger;
   metrics?: Metrics;
@@ -34,37 +34,48 @@ interface FallbackLogOptions {
 /** Header with a record's Kafka topic, because the fallback stores all records in one topic. */
 export const topicHeader = 'millrace-topic';
 
-/** How long an append waits during a phase change before it is rejected. Waiting and appending must fit into 3 s. */
+/**
+ * How long an append waits during a phase change before it is rejected. Waiting and appending together must take less
+ * than 3 s.
+ */
 const holdMs = 400;
 const firstViewMs = 1000;
 const longestAppendMs = 2900;
 
 /**
- * Creates a log that appends to PostgreSQL while Kafka is out, and keeps the order of each key in both directions.
+ * Creates a log that appends to PostgreSQL while Kafka is unavailable, and keeps the order of each key when it switches
+ * to PostgreSQL and back.
  *
- * **Order.** All gateways of an installation append to one log at a time. A row in PostgreSQL says which one; each
- * gateway reads it twice a second. A gateway that has been without Kafka for `openAfterMs` announces the fallback. The
- * fallback opens once every live gateway has confirmed that it has no append to Kafka in flight. So everything that
- * Kafka has acknowledged was appended before the first record of the fallback. Consumers copy the fallback to Kafka,
- * partition by partition and in order, as soon as Kafka accepts records (`drainFallback`). When little is left to copy,
- * new appends wait until the rest is copied. Only then does the fallback close and gateways append to Kafka again, so
- * later records follow the copies. Every append to the fallback checks in its own transaction that the fallback is
- * open, under a lock that closing waits for. A gateway with a stale phase therefore cannot append. The consumers' rules
- * do not depend on the fallback: they read one log, Kafka, in which each key has its order.
+ * **Order.** All gateways of an installation append to the same log at a time. A row in PostgreSQL contains which one,
+ * and each gateway reads it twice a second. A gateway that has been without Kafka for `openAfterMs` announces the
+ * fallback. The fallback opens once every live gateway has confirmed that it has no append to Kafka in flight.
+ * Everything that Kafka has acknowledged was therefore appended before the first record of the fallback.
  *
- * **Duplicates.** A record may be copied twice, for example when a consumer dies after Kafka's acknowledgement and
- * before it stores its offset. The consumer drops the duplicate by the event's identity, and the first copy is in the
- * right place.
+ * Consumers copy the fallback to Kafka, partition by partition and in order, as soon as Kafka accepts records
+ * (`drainFallback`). When little is left to copy, new appends wait until the rest is copied. Only then does the
+ * fallback close and gateways append to Kafka again, so later records follow the copies. Every append to the fallback
+ * checks in its own transaction that the fallback is open, under a lock that closing waits for. A gateway that has not
+ * noticed a phase change therefore cannot append.
  *
- * **Why not process events from PostgreSQL directly.** Kafka may hold acknowledged events that no consumer has read.
- * This cannot be determined while Kafka is out, and all later events of the same keys have to wait for them.
+ * The rules of consumers do not depend on the fallback. They read one log, Kafka, which contains the records of each
+ * key in order.
  *
- * **Limits.** Events accepted during an outage are durable immediately, but become visible only when Kafka is back.
- * Until the fallback is open (after `openAfterMs`, plus up to 3 s for in-flight requests), clients get 503. A single
- * gateway that cannot reach Kafka moves all gateways to PostgreSQL while its outage lasts. If a gateway can reach Kafka
- * but not PostgreSQL for more than 3 s, or is frozen for that long, the others do not wait for it when they open the
- * fallback. Until it sees the change, events of a key that go through it and another gateway at the same time may be
- * reordered. When PostgreSQL is down too, there is no fallback. Either all gateways or none must use the fallback.
+ * **Duplicates.** A record can be copied twice, for example if a consumer dies after Kafka's acknowledgement and before
+ * it stores its offset. The consumer drops the duplicate because the event has the same identity. The first copy is in
+ * the right place.
+ *
+ * **Why events are not processed from PostgreSQL directly.** Kafka may hold acknowledged events that no consumer has
+ * read. This cannot be determined while Kafka is unavailable, and all later events of the same keys have to wait for
+ * them.
+ *
+ * **Limits.** Events accepted during an outage are durable immediately, but become visible only when Kafka is available
+ * again. Until the fallback is open (after `openAfterMs`, plus up to 3 s for in-flight requests), clients get 503. A
+ * single gateway that cannot reach Kafka moves all gateways to PostgreSQL for as long as its outage lasts.
+ *
+ * The other gateways do not wait for a gateway that is frozen for more than 3 s when they open the fallback, or for one
+ * that can reach Kafka but has not reached PostgreSQL for that long. Until such a gateway notices the change, events of
+ * the same key that are sent through it and through another gateway at the same time can be reordered. If PostgreSQL is
+ * down too, there is no fallback. Either all gateways or none must use the fallback.
  */
 export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
@@ -133,8 +144,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       taken?.inc({}, records.length);
       return;
     }
-    // It is unknown whether the records are in the fallback. If they are, they have been copied, and the second copy
-    // has no effect.
+    // It is unknown whether the records are in the fallback. If they are, they will be copied, and a second copy has no
+    // effect.
     appending.catch(() => {});
     return appendToKafka(records);
   }
@@ -185,8 +196,9 @@ async function inTime(appending: Promise<void>): Promise<void> {
 }
 
 /**
- * Size limit of a record in the fallback. It must later fit into Kafka, or it would block the copying, and Kafka's
- * limits cannot be read now. Every topic with default limits accepts this size, including the header added here.
+ * The maximum size of a record in the fallback. The record must fit into Kafka later, or it would stop the copying, and
+ * Kafka's limits cannot be read now. Every topic with default limits accepts this size, including the header that is
+ * added here.
  */
 const maxFallbackBytes = defaultBrokerRecordBytes - 4096;
 
@@ -206,12 +218,12 @@ function changingError(): AppError {
   });
 }
 
-/** A failure is forgotten after this time without another one. */
+/** If no further failure follows within this time, a failure no longer counts. */
 const failureCountsMs = 5000;
 
 /**
- * Measures how long Kafka has been out by the results of appends: a broker that responds but accepts no records (too
- * few replicas) is out as well. Without traffic, its health check decides.
+ * Measures how long Kafka has been unavailable, by the results of appends. A broker that responds but accepts no
+ * records (because there are too few replicas) counts as unavailable too. Without traffic, the health check decides.
  */
 function createKafkaOutage(isHealthy: () => boolean) {
   let failingSince: number | null = null;
@@ -228,7 +240,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
     over(): void {
       failingSince = null;
     },
-    /** Duration of the outage in milliseconds, or 0 when Kafka is available. */
+    /** Returns the duration of the outage in milliseconds, or 0 if Kafka is available. */
     durationMs(): number {
       const now = performance.now();
       if (!isHealthy()) failingSince ??= now;
@@ -238,7 +250,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
   };
 }
 
-/** Settings of the fallback log: they must be the same for all gateways and consumers. */
+/** Settings of the fallback log. They must be the same for all gateways and consumers. */
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',
@@ -253,8 +265,8 @@ export const fallbackConfigFields = {
 } as const;
 
 /**
- * Checks the settings of the fallback.
- * @throws ConfigError when a fallback is configured without Kafka
+ * Returns whether a fallback is configured.
+ * @throws ConfigError if a fallback is configured without Kafka
  */
 export function isFallbackEnabled(config: {
   eventLog: 'kafka' | 'postgres';
@@ -265,7 +277,7 @@ export function isFallbackEnabled(config: {
   throw new ConfigError(['EVENT_LOG_FALLBACK can be used only with EVENT_LOG=kafka']);
 }
 
-/** Name of the PostgreSQL topic that stores the records of all Kafka topics. */
+/** Returns the name of the PostgreSQL topic that stores the records of all Kafka topics. */
 export function fallbackTopic(topicPrefix: string): string {
   return `${topicPrefix}events.fallback`;
 }

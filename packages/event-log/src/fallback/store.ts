@@ -3,11 +3,11 @@
 import type { Transaction } from '@millrace/db/sql';
 import { AppendRejected } from '../postgres/store.ts';
 
-/** Consumer group under which `consumer_offset` stores how much of the fallback has been copied. */
+/** The consumer group for which `consumer_offset` stores how much of the fallback has been copied. */
 export const drainGroup = 'millrace.fallback';
 
 interface Appender {
-  /** Name of the fallback topic. */
+  /** The name of the fallback topic. */
   topic: string;
   appenderId: string;
   reachesKafka: boolean;
@@ -29,7 +29,8 @@ export async function reportAppender(tx: Transaction, appender: Appender): Promi
 }
 
 /**
- * Removes this appender, which has no append in flight and starts no more. Also removes rows of processes that died.
+ * Removes this appender, which has no append in flight and will start no more. Also removes the rows of processes that
+ * died.
  */
 export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
   await tx.query(
@@ -76,12 +77,12 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
   };
 }
 
-/** Waits for appends in flight (see `assertOpen`), and blocks new ones until the commit. */
+/** Waits for appends in flight (see `assertOpen`), and blocks new ones until the transaction ends. */
 export async function lockFallback(tx: Transaction, topic: string): Promise<void> {
   await tx.query('SELECT 1 FROM event_log_fallback WHERE topic = $1 FOR UPDATE', [topic]);
 }
 
-/** Does nothing if another process has changed the phase meanwhile. */
+/** Changes the phase. Does nothing if another process has changed it in the meantime. */
 export async function changePhase(
   tx: Transaction,
   topic: string,
@@ -96,10 +97,9 @@ export async function changePhase(
 }
 
 /**
- * Must be the first statement in the transaction of every append to the fallback. Its lock guarantees that the fallback
- * closes only after the append is committed and visible, or rolled back.
- *
- * @throws AppendRejected when the fallback is closed
+ * Checks that the fallback is open. Must be the first statement in the transaction of every append to the fallback. Its
+ * lock guarantees that the fallback closes only after the append is committed and visible, or rolled back.
+ * @throws AppendRejected if the fallback is closed
  */
 export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(
@@ -110,11 +110,11 @@ export async function assertOpen(tx: Transaction, topic: string): Promise<void> 
 }
 
 /**
- * Phases of the fallback, shared by all processes:
+ * The phases of the fallback, which are the same in all processes:
  *
  * - `closed`: all gateways append to Kafka.
- * - `opening`: no gateway starts an append. Appends in flight to Kafka finish.
- * - `open`: all gateways append to PostgreSQL. Consumers copy to Kafka as soon as it accepts records.
+ * - `opening`: gateways start no appends, and finish those in flight to Kafka.
+ * - `open`: all gateways append to PostgreSQL. Consumers copy the records to Kafka as soon as it accepts them.
  * - `closing`: nearly everything is copied. Appends wait until the rest is.
  */
 export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
@@ -123,9 +123,9 @@ export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
 export interface FallbackView {
   phase: FallbackPhase;
   epoch: bigint;
-  /** How long the phase has lasted, by the database's clock. */
+  /** How long the phase has lasted, according to the database's clock. */
   ageMs: number;
-  /** True if no live appender has records from before this epoch in flight to Kafka. */
+  /** True if no live appender still has records from an earlier epoch in flight to Kafka. */
   isSettled: boolean;
   /** True if every live appender can reach Kafka. */
   allReachKafka: boolean;
@@ -134,18 +134,21 @@ export interface FallbackView {
 }
 
 /**
- * Short, so that gateways soon return to Kafka, but long enough that an unstable Kafka does not change the phase
- * constantly.
+ * The minimum duration of the open phase. It is short, so that gateways soon return to Kafka, but long enough that an
+ * unstable Kafka does not cause constant changes.
  */
 const shortestOpenMs = 1000;
-/** This many records can be copied in a fraction of a second, during which all appends wait. */
+/**
+ * The number of remaining records at which closing starts. They can be copied in a fraction of a second, during which
+ * all appends wait.
+ */
 const closingBacklog = 1000;
-/** If copying the rest takes longer than this, Kafka is considered out again. */
+/** If copying the rest takes longer than this, Kafka is considered unavailable again. */
 const longestClosingMs = 2000;
 
 /**
- * Returns the next phase, or the current one. @param wantsOpen whether this process has been without Kafka for long
- * enough.
+ * Returns the next phase, or the current one if nothing changes.
+ * @param wantsOpen true if this process has been without Kafka for long enough
  */
 export function nextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {
   switch (view.phase) {

@@ -1,6 +1,6 @@
 /**
- * The phase of the Kafka fallback as one process follows it. The database stores the phase; `nextPhase` in store.ts
- * decides on changes:
+ * The phase of the Kafka fallback in one process. The database stores the phase, and `nextPhase` in store.ts decides
+ * when it changes:
  *
  * | Phase | Appends go to | Next phase | When |
  * |---|---|---|---|
@@ -31,22 +31,24 @@ export interface FallbackSwitchDeps {
   /** Runs before the first heartbeat, and is retried until it succeeds. */
   prepare(): Promise<void>;
   reachesKafka(): boolean;
-  /** How long this process has been unable to append to Kafka, or 0 when it is able to. */
+  /** Returns how long this process has been unable to append to Kafka, or 0 if it is able to. */
   kafkaOutageMs(): number;
-  /** True if no append to Kafka is in flight. */
+  /** Returns whether no append to Kafka is in flight. */
   isSettled(): boolean;
   openAfterMs: number;
   changed(phase: FallbackPhase): void;
 }
 
 const heartbeatIntervalMs = 400;
-/** Interval during `opening` and `closing`, while all appends wait. */
+/** The interval of heartbeats during `opening` and `closing`, while all appends wait. */
 const changingIntervalMs = 50;
 /** The other processes do not wait for an appender whose last heartbeat is older than this. */
 const leaseMs = 3000;
 const heartbeatTimeoutMs = 2000;
 
-/** Sends heartbeats with the state of this process, follows the phase, and changes it when its conditions are met. */
+/**
+ * Sends heartbeats with the state of this process, reads the current phase, and changes it when the conditions are met.
+ */
 export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const { topic, database, logger } = deps;
   const appenderId = uuidv7();
@@ -65,7 +67,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         const standing = { appenderId, settledEpoch };
         follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'determining which log to append to'));
       } catch (error) {
-        // Without PostgreSQL, there is no fallback to switch to, so the process keeps its phase.
+        // Without PostgreSQL, there is no fallback to switch to, so the process stays in its phase.
         logger.debug('could not determine which log to append to', { error });
       }
       await sleep(
@@ -86,7 +88,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
-    // No append to Kafka starts in this phase, so a settled state stays settled.
+    // No append to Kafka starts in this phase, so once none is in flight, this does not change.
     if (phase !== 'closed' && deps.isSettled()) settledEpoch = view.epoch;
   }
 
@@ -123,7 +125,10 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
 
 export type FallbackSwitch = ReturnType<typeof createFallbackSwitch>;
 
-/** Reports the state of this process, and changes the phase when its conditions are met. @returns the current state. */
+/**
+ * Stores the state of this process, and changes the phase if the conditions are met.
+ * @returns the current state of the fallback
+ */
 function heartbeat(
   deps: FallbackSwitchDeps,
   { appenderId, settledEpoch }: { appenderId: string; settledEpoch: bigint },
@@ -135,7 +140,8 @@ function heartbeat(
     let view = await readFallback(tx, topic);
     let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
     if (to === 'closed' && view.phase === 'closing') {
-      // Another append may have been committed since. The backlog is reliable only under this lock.
+      // Another append may have been committed since the view was read. The backlog is reliable only while the lock is
+      // held.
       await lockFallback(tx, topic);
       view = await readFallback(tx, topic);
       to = nextPhase(view, false);

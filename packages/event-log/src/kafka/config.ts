@@ -15,8 +15,9 @@ import { type Static, Type } from 'typebox';
 import type { AppendSettings } from '../append/transport.ts';
 
 /**
- * Kafka connection settings, shared by every service that uses Kafka. Spread them into a service's config schema. Each
- * is read from the environment variable of the same name, for example `kafkaSslCaFile` from `KAFKA_SSL_CA_FILE`.
+ * Settings of the connection to Kafka, for every service that uses Kafka. Spread them into the config schema of the
+ * service. Each is read from the environment variable of the same name, for example `kafkaSslCaFile` from
+ * `KAFKA_SSL_CA_FILE`.
  */
 export const kafkaConfigFields = {
   kafkaBrokers: Type.String({
@@ -59,8 +60,8 @@ type ConnectionConfig = {
 export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
 
 /**
- * Builds the connection from the settings and reads the files they name.
- * @throws ConfigError listing all problems, without values, because they may be secret.
+ * Converts the settings to a connection, and reads the files that they name.
+ * @throws ConfigError that lists all problems, but no values, because they may be secret
  */
 export function toKafkaConnection(config: ConnectionConfig): KafkaConnection {
   const problems: string[] = [];
@@ -77,7 +78,7 @@ function readBrokers(text: string, problems: string[]): string[] {
     const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
     return port >= 1 && port <= 65_535;
   };
-  // kafkajs treats the first colon as the one before the port.
+  // An IPv6 address cannot be used, because kafkajs treats its first colon as the one before the port.
   if (brokers.some((broker) => broker.startsWith('['))) {
     problems.push('KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead');
   } else if (!brokers.every(isAddress)) {
@@ -114,7 +115,7 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
   if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required for SASL');
   if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required for SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;
-  // Getters, because kafkajs reads them for each new connection.
+  // These are getters, because kafkajs reads them for each new connection.
   const credentials = {
     mechanism,
     get username() {
@@ -128,20 +129,20 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
 }
 
 export interface KafkaLogOptions extends Partial<AppendSettings> {
-  /** Initial brokers as `host:port`. */
+  /** The initial brokers as `host:port`. */
   brokers: string[];
   clientId: string;
   logger: Logger;
   metrics?: Metrics;
   ssl?: KafkaConfig['ssl'];
   sasl?: KafkaConfig['sasl'];
-  /** Replicas per partition of topics that `ensureTopics` creates. -1 uses the broker's default. */
+  /** The number of replicas of each partition in topics that `ensureTopics` creates. -1 uses the broker's default. */
   replicationFactor?: number;
   /** Additional settings of topics that `ensureTopics` creates, for example `{ 'retention.ms': '604800000' }`. */
   topicConfig?: Record<string, string>;
-  /** A member loses its partitions after this time without a heartbeat. */
+  /** A member that sends no heartbeat for this long loses its partitions. */
   sessionTimeoutMs?: number;
-  /** Interval of heartbeats. It also determines how soon a member learns of a rebalance. */
+  /** The interval of heartbeats. It also determines how soon a member learns about a rebalance. */
   heartbeatIntervalMs?: number;
   /** How long a fetch waits for the first record. */
   fetchWaitMs?: number;

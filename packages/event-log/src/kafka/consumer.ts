@@ -19,17 +19,17 @@ import { createStartPositions } from './positions.ts';
 import { createPartitionReader } from './reader.ts';
 import type { TopicReader } from './topics.ts';
 
-/** `stop` waits this long for in-flight batches, whose handlers have been signaled to start nothing new. */
+/** How long `stop` waits for in-flight batches. Their handlers have been signaled to start nothing new. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
 /**
- * How often the topic's ID is checked. Otherwise, a topic that was deleted and immediately created again would go
- * unnoticed.
+ * How often the topic's ID is checked. Without this check, a topic that is deleted and created again immediately would
+ * not be noticed.
  */
 const identityCheckMs = 1000;
 
-/** Joins a consumer group, using a kafkajs consumer whose assignment, positions and failures are managed here. */
+/** Consumes a topic with a kafkajs consumer, whose assignment, positions and failures are managed here. */
 export function consumeFromKafka(
   deps: {
     options: KafkaLogOptions;
@@ -66,7 +66,8 @@ export function consumeFromKafka(
       return;
     }
     if (isBrokerUnreachable(payload.error)) {
-      // kafkajs gives up permanently when it cannot find the coordinator, even though brokers usually come back.
+      // kafkajs gives up permanently if it cannot find the coordinator, although brokers usually become available
+      // again.
       logger.warn('consumer lost the connection to its brokers; restarting', { topic, group, error: payload.error });
       started = sleep(rejoinPauseMs, stopping.signal).then(start);
       return;
@@ -82,7 +83,7 @@ export function consumeFromKafka(
     announceJoined();
     const held = assignment.all();
     interruptAll();
-    // Otherwise kafkajs would fetch the same records repeatedly while the last batches finish.
+    // Otherwise, kafkajs would fetch the same records repeatedly while the last batches finish.
     positions.pauseAll();
     await leaveInOrder(held, { consumer, commits, topic, group, logger });
     sockets.retire('the consumer has stopped');

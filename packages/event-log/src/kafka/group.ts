@@ -1,4 +1,5 @@
-// Membership of a process in a Kafka consumer group. Each consumer rebalance distributes the partitions anew.
+// Keeps this process in a Kafka consumer group. Each consumer rebalance distributes the partitions among the members
+// again.
 
 import { type Logger, sleep } from '@millrace/runtime';
 import { type Consumer, type EachBatchHandler, type ISocketFactory, Kafka } from 'kafkajs';
@@ -14,7 +15,10 @@ import type { TopicReader } from './topics.ts';
 
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
-/** Maximum pause between attempts to reach brokers, and so the maximum extra outage after brokers are back. */
+/**
+ * The maximum delay between attempts to reach brokers. An outage can take this much longer after the brokers are
+ * available again.
+ */
 const longestPauseMs = 1000;
 
 /**
@@ -23,7 +27,7 @@ const longestPauseMs = 1000;
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 
-/** Between kafkajs's own retries. After the last one, the consumer is restarted. */
+/** The delays between retries within kafkajs. After the last retry, the consumer is restarted. */
 const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
 
 /** Creates the kafkajs consumer of a group. */
@@ -36,7 +40,7 @@ export function createGroupClient(
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
-    // For finding brokers and coordinators. The default of kafkajs allows up to 7 s between attempts.
+    // This applies to finding brokers and coordinators. The defaults of kafkajs allow up to 7 s between attempts.
     retry: pauses,
     socketFactory,
   });
@@ -45,7 +49,7 @@ export function createGroupClient(
     partitionAssigners: [createStableMemberAssigner(stopping)],
     retry: {
       ...pauses,
-      // A member that crashed while stopping must not be restarted.
+      // A consumer that fails while it is stopping must not be restarted.
       restartOnFailure: async () => !stopping.aborted,
     },
     sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,
@@ -79,7 +83,7 @@ export async function runConsumer(
       return await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        // One is enough: fetched records only go into a buffer (kafka/partitions.ts), which takes no time.
+        // One is enough, because fetched records only go into a buffer (kafka/partitions.ts), which takes no time.
         partitionsConsumedConcurrently: 1,
         eachBatch,
       });
@@ -100,14 +104,14 @@ interface AssignmentDeps {
   stopping: AbortSignal;
 }
 
-/** Keeps track of the partitions this member holds in the current generation of its group. */
+/** Keeps track of the partitions that this member owns in the current generation of its group. */
 export function createAssignment({ consume, logger, metrics, topics, waiting, positions, stopping }: AssignmentDeps) {
   const { topic, group } = consume;
   const partitions = new Map<number, AssignedPartition>();
 
   /**
-   * Looks up all positions again, even of partitions it held before: other members may have advanced the stored
-   * offsets.
+   * Looks up the positions of all partitions again, even of those that the member already owned. Other members may have
+   * advanced the stored offsets.
    */
   function beginGeneration(assigned: number[]): void {
     const before = endGeneration();
@@ -126,7 +130,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
 
   /**
    * Ends the generation of the group.
-   * @returns the partitions this member held
+   * @returns the partitions that this member owned
    */
   function endGeneration(): Map<number, AssignedPartition> {
     interruptAll();
@@ -135,7 +139,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     return held;
   }
 
-  /** Signals a rebalance to the handlers: finish in-flight batches and start no new ones. */
+  /** Signals a rebalance to the handlers, so that they finish in-flight batches and start no new ones. */
   function interruptAll(): void {
     for (const partition of partitions.values()) {
       partition.abort.abort();
@@ -143,7 +147,10 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     }
   }
 
-  /** Looks up the stored offsets again, because a returning broker may have lost records or been replaced. */
+  /**
+   * Looks up the stored offsets again, because a broker that became available again may have lost records or may be a
+   * different one.
+   */
   function restartAll(): void {
     for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);
   }

@@ -12,10 +12,10 @@ export type { LogDirectory };
 export interface InspectedPartition {
   partition: number;
   hasLeader: boolean;
-  /** Number of brokers that should have a replica, and of brokers whose replica is complete. */
+  /** How many brokers should have a replica, and how many have a complete one. */
   replicas: number;
   inSync: number;
-  /** First offset in the partition, and the offset of the next record to be written. */
+  /** The first offset in the partition, and the offset that the next record will get. */
   low: bigint;
   high: bigint;
 }
@@ -25,38 +25,38 @@ export interface InspectedTopic {
   /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
-  /** Settings by their Kafka names, e.g. `retention.ms`. Null when this client is not allowed to read them. */
+  /** Settings by their Kafka names, e.g. `retention.ms`. Null if this client is not allowed to read them. */
   settings: ReadonlyMap<string, string> | null;
 }
 
-/** kafkajs's `ConfigResourceTypes.TOPIC`, which a module of Node cannot import by name. */
+/** The value of `ConfigResourceTypes.TOPIC` in kafkajs, which an ES module in Node.js cannot import by name. */
 const topicResource = 2;
 
 /** Reads the state of a Kafka cluster without changing it. */
 export interface KafkaInspector {
-  /** Addresses that the brokers advertise to clients. */
+  /** Returns the addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
   /**
-   * Log directories of the brokers. Null when a broker is older than Kafka 3.3 or this client is not allowed to read
-   * them.
+   * Returns the log directories of the brokers. Null if a broker is older than Kafka 3.3 or this client is not allowed
+   * to read them.
    */
   logDirectories(): Promise<LogDirectory[] | null>;
   /** Returns those of the given topics that exist. */
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
   /**
-   * Returns the offset of the first record appended at that time or later, by partition, or the end offset if there is
-   * no such record.
+   * Returns the offset of the first record that was appended at the given time or later, by partition. If there is
+   * none, returns the end offset.
    */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
-  /** Number of current members of each group. */
+  /** Returns how many members each group has at the moment. */
   memberCounts(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 
 /**
- * Connects to Kafka for inspection. Each request rejects when the brokers do not respond. @param timeoutMs time limit
- * of a request.
+ * Connects to Kafka to inspect it. A request rejects if the brokers do not respond.
+ * @param timeoutMs time limit of a request
  */
 export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number): KafkaInspector {
   patchKafkajs();
@@ -107,7 +107,10 @@ export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number
 
 type AdminRequest = <T>(call: (admin: Admin) => Promise<T>, what: string) => Promise<T>;
 
-/** Returns null on an error: a client that may write to a topic is not always allowed to read its settings. */
+/**
+ * Reads the settings of a topic. Returns null on an error, because a client that can write to a topic is not always
+ * allowed to read its settings.
+ */
 async function readSettings(request: AdminRequest, name: string): Promise<InspectedTopic['settings']> {
   const resources = [{ type: topicResource, name }];
   const call = (admin: Admin) => admin.describeConfigs({ resources, includeSynonyms: false });

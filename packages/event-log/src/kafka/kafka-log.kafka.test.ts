@@ -9,8 +9,8 @@ import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './log.ts';
 
 /**
- * Behavior that only the Kafka adapter has. For the behavior common to both adapters, see
- * event-log.contract.kafka.test.ts.
+ * Tests behavior of the Kafka adapter that the other adapter does not have. See event-log.contract.kafka.test.ts for
+ * what both have in common.
  */
 let fixture: ContractFixture;
 let admin: Admin;
@@ -39,9 +39,9 @@ function open(change: Partial<Parameters<typeof createKafkaLog>[0]>): EventLog {
   return log;
 }
 
-/** Deletes records like retention does, but immediately. */
+/** Deletes records, as retention would, but immediately. */
 async function removeBelow(topic: string, offset: number): Promise<void> {
-  // kafkajs deletes records only from partitions that it has read metadata of.
+  // kafkajs deletes records only from partitions whose metadata it has read.
   await admin.fetchTopicOffsets(topic);
   await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
 }
@@ -54,7 +54,7 @@ async function storeOffset(topic: string, group: string, nextOffset: number): Pr
   );
 }
 
-test('continues after the gap when retention has deleted the next records, and logs what is lost', async () => {
+test('continues after the gap when retention has deleted the next records, and logs which records are lost', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 30));
@@ -108,7 +108,7 @@ test('passes the stored offset that a batch continues from to the handler, not t
   }
 });
 
-test('waits when the stored offset is beyond the end, and starts once the log has grown that far', async () => {
+test('waits when the stored offset is beyond the end of the log, and starts once the log has grown to it', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 3));
@@ -144,7 +144,7 @@ test('ignores offsets committed to Kafka and uses the stored offset', async () =
   expect(await fixture.effects(topic, group, 10)).toHaveLength(10);
 });
 
-test('adapts when the broker reports a lower size limit for a topic', async () => {
+test('sends smaller requests after the broker reports a lower size limit for a topic', async () => {
   const topic = `contract-${randomUUID()}`;
   const log = open({ topicConfig: { 'max.message.bytes': '50000' } });
   await log.ensureTopics([{ topic, partitions: 1 }]);
@@ -158,7 +158,7 @@ test('adapts when the broker reports a lower size limit for a topic', async () =
   expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 41n }]);
 });
 
-test('accepts a large AI event in a new topic, and creates topics with defaults when the broker rejects their settings', async () => {
+test("accepts a large AI event in a new topic, and creates topics with the broker's defaults when it rejects their settings", async () => {
   const [usual, refused] = [`contract-${randomUUID()}`, `contract-${randomUUID()}`];
   const large = (topic: string) => ({ topic, key: 'k', value: Buffer.alloc(8_400_000, 7) });
   await fixture.log.ensureTopics([{ topic: usual, partitions: 1 }]);
@@ -176,7 +176,7 @@ test('accepts a large AI event in a new topic, and creates topics with defaults 
 
 test('reports that consuming has ended when Kafka permanently rejects the member', async () => {
   const topic = await fixture.createTopic(1);
-  // Lower than brokers allow.
+  // The timeout is lower than brokers allow.
   const log = open({ sessionTimeoutMs: 1000, heartbeatIntervalMs: 300 });
   const fatal = new Promise<Error>((resolve) => {
     void log.consume({

@@ -8,7 +8,7 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** acks=all with three replicas, two of which must be in sync: the recommended setup for production. */
+/** Tests acks=all with three replicas, two of which must be in sync. This is the recommended setup for production. */
 describeWithJava('three brokers, min.insync.replicas=2', () => {
   const topic = 'replicated';
   const keys = range(0, 6).map((number) => `k${number}`);
@@ -30,7 +30,10 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     await cluster?.stop();
   });
 
-  /** Appends one record per key. @returns the outcome of each append. */
+  /**
+   * Appends one record for each key.
+   * @returns the outcome of each append
+   */
   async function round(): Promise<string[]> {
     const number = sent++;
     return Promise.all(
@@ -52,7 +55,7 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     });
   }
 
-  test('the end offsets of a topic can be read as soon as it is created', async () => {
+  test('the end offsets of a topic can be read immediately after it is created', async () => {
     for (const number of range(0, 5)) {
       const fresh = `fresh-${number}`;
       await log.ensureTopics([{ topic: fresh, partitions: 3 }]);
@@ -60,12 +63,12 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     }
   });
 
-  test('appends succeed with one broker down, fail within 3 s with two down, and succeed again after recovery without loss', async () => {
+  test('appends succeed with one broker down, fail within 3 s with two down, and succeed again after recovery without losing records', async () => {
     await allAcknowledged();
     await cluster.kill(2);
     await allAcknowledged();
     await cluster.kill(1);
-    // Until the leader notices that it is alone, it may still wait for the others, but it acknowledges nothing.
+    // Until the leader notices that it is the only broker left, it waits for the others and acknowledges nothing.
     for (const _ of range(0, 2)) {
       // The promised limit is 3 s, but the test machine may be slow.
       const late = new Promise<string[]>((resolve) =>

@@ -15,7 +15,7 @@ import { createKafkaLog } from './log.ts';
 import { clientConfig } from './session.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
-/** Values of kafkajs enums, which cannot be imported by name from its CommonJS module. */
+/** Values of enums in kafkajs, which cannot be imported by name because it is a CommonJS module. */
 const describeCluster = { resourceType: 4, resourcePatternType: 3, operation: 8 };
 const denied = 2;
 
@@ -107,7 +107,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  test('a user without permission to describe the cluster gets everything except the log directories', async () => {
+  test('a user without permission to describe the cluster can read everything except the log directories', async () => {
     const asked = (user: string) => createKafkaInspector(optionsOf('plain', 'right', caFile, user), 10_000);
     const [owner, guest] = [asked('millrace'), asked('guest')];
     try {
@@ -174,7 +174,7 @@ describeWithJava('a broker with SASL over TLS', () => {
     }
   });
 
-  /** Uses Kafka's own tool, as an operator would. */
+  /** Changes a password with Kafka's own tool, as an operator would. */
   async function setPassword(user: string, password: string): Promise<void> {
     const config = join(directory, 'client.properties');
     const login = `org.apache.kafka.common.security.plain.PlainLoginModule required username="millrace" password="right";`;

@@ -4,8 +4,8 @@ import { toKafkaConnection } from './config.ts';
 import { createKafkaLog } from './log.ts';
 
 /**
- * Opens a log whose first broker is behind a TLS proxy. Other connections bypass the proxy. The first one is enough to
- * observe whether the client sends anything.
+ * Opens a log whose first broker is behind a TLS proxy. Connections to other brokers bypass the proxy. The first broker
+ * is enough to observe whether the client sends anything.
  */
 async function open(certificate: TestCertificate | null, caFile: string | undefined) {
   const [broker = ''] = testServers().kafkaBrokers;
@@ -26,10 +26,10 @@ async function open(certificate: TestCertificate | null, caFile: string | undefi
 const append = (log: Awaited<ReturnType<typeof open>>['log']) =>
   log.append([{ topic: 'tls', key: 'k', value: Buffer.from('x') }]);
 const { authorityFile, otherAuthorityFile } = testCertificates;
-/** First byte of a TLS client: the content type of a handshake record (22). */
+/** The first byte that a TLS client sends: the content type of a handshake record (22). */
 const handshake = String.fromCharCode(22);
 
-test('sends requests to a broker with the right certificate', async () => {
+test('sends requests to a broker whose certificate is valid', async () => {
   const { proxy, log } = await open(testCertificates.ofThisHost(), authorityFile);
   const appending = append(log).catch(() => {});
   await eventually(() => proxy.inSecret() > 0, { what: 'the first request' });

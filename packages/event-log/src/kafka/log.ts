@@ -24,12 +24,12 @@ import { wrapRecords } from './kafkajs-internals/produce.ts';
 import { clientConfig, createKafkaSessions, type KafkaSessions } from './session.ts';
 import { createTopicReader } from './topics.ts';
 
-/** Time limit for closing, which is independent of the 3 s of `append`. */
+/** The time limit for closing. It is independent of the 3 s of `append`. */
 const closeTimeoutMs = 5000;
 
 /**
- * Creates the event log on Kafka (with kafkajs). It connects in the background and reconnects when the connection is
- * lost, so no broker has to be available at creation. `isHealthy` is false until the first response.
+ * Creates the event log on Kafka (with kafkajs). It connects in the background and reconnects after a lost connection,
+ * so no broker has to be available when it is created. `isHealthy` returns false until the first response.
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
   patchKafkajs();
@@ -81,8 +81,8 @@ const messageTooLarge = 10;
 const recordListTooLarge = 18;
 
 /**
- * Writes to Kafka with acks=all: a batch is acknowledged once every in-sync replica has it.
- * @param sendTimeoutMs time after which an attempt has failed and its connections are closed.
+ * Writes to Kafka with acks=all, so a batch is acknowledged once every in-sync replica has it.
+ * @param sendTimeoutMs time after which an attempt has failed and its connections are closed
  */
 function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): AppendTransport {
   return {
@@ -139,8 +139,8 @@ const attempts = 3;
 type Topic = { topic: string; partitions: number };
 
 /**
- * Creates missing topics. Other processes may do so at the same time. Uses a separate connection, because creating
- * topics may take longer than the time limit of `append`.
+ * Creates missing topics. Other processes may do the same at the same time. Uses a separate connection, because
+ * creating topics can take longer than the time limit of `append`.
  * @throws AppError `unavailable`
  */
 async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Promise<void> {
@@ -157,7 +157,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
     const missing: Topic[] = [];
     let settings: TopicSettings = { 'max.message.bytes': String(maxMessageBytes), ...options.topicConfig };
     for (const topic of topics) if (!(await exists(admin, topic.topic))) missing.push(topic);
-    // kafkajs first reads the metadata of all topics, and fails when any of them is being created or deleted.
+    // kafkajs first reads the metadata of all topics, which fails while any of them is being created or deleted.
     for (let failures = 1; missing.length > 0; failures += 1) {
       try {
         await create(admin, missing, { settings, replicationFactor: options.replicationFactor ?? -1 });
@@ -186,7 +186,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
   }
 }
 
-/** Checks first, because this process may not have permission to create topics. */
+/** Checks whether a topic exists. This process may not have permission to create topics that exist already. */
 async function exists(admin: Admin, topic: string): Promise<boolean> {
   try {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -198,13 +198,16 @@ async function exists(admin: Admin, topic: string): Promise<boolean> {
 
 type TopicSettings = Record<string, string>;
 
-/** Some hosted brokers only allow smaller records. Large AI events are then rejected on arrival. */
+/**
+ * Returns whether the broker rejected the settings. Some hosted brokers allow only smaller records. Large AI events are
+ * then rejected when they are sent.
+ */
 function refusesSettings(error: unknown): boolean {
   const { errors = [] } = error as { errors?: { type?: unknown }[] };
   return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
 }
 
-/** Does not change topics that exist by now. */
+/** Creates a topic. Does not change one that another process has created in the meantime. */
 async function create(
   admin: Admin,
   topics: Topic[],

@@ -4,42 +4,42 @@ import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import type { LogRecord } from '../log.ts';
 
-/** State of a partition that this member holds in the current generation of its group. */
+/** The state of a partition that this member owns in the current generation of its group. */
 export interface AssignedPartition {
   readonly partition: number;
-  /** Aborts when the member stops, or when a rebalance may assign the partition to another member. */
+  /** Aborted when the member stops, or when a rebalance may assign the partition to another member. */
   readonly abort: AbortController;
-  /** ID of the log that the partition belongs to (`LogBatch.log`), or empty until it has been looked up. */
+  /** The ID of the log that the partition belongs to (`LogBatch.log`), or empty until it has been looked up. */
   log: string;
-  /** Counts the lookups of the start position, so that only the latest result is used. */
+  /** Counts the lookups of the start position, so that only the result of the last one is used. */
   beginnings: number;
   /**
-   * Fingerprint of the record before the start position. It is fetched again to check that the log still contains it.
-   * Null once that is done.
+   * The fingerprint of the record before the start position. That record is fetched again to check that the log still
+   * contains it. Null after the check.
    */
   lastRecordFingerprint: string | null;
-  /** Fingerprint of a record that the log no longer contains: a different record has its offset. */
+  /** The fingerprint of a record that the log no longer contains. Another record has its offset. */
   missingRecord: string | null;
-  /** Leader epoch of the latest fetched records. A new leader may lack records of a former one. */
+  /** The leader epoch of the last records that were fetched. A new leader may lack records of a former one. */
   leaderEpoch: number | null;
-  /** Records that were fetched and not handled yet, in order. */
+  /** Records that were fetched but not handled yet, in order. */
   waiting: LogRecord[];
-  /** Approximate memory size of the waiting records. */
+  /** The approximate size of the waiting records in memory. */
   waitingBytes: number;
   /**
-   * Offset of the next record to fetch, or null until it has been looked up. Replaces kafkajs's own position, which is
-   * not reliable.
+   * The offset of the next record to fetch, or null until it has been looked up. It replaces the position in kafkajs,
+   * which is not reliable.
    */
   fetchPosition: bigint | null;
-  /** True while fetching is paused because enough records wait. */
+  /** True while fetching is paused because enough records are waiting. */
   isHeldBack: boolean;
-  /** End of the partition at the last fetch. */
+  /** The end of the partition at the last fetch. */
   highWatermark: bigint;
   /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;
-  /** Consecutive batches without progress: handler failures and stale results. */
+  /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
-  /** First record after a gap that was seen once. The gap is real if it is still there after an explicit seek. */
+  /** The first record after a gap that was seen once. The gap is real if it is still there after an explicit seek. */
   suspectedGap: bigint | null;
   /** The delivery of the in-flight batch. It resolves when the delivery ends, and never rejects. */
   delivery: Promise<void> | null;
@@ -69,22 +69,22 @@ export function createAssignedPartition(partition: number): AssignedPartition {
   };
 }
 
-/** Approximate memory of a record in addition to its value: key, headers, offsets. */
+/** The approximate memory of a record in addition to its value: its key, headers and offsets. */
 const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
- * Fetching from a partition pauses above this size of waiting records, so that a slow partition leaves memory for the
- * others. Twice as much would cost the consumer a tenth of its CPU time, for garbage collection of records that have
- * aged before they are handled.
+ * If the waiting records of a partition are larger than this, fetching from it pauses, so that a slow partition leaves
+ * memory for the others. With twice as much, the consumer would spend a tenth of its CPU time on garbage collection of
+ * records that wait for long.
  */
 const partitionLimitBytes = mebibyte / 2;
-/** Above this size of waiting records in all partitions, nothing is fetched. */
+/** If the waiting records of all partitions together are larger than this, nothing is fetched. */
 const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
 /**
- * Buffers records that were fetched ahead, so that an idle handler finds its next batch without waiting for a fetch.
- * kafkajs itself fetches only after everything fetched before has been handled.
+ * Buffers records that were fetched in advance, so that a handler that finishes finds its next batch without waiting
+ * for a fetch. kafkajs itself fetches only when all fetched records have been handled.
  */
 export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
   let bytes = 0;
@@ -114,7 +114,7 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
     }
   }
 
-  /** Drops the waiting records. The caller must then restart fetching from another position. */
+  /** Drops the waiting records. The caller must then fetch from another position. */
   function clear(partition: AssignedPartition): void {
     partition.waiting = [];
     partition.isHeldBack = false;
@@ -132,7 +132,7 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
     add,
     removeBelow,
     clear,
-    /** Resolves when there is room for more records. Sends heartbeats meanwhile. */
+    /** Resolves when there is room for more records. Sends heartbeats while it waits. */
     async room(heartbeat: () => Promise<void>): Promise<void> {
       while (bytes >= limitBytes) {
         const madeRoom = new AbortController();
@@ -146,7 +146,10 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
 
 export type RecordBuffer = ReturnType<typeof createRecordBuffer>;
 
-/** Allows one waiting record of any size, so that the next record is fetched while a large one is being handled. */
+/**
+ * Returns whether no more records should be fetched. A single record is never too much, so that the next one is fetched
+ * while a large one is being handled.
+ */
 function isFull({ waiting, waitingBytes }: AssignedPartition): boolean {
   return waitingBytes >= partitionLimitBytes && waiting.length > 1;
 }
@@ -159,8 +162,8 @@ const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;
 
 /**
- * Commits the group's offsets to Kafka, at most once a second. They are only for lag monitoring tools. Millrace does
- * not read them. A failed commit is superseded by the next one.
+ * Commits the group's offsets to Kafka, at most once a second. Only tools that monitor lag use them. Millrace itself
+ * does not read them. If a commit fails, the next one replaces it.
  */
 export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
   const reached = new Map<number, bigint>();
@@ -192,7 +195,7 @@ export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>,
 
 export type OffsetCommitter = ReturnType<typeof createOffsetCommitter>;
 
-/** Ignores errors of kafkajs between a crash and a restart of the consumer, when the call no longer matters. */
+/** Ignores errors of kafkajs between a crash and a restart of the consumer, when the call is no longer relevant. */
 export function ignoreCrashErrors(ask: () => void): void {
   try {
     ask();

@@ -1,4 +1,4 @@
-// Determines where reading a partition starts, and detects a log that was truncated or replaced.
+// Determines where reading a partition starts, and detects that a log was truncated or replaced.
 
 import { type Logger, sleep } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
@@ -17,26 +17,28 @@ interface StartPositionsDeps {
   topics: TopicReader;
 }
 
-/** Short, because a lookup costs little and the partition is stopped until one succeeds. */
+/** This is short, because a lookup costs little and the partition is stopped until one succeeds. */
 const longestPauseMs = 1000;
 /**
- * A new leader may not know all committed records immediately. Records that are still missing after this time are lost.
+ * A new leader may not know all committed records immediately. Records that are still missing after this time are
+ * considered lost.
  */
 const newLeaderTimeoutMs = 2000;
 
-/** Determines where reading a partition starts. Only this partition is paused meanwhile. */
+/** Determines where reading a partition starts. Only this partition is paused for this. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger } = deps;
   const { topic, group } = consume;
   const topicState = createSharedTopicState(deps.topics, topic);
 
-  /** Stops delivery, waits for `delayMs`, reads the stored offset and continues from there. */
+  /** Stops delivery, waits for `delayMs`, reads the stored offset and continues there. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
     return resume(partition, delayMs, (log) => consume.startOffset(partition.partition, log));
   }
 
   /**
-   * Starts a newly assigned partition like `resumeFromStored`, after this member's in-flight batch of it has finished.
+   * Starts a newly assigned partition like `resumeFromStored`, after this member's earlier in-flight batch of it has
+   * finished.
    */
   function beginFromStored(partition: AssignedPartition, inFlight: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (log) => {
@@ -57,7 +59,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     readStored: (log: string) => Promise<StoredOffset | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
-    // The partition may belong to another member by now, which then decides about pausing it.
+    // The partition may already belong to another member, which then decides whether to pause it.
     if (signal.aborted) return;
     partition.beginnings += 1;
     const beginning = partition.beginnings;
@@ -92,7 +94,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     resumeFromStored,
     resumeFrom,
     beginFromStored,
-    /** Makes kafkajs seek to the current fetch position again. */
+    /** Makes kafkajs move to the current fetch position again. */
     seekAgain(partition: AssignedPartition): void {
       if (partition.fetchPosition === null) return;
       const offset = String(partition.fetchPosition);
@@ -105,8 +107,8 @@ export function createStartPositions(deps: StartPositionsDeps) {
 export type StartPositions = ReturnType<typeof createStartPositions>;
 
 /**
- * Finds where reading a partition starts.
- * @returns null when the topic was created again meanwhile
+ * Determines where reading a partition starts.
+ * @returns null if the topic was created again in the meantime
  */
 async function findStart(
   topicState: SharedTopicState,
@@ -120,7 +122,7 @@ async function findStart(
   return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
 
-/** The stored offset of a partition, and the state of its log. */
+/** The stored offset of a partition, and the current state of its log. */
 interface FoundStart {
   stored: StoredOffset | null;
   state: TopicState;
@@ -151,7 +153,7 @@ function beginPartition(
   } = deps;
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
-  // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
+  // Retention may have deleted the record. In that case, only the ID shows that it is the same log.
   const canVerify =
     stored !== null && stored.lastRecordFingerprint !== null && start > low && start === stored.nextOffset;
   if (!canVerify) truncation.over(partition.partition);
@@ -166,7 +168,9 @@ function beginPartition(
   consumer.resume([{ topic, partitions: [partition.partition] }]);
 }
 
-/** Shares one request for a topic's state among all partitions of an assignment, which ask at the same time. */
+/**
+ * Shares one request for the state of a topic among all partitions of an assignment, which need it at the same time.
+ */
 function createSharedTopicState(topics: TopicReader, topic: string) {
   let shared: Promise<TopicState> | undefined;
   return {

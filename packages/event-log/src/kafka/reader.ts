@@ -26,10 +26,10 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   const { expectedRecords, skipLastRecord } = createFetchCheck(deps);
   const { deliverWaiting } = createPartitionDelivery(deps);
 
-  /** Resolves when kafkajs may fetch more. */
+  /** Handles the records of one fetch. Resolves when kafkajs can fetch more. */
   async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
     const fetched = expectedRecords(partition, payload);
-    // Without the pause, kafkajs would immediately return with the same records.
+    // Without a pause, kafkajs would immediately return the same records again.
     if (fetched === null) return sleep(20);
     const records = skipLastRecord(partition, fetched);
     if (records === null) return;
@@ -97,7 +97,7 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
         return;
       case 'stale':
         partition.failures += 1;
-        // No delay the first time. A handler that keeps reporting `stale` must not be called in a tight loop.
+        // The first time, there is no delay. A handler that always reports `stale` must not be called in a tight loop.
         void positions.resumeFrom(
           partition,
           delivery.nextOffset,
@@ -131,14 +131,17 @@ interface FetchCheckDeps {
   truncation: TruncationReporter;
 }
 
-/** Pause before a partition restarts when the fetched records repeatedly do not match its position. */
+/** The delay before a partition restarts when the fetched records repeatedly do not match its position. */
 const beginAgainMs = 250;
 
-/** Checks whether the fetched records continue a partition, and otherwise restarts the partition. */
+/**
+ * Creates a check whether fetched records begin at the position of a partition. If they do not, the partition is
+ * restarted.
+ */
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 
-  /** Returns the fetched records that continue the partition. Returns null when none can be used now. */
+  /** Returns the fetched records that begin at the position of the partition. Returns null if none can be used now. */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
@@ -146,7 +149,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
     if (first === undefined && batch.messages.length > 0) {
-      // kafkajs starts again from the oldest record when the log ends before the requested offset.
+      // If the log ends before the requested offset, kafkajs starts again from the oldest record.
       void positions.resumeFromStored(partition, beginAgainMs);
       return null;
     }
@@ -159,7 +162,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * Returns whether the partition has a new leader, which may lack records of the former one. If so, restarts the
+   * Returns whether the partition has a new leader, which may lack records of the former one. If it does, restarts the
    * partition.
    */
   function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
@@ -169,16 +172,16 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * After a start, the record before the first one is fetched too. It must be the last record that took effect.
-   *
-   * @returns the other records, or null when that record is a different one.
+   * After a start, the record before the first one is fetched too. It must be the last record whose effects were
+   * stored.
+   * @returns the other records, or null if that record is a different one
    */
   function skipLastRecord(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
     const { lastRecordFingerprint, continuesFrom, fetchPosition } = partition;
     if (lastRecordFingerprint === null) return records;
     partition.lastRecordFingerprint = null;
     const [first, ...rest] = records;
-    // Compaction may have deleted it, because the offsets up to here had no gap.
+    // Compaction may have deleted the record. The offsets before this one had no gap.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = recordFingerprint(first);
@@ -193,7 +196,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     return null;
   }
 
-  /** Accepts a gap before the first record only if it is still there after a seek to the start of the gap. */
+  /** Accepts a gap before the first record only if the gap is still there after a seek to its start. */
   function isContiguous(partition: AssignedPartition, position: bigint, first: bigint): boolean {
     if (first === position) return true;
     if (partition.suspectedGap !== first) {
@@ -213,7 +216,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   return { expectedRecords, skipLastRecord };
 }
 
-/** Converts a fetched message. The value of a tombstone (null) becomes empty. */
+/** Converts a fetched message. A null value (tombstone) becomes empty. */
 function toLogRecord(message: KafkaMessage): LogRecord {
   return {
     offset: BigInt(message.offset),
@@ -227,12 +230,13 @@ function toLogRecord(message: KafkaMessage): LogRecord {
 const noHeaders: Record<string, string> = Object.freeze({});
 
 /**
- * Converts headers. In Kafka, a name may occur several times, with any bytes. `LogRecord` has one string per name, the
- * last.
+ * Converts headers. In Kafka, a name can occur several times, with arbitrary bytes. `LogRecord` has one string per
+ * name, which is the last one.
  */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
   const entries = Object.entries(headers ?? {});
-  // Nearly all records have no headers. One shared object saves the garbage collector from copying an empty one for each.
+  // Nearly all records have no headers. They share one object, because the garbage collector would otherwise copy an
+  // empty object for each.
   if (entries.length === 0) return noHeaders;
   const result: Record<string, string> = {};
   for (const [name, value] of entries) {

@@ -7,7 +7,7 @@ import type { KafkaLogOptions } from './config.ts';
 import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';
 import { presetPartitioner } from './kafkajs-internals/produce.ts';
 
-/** With the defaults of kafkajs, it takes more than 25 s to detect a broker that does not respond. */
+/** With the defaults of kafkajs, it would take more than 25 s to detect a broker that does not respond. */
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
@@ -24,7 +24,7 @@ interface OpenSession extends KafkaSession {
 
 /**
  * Manages one producer and one admin client. When their connections seem broken, both are discarded and created again
- * at the next use, which is the only reliable way out of kafkajs's broken states.
+ * at the next use. kafkajs has broken states from which nothing else recovers reliably.
  */
 export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: number) {
   let current: Promise<OpenSession> | undefined;
@@ -62,7 +62,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   return {
     use,
-    /** Sets where successes and failures are reported. */
+    /** Sets the object to which successes and failures are reported. */
     reportTo(target: Reachability): void {
       reachability = target;
     },
@@ -132,15 +132,15 @@ export function clientConfig(options: KafkaLogOptions, brokers: string[]): Kafka
 }
 
 /**
- * Each session starts with a different broker, because kafkajs would always try the first one first, even if it is
- * dead.
+ * Rotates the list of brokers, so that each session starts with a different one. kafkajs always tries the first one
+ * first, even if it is dead.
  */
 function rotate(brokers: string[], by: number): string[] {
   const start = by % brokers.length;
   return [...brokers.slice(start), ...brokers.slice(0, start)];
 }
 
-/** False if the broker itself has responded with an error, which proves that the connection works. */
+/** Returns whether the connection failed. An error that the broker itself returned proves that the connection works. */
 function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;

@@ -6,35 +6,37 @@ import { isLeaderMissing } from './kafkajs-internals/errors.ts';
 import { topicIdentityOf } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';
 
-/** Offsets of a partition: `low` is the oldest, and `high` is the next to be written. */
+/** The offsets of a partition: `low` is the oldest one, and `high` is the next one to be written. */
 export interface PartitionBounds {
   partition: number;
   low: bigint;
   high: bigint;
 }
 
-/** ID of a topic's log, and the bounds and leaders of its partitions. */
+/** The ID of a topic's log, and the bounds and leaders of its partitions. */
 export interface TopicState {
-  /** ID of the log: see `LogBatch.log`. */
+  /** The ID of the log (see `LogBatch.log`). */
   log: string;
   bounds: PartitionBounds[];
-  /** Leader epoch of each partition, which increases with each election. Empty with brokers older than Kafka 2.8. */
+  /**
+   * The leader epoch of each partition, which increases with each election. Empty with brokers older than Kafka 2.8.
+   */
   leaderEpochs: ReadonlyMap<number, number>;
 }
 
 export interface TopicReader {
   stateOf(topic: string): Promise<TopicState>;
-  /** Reads only the ID of the log. */
+  /** Returns only the ID of the log. */
   logOf(topic: string): Promise<string>;
 }
 
-/** Lookups are not subject to the 3 s of `append`. */
+/** The 3 s of `append` do not apply to lookups. */
 const lookUpTimeoutMs = 5000;
-/** How long brokers may take to propagate a new topic. A lookup of a missing topic takes as long. */
+/** How long brokers may take to propagate a new topic. A lookup of a topic that does not exist takes this long. */
 const newTopicTimeoutMs = 2000;
 
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
-  /** Retries while a topic is so new that it has no leaders or that the broker does not know it yet. */
+  /** Runs a request. Retries while a topic is so new that it has no leaders or that the broker does not know it yet. */
   async function request<T>(call: (admin: Admin) => Promise<T>, what: string): Promise<T> {
     const giveUpAt = performance.now() + newTopicTimeoutMs;
     for (let failures = 1; ; failures += 1) {
@@ -62,8 +64,8 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   return {
     stateOf: (topic) =>
       request(async (admin) => {
-        // The order matters: loading the metadata of a topic that kafkajs does not know yet discards that of all
-        // others.
+        // The order matters: when kafkajs loads the metadata of a topic that it does not know yet, it discards that of
+        // all others.
         const offsets = await admin.fetchTopicOffsets(topic);
         const identity = await identify(admin, topic);
         const bounds = offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));

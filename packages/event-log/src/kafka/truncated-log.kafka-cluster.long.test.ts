@@ -11,7 +11,7 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Logs that lost their end: the records that a group has read are missing or replaced. */
+/** Tests logs that lost their end. Records that a group has read are missing, or others are in their place. */
 describeWithJava('a log that lost its end', () => {
   let testDatabase: TestDatabase;
   let database: Database;
@@ -118,7 +118,7 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  test('after a restore from an older copy, the partition pauses until an operator decides', async () => {
+  test('after the log is restored from an older copy, the partition pauses until an operator decides', async () => {
     const own = await startKafkaCluster({ nodes: 1 });
     cluster = own;
     const fixture = await openFixture(own.brokers, {});
@@ -141,7 +141,8 @@ describeWithJava('a log that lost its end', () => {
     expect(fixture.errors).toEqual([expect.stringContaining('partition paused: the log no longer contains')]);
     expect(await fixture.stored()).toMatchObject([{ next_offset: String(end) }]);
 
-    // The log grows beyond the group's offset, so it has other records at the offsets that took effect.
+    // The log grows beyond the group's offset, so it contains different records at offsets that the group has
+    // processed.
     for (let from = 100; (await endOf(fixture)) <= end; from += 25) await eventuallyAppend(fixture, from, 25);
     const grown = await endOf(fixture);
     await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -156,7 +157,7 @@ describeWithJava('a log that lost its end', () => {
     await eventually(async () => !(await fixture.isTruncated()), { what: 'no report' });
   }, 240_000);
 
-  test('detects records that an elected out-of-date leader lacks, even after the log has grown again', async () => {
+  test('detects that records are missing after an out-of-date leader is elected, even if the log has grown again', async () => {
     const own = await startKafkaCluster({ nodes: 3, settings: { 'min.insync.replicas': '1' } });
     cluster = own;
     const fixture = await openFixture(own.brokers, {

@@ -25,11 +25,11 @@ interface PostgresConsumerDeps {
   database: SqlDatabase;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** How often to look for new records and members of other processes. */
+  /** How often to look for new records and for members in other processes. */
   pollIntervalMs: number;
   /** A member loses its partitions after this time without a heartbeat. */
   leaseMs: number;
-  /** Calls `wake` after each append of this process to the topic, and returns a function that unsubscribes. */
+  /** Calls `wake` after each append to the topic by this process. Returns a function that ends this. */
   onAppended(topic: string, wake: () => void): () => void;
 }
 
@@ -67,7 +67,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
 
   function follow({ share, held: leased }: MembershipState): void {
     for (const partition of held.numbers()) if (!leased.includes(partition)) void held.end(partition);
-    // All members release their highest partitions first, which avoids passing partitions back and forth.
+    // All members release their highest partitions first, so that partitions are not passed back and forth.
     const surplus = leased.slice(share);
     for (const partition of surplus) void held.giveUp(partition);
     if (!stopping.signal.aborted) for (const partition of leased.slice(0, share)) held.begin(partition);
@@ -76,8 +76,8 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   }
 
   /**
-   * Stops reading when the leases have expired. Other members own the partitions by now, so our writes would be
-   * rejected as stale.
+   * Stops reading if the leases have expired. Other members own the partitions by then, so this member's writes would
+   * be rejected as stale.
    */
   function dropWhenExpired(): void {
     if (held.size() === 0 || !membership.isExpired()) return;
@@ -149,12 +149,12 @@ function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: 
 
 interface HeldPartitionsDeps extends Omit<LeasedPartitionReaderDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
   member: Member;
-  /** End offset at the last poll. */
+  /** Returns the end offset at the last poll. */
   endOffset(partition: number): bigint;
   logOf(partition: number): string | undefined;
 }
 
-/** The partitions this member reads, and those it is about to release. */
+/** Manages the partitions that this member reads, and those that it is about to release. */
 function createHeldPartitions(deps: HeldPartitionsDeps) {
   const { database, logger, member, consume } = deps;
   const { topic, group } = consume;
@@ -178,8 +178,8 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   }
 
   /**
-   * Stops reading a partition. Resolves when the in-flight batch has finished. Until then, the partition does not start
-   * again.
+   * Stops reading a partition. Resolves when the in-flight batch has finished. The partition cannot start again until
+   * then.
    */
   function end(partition: number): Promise<void> {
     const reader = held.get(partition);
@@ -196,7 +196,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
       await releaseLeases(database.sql, member, [partition]);
       logger.debug('partition released', { topic, group, partition });
     } catch (error) {
-      // The next heartbeat still finds the lease and repeats this.
+      // The next heartbeat finds that the lease still exists and releases it again.
       logger.debug('could not release the lease of a partition', { topic, group, partition, error });
     }
   }
@@ -215,7 +215,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   };
 }
 
-/** Stores the group state that a member has last read, and the time of its last heartbeat. */
+/** Keeps the state of the group that a member has read last, and the time of its last heartbeat. */
 function createMembership({ database, member, leaseMs }: { database: SqlDatabase; member: Member; leaseMs: number }) {
   let known: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
@@ -237,7 +237,7 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
       return members !== known.members;
     },
     isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
-    /** True if other members may have taken over this member's partitions. */
+    /** Returns whether other members may have taken over this member's partitions. */
     isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
     async heartbeat(): Promise<MembershipState> {
       const beganAt = performance.now();

@@ -16,17 +16,17 @@ export interface LeasedPartitionReaderDeps {
   metrics: ConsumeMetrics;
   consume: ConsumeOptions;
   partition: number;
-  /** End of the partition at the last poll. */
+  /** Returns the end of the partition at the last poll. */
   endOffset(): bigint;
-  /** ID of its log at the last poll. */
+  /** Returns the ID of its log at the last poll. */
   log(): string | undefined;
   truncation: TruncationReporter;
-  /** Runs `work` when fewer than `partitionConcurrency` partitions of the member are busy. */
+  /** Runs `work` as soon as fewer than `partitionConcurrency` partitions of the member are busy. */
   whenFree<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface LeasedPartitionReader {
-  /** Signals that the end may have moved. */
+  /** Signals that there may be new records. */
   wake(): void;
   /** Starts no new batch, and resolves when the in-flight batch has finished. */
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        // The log's ID changes when its tables were emptied and the topic was created again.
+        // The log's ID changes if its tables are emptied and the topic is created again.
         if (at?.log !== deps.log()) at = null;
         at ??= await findLeasedStart(deps);
         const from = at;
@@ -63,7 +63,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
   /** Delivers one batch. @returns how long to wait before the next one, in milliseconds. */
   const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
-  /** Makes the next step read the stored offset again, because the next batch must continue from it. */
+  /** Makes the next step read the stored offset again, from which the next batch must continue. */
   function beginAgain(): number {
     at = null;
     failures += 1;
@@ -80,7 +80,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
       case 'stale': {
         failures += 1;
         const bounds = await readBounds(database.sql, topic, partition);
-        // Keep the ID of the log that was read. If it has changed, the next iteration detects that.
+        // Keep the ID of the log that was read. If the ID has changed since, the next iteration notices it.
         at = { ...startWithin(deps, delivery.nextOffset, bounds), log };
         // No delay the first time. A handler that keeps reporting `stale` must not be called in a tight loop.
         return failures > 1 ? backoffMs(failures - 1) : 0;
@@ -105,7 +105,7 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
   };
 }
 
-/** Does nothing: the member's own heartbeat renews the leases during long work. */
+/** Does nothing, because the member's own heartbeat renews the leases during long work. */
 async function heartbeat(): Promise<void> {}
 
 /** Reads one batch and passes it to the handler. */
@@ -120,7 +120,7 @@ async function handOver(
   const where = { topic, partition, fromOffset: position };
   const records = await readRecords(database.sql, where, { maxRecords, maxBytes });
   if (signal.aborted) return { outcome: 'interrupted' };
-  // This contradicts the end offset, so treat it as a failure.
+  // This contradicts the end offset, so it counts as a failure.
   if (records.length === 0) return { outcome: 'failed' };
   return deliver(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
 }
@@ -129,7 +129,7 @@ function createBell(stopping: AbortSignal) {
   let wakeUp: (() => void) | null = null;
   return {
     rung(): Promise<void> {
-      // The signal may have aborted during the lookup of the start, when there was nothing to wake.
+      // The signal may have been aborted during the lookup of the start, when there was nothing to wake up.
       if (stopping.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         wakeUp = resolve;
@@ -149,7 +149,7 @@ interface LeasedStartDeps {
   truncation: TruncationReporter;
 }
 
-/** Where reading a partition starts. */
+/** The position at which reading a partition starts. */
 interface LeasedStart {
   /** ID of the log. */
   log: string;
@@ -159,8 +159,8 @@ interface LeasedStart {
 }
 
 /**
- * Finds where reading a partition starts.
- * @returns null when the log was truncated. An operator must decide whether to skip or repeat records.
+ * Determines where reading a partition starts.
+ * @returns null if the log was truncated. An operator must then decide whether to skip records or to repeat them.
  */
 async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | null> {
   const { database, consume, partition } = deps;
@@ -195,7 +195,7 @@ async function isMissing(
   return true;
 }
 
-/** Starts at the stored offset, or at the oldest record if retention has deleted records after that offset. */
+/** Starts at the stored offset, or at the oldest record if retention has deleted the records in between. */
 function startWithin(
   { truncation, partition }: LeasedStartDeps,
   stored: bigint | null,

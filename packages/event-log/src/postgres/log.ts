@@ -11,15 +11,18 @@ import { consumeFromPostgres } from './consumer.ts';
 import { AppendRejected, appendBatches, createTopic, readConsumedOffsets, readEnds, trimPartition } from './store.ts';
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
-  /** Must have a `queryTimeoutMs`: otherwise a connection without a response would be lost to the pool. */
+  /**
+   * The database. It must have a `queryTimeoutMs`, because the pool would otherwise lose connections that get no
+   * response.
+   */
   database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;
-  /** How often to look for appends of other processes and for changes in a group. Default: 100. */
+  /** How often to look for appends by other processes and for changes in a group, in milliseconds. Default: 100. */
   pollIntervalMs?: number;
-  /** A consumer loses its partitions after this time without a heartbeat. Default: 4000. */
+  /** A consumer that sends no heartbeat for this long loses its partitions, in milliseconds. Default: 4000. */
   leaseMs?: number;
-  /** How long to keep records that all known groups have read. Default: 24. */
+  /** How long to keep records that all known groups have read, in hours. Default: 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
   /** Groups that no longer read. Records are not kept for them. */
@@ -31,8 +34,8 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
 const lookUpTimeoutMs = 5000;
 
 /**
- * Creates the log in PostgreSQL. It uses tables of the same database and needs no broker, and suits a single machine or
- * a small installation.
+ * Creates the log in PostgreSQL. It uses tables in the same database and needs no broker. It is made for a single
+ * machine or a small installation.
  */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   const { database, logger } = options;
@@ -126,7 +129,8 @@ function createPostgresTransport(deps: {
     async leadersOf(topic) {
       const ends = await bounded(readEnds(database.sql, topic), 'reading the partitions of a topic');
       if (ends.length === 0) throw new Error(`the topic ${topic} does not exist`);
-      // All partitions have the same leader, so a process has one transaction at a time, whose batches grow under load.
+      // All partitions have the same leader, so a process has one transaction at a time. Its batches get larger under
+      // load.
       return ends.map(() => 0);
     },
 
@@ -144,7 +148,7 @@ function createPostgresTransport(deps: {
   };
 }
 
-/** Rows deleted per transaction: few enough that writers notice no delay. */
+/** The number of rows deleted per transaction. It is small enough that writers notice no delay. */
 const stepRecords = 2000;
 const pauseMs = 50;
 
@@ -155,16 +159,16 @@ interface Trimmer {
 }
 
 interface TrimSettings {
-  /** How long to keep records that all groups have read. */
+  /** How long to keep records that all groups have read, in hours. */
   retentionHours: number;
-  /** How long to keep records of topics that no group reads, such as dead letters. Default: 30 days. */
+  /** How long to keep records of topics that no group reads, such as dead letters, in hours. Default: 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
   /** Groups that no longer read. Records are not kept for them. */
   retiredGroups?: readonly string[];
 }
 
-/** Deletes old records that all groups have read, in the background and in small steps. */
+/** Deletes old records that all groups have read. Works in the background and in small steps. */
 export function createTrimmer(
   database: SqlDatabase,
   logger: Logger,

@@ -10,16 +10,16 @@ export interface Member {
 }
 
 export interface MembershipState {
-  /** Number of partitions this member should have. */
+  /** The number of partitions that this member should own. */
   share: number;
-  /** Partitions it holds a lease on, which was just renewed. */
+  /** The partitions on which the member holds a lease, which was just renewed. */
   held: number[];
 }
 
 /**
  * Processes one heartbeat of a member: stores that it is alive, renews its leases, and takes free partitions up to its
- * share. An advisory lock makes the members of a group run this one at a time, so that none decides based on outdated
- * data. All times are the database's, because the members' clocks may differ.
+ * share. The members of a group run this one after the other, because an advisory lock ensures that none decides based
+ * on outdated data. All times are those of the database, because the members' clocks may differ.
  */
 export async function heartbeat(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
   const { topic, group, memberId } = member;
@@ -51,7 +51,7 @@ export async function heartbeat(tx: Transaction, member: Member, leaseMs: number
 }
 
 /**
- * Divides the partitions by the members. The remainder goes to the first members in the order of their IDs, one
+ * Divides the partitions among the members. The remainder is given to the first members in the order of their IDs, one
  * partition each.
  */
 async function readShare(tx: Transaction, { topic, group, memberId }: Member): Promise<number> {
@@ -102,9 +102,9 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
 /** The state that a member polls between heartbeats: the ends of the partitions and the members of the group. */
 export interface GroupState {
   ends: Map<number, bigint>;
-  /** ID of each partition's log: see `LogBatch.log`. */
+  /** The ID of each partition's log (see `LogBatch.log`). */
   logs: Map<number, string>;
-  /** Changes when a member joins or leaves. */
+  /** A value that changes when a member joins or leaves. */
   members: string;
 }
 

@@ -16,7 +16,7 @@ function batch(topic: string, partition: number, writer: number): PartitionBatch
   return { topic, partition, records };
 }
 
-test('concurrent writers that list the same partitions in different orders all succeed', async () => {
+test('concurrent writers to the same partitions all succeed, even if they list the partitions in different orders', async () => {
   const topic = await fixture.createTopic(4);
   await Promise.all(
     range(0, 40).map((writer) => {
@@ -29,7 +29,7 @@ test('concurrent writers that list the same partitions in different orders all s
   for (const partition of range(0, 4)) {
     const own = records.filter((record) => record.partition === partition);
     expect(own.map(({ offset }) => Number(offset))).toEqual(range(0, 120));
-    // Records of one transaction are consecutive.
+    // The records of one transaction are consecutive.
     const writers = own.map(({ value }) => value.toString().split(':')[0]);
     expect(writers.filter((writer, index) => writer !== writers[index - 1])).toHaveLength(40);
   }

@@ -6,7 +6,7 @@ import type { LogRecord, PartitionEnd } from '../log.ts';
 
 /** Creates the partitions of a new topic. An existing topic keeps its number of partitions. */
 export async function createTopic(tx: Transaction, topic: string, partitions: number): Promise<void> {
-  // Without the lock, two concurrent creators could both see no topic and mix their partitions.
+  // Without the lock, two processes could both find no topic, and create its partitions at the same time.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log topic ' || $1, 0))`, [topic]);
   await tx.query(
     `INSERT INTO event_log_partition (topic, partition)
@@ -29,7 +29,7 @@ export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]>
 export interface LogBounds {
   /** ID of the log: see `LogBatch.log`. */
   log: string;
-  /** Offset of the oldest record, or `end` if the partition is empty. */
+  /** The offset of the oldest record, or `end` if the partition is empty. */
   beginning: bigint;
   /** Offset of the next record to be appended. */
   end: bigint;
@@ -53,12 +53,12 @@ export async function readBounds(sql: Sql, topic: string, partition: number): Pr
 
 /**
  * Appends all batches. Every writer locks the partition rows in the order of (topic, partition), which prevents
- * deadlocks. The lock is held until the commit. Offsets therefore become visible in the order in which they were
+ * deadlocks. The rows stay locked until the commit. Offsets therefore become visible in the order in which they were
  * assigned, and a reader never sees a gap that is filled later.
- * @throws Error when a partition does not exist
+ * @throws Error if a partition does not exist
  */
 export async function appendBatches(tx: Transaction, batches: PartitionBatch[], timeoutMs: number): Promise<void> {
-  // An attempt that has timed out must not keep waiting for locks and occupy its connection.
+  // An attempt that has timed out must not continue to wait for locks and occupy its connection.
   await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [String(timeoutMs)]);
   const locked = await tx.query<{ topic: string; partition: number; next_offset: string }>(
     `SELECT p.topic, p.partition, p.next_offset
@@ -88,8 +88,8 @@ export async function appendBatches(tx: Transaction, batches: PartitionBatch[], 
 }
 
 /**
- * Builds the parameters of the insert: one array per column. All values are sent as one block of bytes that the
- * statement splits, because an array of `bytea` would have to be encoded as hexadecimal.
+ * Builds the parameters of the insert, which are one array per column. All values are sent as one block of bytes that
+ * the statement splits, because the elements of a `bytea` array would have to be encoded as hexadecimal.
  */
 function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>): unknown[] {
   const ends: bigint[] = [];
@@ -130,7 +130,7 @@ function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>):
   ];
 }
 
-/** Formats an array of numbers. It needs no escaping, which the driver would do for each element. */
+/** Formats an array of numbers. They need no escaping, which the driver would do for each element. */
 function toArrayLiteral(numbers: (number | bigint)[]): string {
   return `{${numbers.join(',')}}`;
 }
@@ -142,8 +142,8 @@ function toHeaderText(headers: Record<string, string> | undefined): string {
 }
 
 /**
- * Reads records from `fromOffset` on, oldest first: at most `maxRecords`, and no further records once their values
- * reach `maxBytes`.
+ * Reads records from `fromOffset` on, oldest first. Returns at most `maxRecords`, and no further records after their
+ * values reach `maxBytes`.
  */
 export async function readRecords(
   sql: Sql,
@@ -190,7 +190,7 @@ function toLogRecord(row: RecordRow): LogRecord {
 interface ConsumedOffset {
   topic: string;
   partition: number;
-  /** Every known group has stored at least this offset. If no group is known, it is the end of the partition. */
+  /** The lowest offset that a known group has stored. If no group is known, it is the end of the partition. */
   offset: bigint;
   /** True if a group of the topic is known. */
   isRead: boolean;
@@ -198,9 +198,8 @@ interface ConsumedOffset {
 
 /**
  * Reads how far all known groups have read each partition. A group is known once it has stored an offset for any
- * partition of the topic in this log. Partitions where it has stored none count as unread.
- *
- * @param retiredGroups groups that no longer read and are ignored.
+ * partition of the topic in this log. Partitions for which it has stored none count as unread.
+ * @param retiredGroups groups that no longer read and are ignored
  */
 export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<ConsumedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
@@ -224,7 +223,7 @@ export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly stri
 
 /**
  * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`. Returns how
- * many were deleted. Only one process can do so at a time. In others, it deletes nothing.
+ * many were deleted. If another process is doing the same, deletes nothing.
  */
 export async function trimPartition(
   tx: Transaction,
@@ -252,14 +251,16 @@ export async function trimPartition(
   return row?.count ?? 0;
 }
 
-/** Thrown by `PostgresLogOptions.guard` to reject an append. Does not indicate a problem with the database. */
+/**
+ * Thrown by `PostgresLogOptions.guard` to reject an append. It does not mean that there is a problem with the database.
+ */
 export class AppendRejected extends Error {
   override readonly name = 'AppendRejected';
 }
 
 /**
- * Escapes text for PostgreSQL, whose text and jsonb cannot store NUL or lone surrogates. A distinct ID, and therefore a
- * key, may contain both. NUL is restored by `fromPostgresText`. A lone surrogate becomes U+FFFD, as in UTF-8.
+ * Escapes text for PostgreSQL, whose types text and jsonb cannot store NUL or lone surrogates. Distinct IDs, and
+ * therefore keys, can contain both. `fromPostgresText` restores NUL. A lone surrogate becomes U+FFFD, as in UTF-8.
  */
 export function toPostgresText(text: string): string {
   const wellFormed = text.toWellFormed();

@@ -47,7 +47,7 @@ test('deletes the records that all known groups have read, and no others', async
   expect(await offsetsLeft(unread)).toEqual(range(0, 5));
 });
 
-test('the trimmer keeps no records for a retired group', async () => {
+test('the trimmer does not keep records for a retired group', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 20));
   await storeOffset(topic, 0, 'storing', 12);
@@ -70,7 +70,7 @@ test('the trimmer ignores offsets of other logs', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('deletes records that no group reads after their longer retention', async () => {
+test('the trimmer deletes records that no group reads after a longer retention time', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await fixture.database.sql.query(
@@ -114,7 +114,7 @@ test('deletes nothing from a partition for which a known group has not stored an
   expect((await readAll(fixture.log, topic, 10)).every(({ partition }) => partition === 1)).toBe(true);
 });
 
-test('a reader continues after trimmed records, even if none are left, and offsets keep increasing', async () => {
+test('a reader continues after deleted records, even if no records are left, and offsets keep increasing', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 10);

@@ -8,7 +8,7 @@ import { createPostgresLog } from '../postgres/log.ts';
 import { testLogger } from './test-logger.ts';
 
 export interface LogSettings extends Partial<AppendSettings> {
-  /** Connects to the servers through this port. */
+  /** The port of a proxy through which to connect to the servers. */
   proxyPort?: number;
 }
 
@@ -18,12 +18,15 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
-/** Session timeout of members in tests: the shortest that a broker allows by default. */
+/** Session timeout of members in tests. It is the shortest one that a broker allows by default. */
 export const memberTimeoutMs = 6000;
 
 export type AdapterName = 'kafka' | 'postgres';
 
-/** Opens a log with either adapter for the contract suite. @param databaseUrl the test file's own database. */
+/**
+ * Opens a log with either adapter for the contract tests.
+ * @param databaseUrl the test file's own database
+ */
 export function openLog(name: AdapterName, databaseUrl: string, settings: LogSettings = {}): OpenLog {
   const { proxyPort, ...appendSettings } = settings;
   return name === 'kafka'

@@ -12,17 +12,17 @@ export interface ContractFixture {
   databaseUrl: string;
   log: EventLog;
   /**
-   * Opens another log on the same servers, which is closed at the end. Its time limits are as generous as those of
-   * `log`.
+   * Opens another log on the same servers, which is closed at the end of the test. Its time limits are as long as those
+   * of `log`.
    */
   open(settings?: LogSettings): EventLog;
   createTopic(partitions?: number): Promise<string>;
   /**
-   * Starts a consumer that stores each effect exactly once. It is stopped at the end. `change` overrides some of its
-   * options.
+   * Starts a consumer that stores each effect exactly once. It is stopped at the end of the test. `change` overrides
+   * some of its options.
    */
   consume(topic: string, group: string, change?: Partial<ConsumeOptions>, on?: EventLog): Promise<LogConsumer>;
-  /** Waits for this many effects, and then checks that no more follow. */
+  /** Waits for this number of effects, and then checks that no more follow. */
   effects(topic: string, group: string, count: number): Promise<Effect[]>;
   stop(): Promise<void>;
 }
@@ -94,7 +94,7 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
   };
 }
 
-/** Creates a fixture for each adapter, so that their tests run concurrently: they spend most of their time waiting. */
+/** Creates a fixture for each adapter. Their tests run concurrently, because they spend most of their time waiting. */
 export async function createContractFixtures(): Promise<Record<AdapterName, ContractFixture>> {
   const [kafka, postgres] = await Promise.all([createContractFixture('kafka'), createContractFixture('postgres')]);
   return { kafka, postgres };
@@ -105,7 +105,7 @@ export function numbered(topic: string, key: string, from: number, count: number
   return Array.from({ length: count }, (_, index) => ({ topic, key, value: Buffer.from(String(from + index)) }));
 }
 
-/** Groups the numbers by key, in the order in which they took effect. */
+/** Groups the numbers by key, in the order in which they were stored. */
 export function numbersByKey(effects: { key: string | null; value: string }[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const { key, value } of effects) {
@@ -127,7 +127,7 @@ export async function readAll(
   count: number,
 ): Promise<(LogRecord & { partition: number })[]> {
   const records: (LogRecord & { partition: number })[] = [];
-  /** Next offset per partition, for when the member loses its partitions and gets them again. */
+  /** The next offset of each partition, for a member that loses a partition and gets it again. */
   const ends = new Map<number, bigint>();
   const consumer = await log.consume({
     topic,

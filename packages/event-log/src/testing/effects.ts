@@ -10,7 +10,10 @@ export interface Effect {
   handledBy: string;
 }
 
-/** Creates the table of the effects of handlers, in order. It has no unique key, so that duplicates become visible. */
+/**
+ * Creates the table in which handlers store their effects in order. It has no unique key, so that duplicates are
+ * visible.
+ */
 export async function createEffectTable(database: Database): Promise<void> {
   await database.sql.query(
     `CREATE TABLE IF NOT EXISTS effect (
@@ -22,7 +25,7 @@ export async function createEffectTable(database: Database): Promise<void> {
 
 /**
  * Creates a handler that works like the event consumer. It locks the stored offset, rejects a batch that does not
- * continue from it as stale, and writes the effects and the next offset in one transaction.
+ * continue from it as stale, and stores the effects and the next offset in one transaction.
  */
 export function createExactHandler(database: Database, topic: string, group: string, handledBy: string) {
   async function handler(batch: LogBatch): Promise<BatchResult> {

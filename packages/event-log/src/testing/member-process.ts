@@ -3,18 +3,20 @@ import { type AdapterName, openLog } from './adapters.ts';
 import { createExactHandler } from './effects.ts';
 import { testLogger } from './test-logger.ts';
 
-/** Arguments of this program, which `startMember` passes as JSON. */
+/** The arguments of this program. `startMember` passes them as JSON. */
 export interface MemberArguments {
   adapter: AdapterName;
   databaseUrl: string;
   topic: string;
   group: string;
   name: string;
-  /** Additional duration of each batch, so that a kill interrupts work. */
+  /** An additional delay for each batch, so that a kill interrupts work. */
   batchMs: number;
 }
 
-/** Runs a consumer in a separate process that a test can kill. Sends `ready` to its parent once it has joined. */
+/**
+ * Runs a consumer in a separate process that a test can kill. Sends `ready` to the parent process when it has joined.
+ */
 async function main(): Promise<void> {
   const args: MemberArguments = JSON.parse(process.argv[2] ?? '{}');
   const database = createDatabase({ url: args.databaseUrl, logger: testLogger() });

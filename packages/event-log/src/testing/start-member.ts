@@ -11,7 +11,10 @@ export interface MemberProcess {
   kill(): Promise<void>;
 }
 
-/** Starts a consumer as a child process. @param program path of the compiled member-process.ts. */
+/**
+ * Starts a consumer as a child process.
+ * @param program path of the compiled member-process.ts
+ */
 export function startMember(program: string, args: MemberArguments): MemberProcess {
   const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(args)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

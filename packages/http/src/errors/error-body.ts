@@ -5,20 +5,22 @@ import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 /** The body of every error response, with its keys in this order (docs/api/README.md#errors). */
 export interface ErrorBody {
   type: string;
-  /** Stable, machine-readable code. */
+  /** A stable, machine-readable code. */
   code: string;
   /** A sentence for the caller. */
   detail: string;
-  /** The invalid field, with its parts joined by two underscores. Null if the error is not about a field. */
+  /**
+   * The name of the invalid field, with its parts joined by two underscores. Null if the error is not about a field.
+   */
   attr: string | null;
-  /** Only in a 5xx response: the request id with which the log records the cause. */
+  /** Only in a 5xx response: the ID of the request, with which the log records the cause. */
   error_event_id?: string;
 }
 
 interface Transport {
   status: number;
   type: string;
-  /** Used if the error does not define its own code. */
+  /** The code of errors that do not define their own. */
   code: string;
 }
 
@@ -39,7 +41,7 @@ const transports: Record<ErrorKind, Transport> = {
   unavailable: { status: 503, type: 'server_error', code: 'unavailable' },
 };
 
-/** Codes whose type differs from the type of their kind. */
+/** Codes whose type differs from the one of their kind. */
 const typeOfCode: Record<string, string> = {
   parse_error: 'invalid_request',
   protected_error: 'invalid_request',
@@ -49,14 +51,14 @@ export function toHttpStatus(kind: ErrorKind): number {
   return transports[kind].status;
 }
 
-/** Returns an AppError unchanged. Any other error becomes `internal` with the original as its cause. */
+/** Returns an AppError unchanged. Any other error becomes `internal`, with the original error as its cause. */
 export function toAppError(error: unknown): AppError {
   return isAppError(error) ? error : new AppError('internal', 'A server error occurred.', { cause: error });
 }
 
 /**
  * Converts an error to the response body (docs/api/README.md#errors). For an unknown or internal error, the body
- * reveals nothing about the cause, because its message may contain anything.
+ * reveals nothing about the cause, because its message can contain anything.
  */
 export function toErrorBody(error: unknown): ErrorBody {
   const known = toAppError(error);

@@ -19,7 +19,7 @@ afterEach(() => {
 const list: FileField<string> = { name: 'list', description: '', maxBytes: 1000, read: text };
 const json = createJsonBodyReader(1000);
 
-/** Sends a request. With `length`, the body can be shorter than announced. */
+/** Sends a request. If `length` is given, it can announce more bytes than the body has. */
 async function send(body: string, { type, length = body.length }: { type: string; length?: number }) {
   const requested = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
@@ -31,7 +31,7 @@ async function send(body: string, { type, length = body.length }: { type: string
 const formType = 'multipart/form-data; boundary=x';
 const jsonType = 'application/json';
 
-/** A file part that is not terminated. */
+/** The part of a file that does not end. */
 const openFile = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"; filename="f"\r\n\r\nabc`;
 
 const readers = {
@@ -60,7 +60,7 @@ test.each([
   ['the expected file', openFile('list')],
   ['an unexpected file', openFile('other')],
   ['one of two files with the same name', `${openFile('list')}\r\n${openFile('list')}`],
-])('rejects a form that ends within a file, without crashing: %s', async (_, body) => {
+])('rejects a multipart form that ends within a file, without crashing: %s', async (_, body) => {
   for (const from of [1, 20, body.length]) {
     const { request, client } = await send(body.slice(0, from), { type: formType, length: body.length });
     client.write(body.slice(from));

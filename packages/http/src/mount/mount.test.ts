@@ -64,7 +64,7 @@ describe('methods', () => {
     expect(await response.json()).toEqual(error('invalid_request', 'method_not_allowed', 'Method "PUT" not allowed.'));
   });
 
-  test('a caller without credentials gets 401 before 405', async () => {
+  test('a caller without credentials gets 401 even if the method would get 405', async () => {
     expect((await get('/api/things/', {}, 'PUT')).status).toBe(401);
   });
 
@@ -76,7 +76,7 @@ describe('methods', () => {
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
   });
 
-  test('a response without a body has no content', async () => {
+  test('a response without a body has no content headers', async () => {
     const response = await get('/api/things/1', allToyScopes, 'DELETE');
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([204, '', null]);
   });
@@ -85,7 +85,7 @@ describe('methods', () => {
 describe('order of checks', () => {
   const broken = { body: '{', headers: { 'content-type': 'application/json' } };
 
-  test('checks 401, then 403, then 400', async () => {
+  test('authenticates first, then authorizes, then validates the request', async () => {
     const url = `${api.url}/api/things/`;
     const anonymous = await fetch(url, { method: 'POST', ...broken });
     expect(anonymous.status).toBe(401);
@@ -241,7 +241,7 @@ describe('query', () => {
     expect(await response.json()).toMatchObject({ type: 'validation_error', code: 'unknown_parameter', attr });
   });
 
-  test('accepts a parameter without effect, hides it from the handler and keeps it in links', async () => {
+  test('accepts a parameter without effect, does not pass it to the handler and keeps it in links', async () => {
     const response = await get('/api/things/?color=blue&limit=1', allToyScopes);
     expect(response.status).toBe(200);
     expect(api.record.last).toEqual({ limit: 1, offset: 0 });
@@ -304,7 +304,7 @@ describe('failures', () => {
     expect((await get('/api/things/lie')).status).toBe(500);
   });
 
-  test('the service can translate foreign errors', async () => {
+  test('the service can translate errors of other libraries', async () => {
     const other = await startToyApi({
       translateError: (cause) => (cause instanceof RangeError ? new AppError('conflict', 'Later.', { cause }) : null),
     });
@@ -316,7 +316,7 @@ describe('failures', () => {
 });
 
 describe('headers and metrics', () => {
-  test('every response has its request id, Vary and no-store', async () => {
+  test('every response has its request ID, Vary and no-store', async () => {
     const response = await get('/api/things/x');
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(response.headers.get('vary')).toBe('Accept, Authorization, Prefer');
@@ -325,12 +325,12 @@ describe('headers and metrics', () => {
     expect(response.headers.get('etag')).toBeNull();
   });
 
-  test('replaces a request id that could forge a log line', async () => {
+  test('replaces a request ID that could forge a log line', async () => {
     const response = await get('/api/things/x', { 'x-request-id': 'a b"{}' });
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('counts and times every route by operation and status class', async () => {
+  test('counts and times requests by operation and status class', async () => {
     const other = await startToyApi();
     await fetch(`${other.url}/api/things/x`);
     await fetch(`${other.url}/api/things/x/`);

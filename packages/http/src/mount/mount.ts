@@ -29,28 +29,32 @@ export interface MountDeps<Caller> {
   access: Access<Caller>;
   logger: Logger;
   metrics: Metrics;
-  /** Base URL for absolute links. If unset, links use the host of the request. */
+  /** The base URL of absolute links. If it is not set, links use the host of the request. */
   publicUrl?: string | undefined;
-  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
+  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. Default: 0. */
   trustedProxies?: number | undefined;
-  /** The routes outside the documented API. */
+  /** Routes that the API documentation does not contain. */
   pages?: readonly PageRoute[];
-  /** The maximum size of a request body of an API route after decompression. Default 1 MiB. */
+  /** The maximum size of a request body of an API route after decompression. Default: 1 MiB. */
   bodyLimitBytes?: number;
-  /** For tests and development: a response that does not match its declared schema becomes a 500. */
+  /** If true, a response that does not match its declared schema becomes a 500. For tests and development. */
   checkResponses?: boolean;
-  /** Translates errors that this package does not know, such as database errors. Returns null for others. */
+  /**
+   * Translates errors that this package does not know, such as database errors. Returns null for errors that it does
+   * not translate.
+   */
   translateError?: (error: unknown) => AppError | null;
 }
 
 /**
- * A listener for Node's HTTP server that serves the API routes and the pages, each with and without a trailing slash and without a
- * redirect. A known path returns 405 for other methods, and every other path 404 `Endpoint not found.`
+ * Creates a listener for Node's HTTP server that serves the API routes and the pages, each with and without a trailing
+ * slash and without a redirect. A known path returns 405 for other methods, and every other path returns 404 `Endpoint
+ * not found.`
  *
- * It does not use Express, whose work before a route sees the request took a quarter of the time of a list.
+ * It does not use Express, which would need a quarter of the time of a list before a route sees the request.
  *
- * @throws Error at start when the schema of a response is not usable (`findRouteProblems` finds the other unusable schemas), or when two
- *   paths match the same requests.
+ * @throws Error at start if a response schema cannot be used (`findRouteProblems` finds other unusable schemas), or if
+ * two paths match the same requests
  */
 export function mount<Caller>(
   routes: readonly Route<Caller>[],
@@ -63,8 +67,8 @@ export function mount<Caller>(
   const findPath = createPathTable(pathsOf(routes, pages, deps.checkResponses ?? false));
 
   /**
-   * One API request from the socket to its response, in the order of docs/api/README.md#order-of-checks. The first step that rejects
-   * the request throws, and its error is the response.
+   * Handles one API request from the socket to its response, in the order of docs/api/README.md#order-of-checks. The
+   * first step that rejects the request throws an error, which becomes the response.
    */
   async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const found = findPath(pathOf(request.url ?? ''));
@@ -100,7 +104,9 @@ export function mount<Caller>(
     }
   }
 
-  /** A page writes its own response. An error that it throws becomes an error response of the API. */
+  /**
+   * Serves a page, which writes its own response. If it throws an error, the client gets an error response of the API.
+   */
   async function servePage(
     { page, bodies, bodyLimitBytes }: MountedPage,
     { request: incoming, response, id, params }: PageCall,
@@ -116,8 +122,8 @@ export function mount<Caller>(
   }
 
   /**
-   * The headers are already sent, so the client learns of the error from the closed connection. A client that
-   * disconnected is not an error.
+   * Logs an error that occurs after the headers were sent. The client learns about it because the connection is closed.
+   * A client that disconnects is not an error.
    */
   function noteBrokenPage(error: unknown, { operation, id }: { operation: string; id: string }): void {
     if ((error as { code?: unknown } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
@@ -126,7 +132,7 @@ export function mount<Caller>(
 
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
-      // Request errors are handled inside, so this one occurred while sending the response.
+      // Errors in handling the request are caught earlier, so this one occurred while the response was sent.
       logger.error('could not send a response', { error });
       response.destroy();
     });
@@ -187,7 +193,7 @@ interface PathEntry<Caller> {
   siblings: Route<Caller>[];
   byMethod: Map<string, Served<Caller>>;
   pages: MountedPage[];
-  /** Value of the `Allow` header. */
+  /** The value of the `Allow` header. */
   allow: string;
   origins: readonly string[] | undefined;
 }
@@ -224,7 +230,10 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
   });
 }
 
-/** The page for a request, or else the API routes of its path. A path has none if all its pages are for other requests. */
+/**
+ * Returns the page for a request, or else the API routes of its path. There are none if the path has only pages and all
+ * of them are for other requests.
+ */
 function choose<Caller>(
   found: PathMatch<PathEntry<Caller>>,
   request: IncomingMessage,
@@ -297,12 +306,12 @@ function createResponders<Caller>(route: Route<Caller>, checkResponses: boolean)
   return { toContent, toPage };
 }
 
-/** HEAD is supported for every GET that changes nothing. */
+/** Returns whether a route supports HEAD. Every GET that changes nothing does. */
 function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }
 
-/** Every method that the path supports. */
+/** Returns all methods that the path supports. */
 function allowedMethods<Caller>(siblings: readonly Route<Caller>[], mounted: readonly MountedPage[]): string[] {
   const methods: string[] = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
   if (siblings.some(hasHead)) methods.push('HEAD');
@@ -310,7 +319,10 @@ function allowedMethods<Caller>(siblings: readonly Route<Caller>[], mounted: rea
   return [...new Set([...methods, 'OPTIONS'])];
 }
 
-/** A request without valid credentials learns nothing about methods: 401 comes before 405 (docs/api/README.md#order-of-checks). */
+/**
+ * Returns the error for an unsupported method. A caller without valid credentials gets 401 first, and so learns nothing
+ * about methods (docs/api/README.md#order-of-checks).
+ */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
   access: Access<Caller>,
@@ -323,8 +335,8 @@ async function refuseMethod<Caller>(
 }
 
 /**
- * Whether the request asks for the changed record in the response: `Prefer: return=representation` (RFC 7240), alone or
- * among other preferences, in any case and with or without quotes.
+ * Returns whether the request asks for the changed record in the response: `Prefer: return=representation` (RFC 7240).
+ * It can be among other preferences, in any case, and with or without quotes.
  */
 function prefersRepresentation(request: ApiRequest): boolean {
   const preferences = (request.header('prefer') ?? '').toLowerCase().split(/[,;]/);

@@ -38,7 +38,7 @@ test.each(matches)('the path %s matches %s', (path, value, params) => {
   expect(find(path)).toEqual({ kind: 'found', value, params });
 });
 
-test('the order of route declarations does not matter', () => {
+test('paths match the same routes in whatever order they are declared', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(paths, { minLength: paths.length }), (shuffled) => {
       const findShuffled = tableOf(shuffled);
@@ -49,7 +49,7 @@ test('the order of route declarations does not matter', () => {
   );
 });
 
-test('two paths that differ only in the names of their parameters are rejected', () => {
+test('rejects two paths that differ only in the names of their parameters', () => {
   expect(() => tableOf(['/api/:kind/:id', '/api/things/:id', '/api/:type/:name'])).toThrow(
     'The paths /api/:kind/:id and /api/:type/:name match the same requests.',
   );

@@ -2,29 +2,28 @@
 
 export type PathMatch<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
-  /** No declared path has this shape. */
+  /** No declared path has this form. */
   | { kind: 'unknown' }
-  /** A declared path has this shape, but a parameter is not valid percent-encoded UTF-8. */
+  /** A declared path has this form, but a parameter is not valid percent-encoded UTF-8. */
   | { kind: 'undecodable' };
 
 interface Template<T> {
   /** The text of each segment, or null for a parameter. */
   texts: (string | null)[];
-  /** The names of the parameters by the index of their segment. */
+  /** The names of the parameters, by the index of their segment. */
   names: [number, string][];
   value: T;
 }
 
 /**
- * Finds the declared path that matches a request's path, with or without a trailing slash. A parameter (`:name`) is one segment that
- * is not empty. Matching is case-sensitive.
+ * Finds the declared path that matches the path of a request, with or without a trailing slash. A parameter (`:name`)
+ * is one segment that is not empty. Matching is case-sensitive.
  *
- * The order of the entries does not matter. Segment by segment from the left, a literal wins over a parameter. A path that ends with
- * `/*` matches the path before it and everything below, if no other entry matches. Of several such paths, the longest wins.
+ * The order of the entries does not matter. Comparing segments from left to right, literal text takes precedence over a
+ * parameter. A path that ends with `/*` matches the path before it and everything below, if no other entry does. Of
+ * several such paths, the longest takes precedence. Express would try more than a hundred patterns one after the other.
  *
- * Express would try more than a hundred patterns one after the other.
- *
- * @throws Error when two paths differ only in the names of their parameters.
+ * @throws Error if two paths differ only in the names of their parameters
  */
 export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => PathMatch<T> {
   refuseAmbiguous(entries.map(({ path }) => path));
@@ -83,7 +82,10 @@ function refuseAmbiguous(paths: readonly string[]): void {
   }
 }
 
-/** The path of a request's URL, which is absolute in requests from some proxies. Not decoded. Empty if the URL has no path. */
+/**
+ * Returns the path of a request's URL. Some proxies send absolute URLs. The result is not decoded. Empty if the URL has
+ * no path.
+ */
 export function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
   if (path.startsWith('/')) return path;

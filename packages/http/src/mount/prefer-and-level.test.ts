@@ -58,7 +58,7 @@ test('returns 429 after checking key and scope and before calling the handler', 
   expect((await send('POST', '/api/things/long-enough/paint', { authorization: 'often' })).status).toBe(403);
 });
 
-test('a declared 405 has an empty body, checks the caller first and is not in Allow', async () => {
+test('a declared 405 has an empty body, is returned only to authenticated callers, and its method is not in Allow', async () => {
   const response = await send('DELETE', '/api/things/x/paint/');
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([405, null, '']);
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
@@ -79,7 +79,7 @@ test('HEAD does not execute a GET that changes something', async () => {
   expect(api.record.calls).toBe(before + 1);
 });
 
-test('a route reads a form like JSON', async () => {
+test('a route reads a form as if it were JSON', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
   expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);

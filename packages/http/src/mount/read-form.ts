@@ -10,7 +10,7 @@ import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
 import { clientDisconnectedError, requireConnectedClient } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
-/** The maximum size of boundaries and part headers. */
+/** The maximum size of boundaries and part headers together. */
 const frameBytes = 64 * 1024;
 
 export function isForm(contentType: string | undefined): boolean {
@@ -21,9 +21,9 @@ export function isForm(contentType: string | undefined): boolean {
  * Reads a form with at most one file, as it arrives. If a field occurs twice, the last value is used. Files with other
  * names are ignored.
  *
- * @param maxFieldBytes limit for all fields together.
- * @throws AppError `too_large`; `unsupported_media_type` for a compressed body; `invalid` with the code `parse_error`
- *   for an invalid form; `timeout` if the client stops sending; and the errors of `file.read`.
+ * @param maxFieldBytes limit for all fields together
+ * @throws AppError `too_large`, `unsupported_media_type` for a compressed body, `invalid` with the code `parse_error`
+ * for an invalid form, `timeout` if the client stops sending, and the errors of `file.read`
  */
 export async function readForm<File>(
   request: IncomingMessage,
@@ -56,8 +56,8 @@ export async function readForm<File>(
         else fields.set(name, value);
       });
       form.on('file', (name: string, content: BusboyFileStream) => {
-        // A file that is not complete emits an error, even if it is not read. Without a listener, the error would end
-        // the process.
+        // A file that is not complete emits an error even if it is not read. Without a listener, this would end the
+        // process.
         content.on('error', () => {});
         if (name !== file.name || reading !== undefined) {
           content.resume();
@@ -76,7 +76,7 @@ export async function readForm<File>(
   } catch (error) {
     request.unpipe(form);
     form.destroy();
-    // Discard the rest as it arrives, so that the client gets to read the response.
+    // Discard the rest as it arrives, so that the client reads the response.
     request.resume();
     throw error;
   }
@@ -98,7 +98,10 @@ function brokenForm(cause: unknown): AppError {
   });
 }
 
-/** A part without a file name is a text field. Reject it, because the client would assume that the file was read. */
+/**
+ * Creates the error for a part without a file name. It is a text field, and the client would otherwise assume that it
+ * was read as a file.
+ */
 function noFile(attr: string): AppError {
   const detail = 'The submitted data was not a file. Check the encoding type on the form.';
   return new AppError('invalid', detail, { attr });
@@ -109,8 +112,8 @@ function tooLarge(): AppError {
 }
 
 /**
- * Converts form fields to a body. Fields declared as objects or lists contain JSON. All others are text.
- * @throws AppError `invalid` that names the field.
+ * Converts form fields to a body. Fields that are declared as objects or lists contain JSON. All others are text.
+ * @throws AppError `invalid` naming the field
  */
 export function parseFormValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {
   const properties = shapeOf(schema).properties ?? {};

@@ -5,13 +5,13 @@ import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';
 import { checkJson, parseJson } from '../schema/json.ts';
 
-/** Reads request bodies, with a different limit for unknown callers. */
+/** Reads request bodies. The limit is lower for unknown callers. */
 export interface JsonBodyReader {
-  /** For authenticated callers: reads the complete body and decompresses it. */
+  /** Reads the complete body of an authenticated caller and decompresses it. */
   read(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
   /**
-   * For everyone: reads a small, uncompressed body that has room for a key or a sign-up. A body announced as larger or
-   * compressed is not read, so `read` can still read it.
+   * Reads a small, uncompressed body of any caller. It is large enough for a key or a sign-up. Does not read a body
+   * that is declared as larger or compressed, so that `read` can still read it.
    */
   readSmall(request: IncomingMessage): Promise<unknown>;
 }
@@ -23,16 +23,17 @@ const maxFormFields = 1000;
 /**
  * Creates a reader for JSON bodies and simple forms of at most `limitBytes` after decompression. An empty body is read
  * as `{}`.
- * Both functions throw AppError: `unsupported_media_type` for another content type or encoding, `too_large`, `invalid`
- * with the code `parse_error` for invalid JSON or too many levels or values, and `null_characters_not_allowed` for text
- * that PostgreSQL cannot store.
+ *
+ * Both functions throw an AppError: `unsupported_media_type` for another content type or encoding, `too_large`,
+ * `invalid` with the code `parse_error` for invalid JSON or too many levels or values, and
+ * `null_characters_not_allowed` for text that PostgreSQL cannot store.
  */
 export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
   return {
     async read(request, response) {
       requireConnectedClient(request);
-      // The Express reader accepts any Node.js request and puts the bytes into `body`.
+      // The body reader of Express accepts any Node.js request, and stores the bytes in `body`.
       const read = request as Request;
       const bytes = await new Promise<unknown>((resolve, reject) => {
         readRaw(read, response as Response, (error?: unknown) =>
@@ -79,7 +80,8 @@ function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
 }
 
 /**
- * Forms are accepted for old scripts (docs/api/README.md#requests). If a field occurs twice, the last value is used.
+ * Returns the parser for a content type. Forms are accepted because old scripts send them
+ * (docs/api/README.md#requests). If a field occurs twice, the last value is used.
  */
 function parserOf(contentType: string): (bytes: Buffer) => unknown {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
@@ -101,7 +103,7 @@ function parseForm(bytes: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
-/** Converts the errors of Express's body reader, which are identified by their `type`. */
+/** Converts the errors of Express's body reader, which are distinguished by their `type`. */
 function asAppError(error: unknown): AppError {
   const { type, message } = error as { type?: string; message?: string };
   switch (type) {
@@ -121,10 +123,10 @@ function tooLarge(cause?: unknown): AppError {
 }
 
 /**
- * Call this before reading a body. A client that has disconnected sends nothing more, not even an end. Without this
- * check, one reader would wait indefinitely and the other would treat the body as empty.
- *
- * @throws AppError `timeout`.
+ * Checks that the client is still connected. Call it before reading a body, because a client that has disconnected
+ * sends nothing more, not even an end. Otherwise, one reader would wait indefinitely, and the other would treat the
+ * body as empty.
+ * @throws AppError `timeout`
  */
 export function requireConnectedClient(request: IncomingMessage): void {
   if (request.destroyed) throw clientDisconnectedError();

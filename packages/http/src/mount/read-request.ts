@@ -12,8 +12,8 @@ import { typeOf } from '../schema/schema-shape.ts';
 import { isForm, parseFormValues } from './read-form.ts';
 
 /**
- * Checks the `Accept` header. Every response is JSON, unless the route declares another type. @throws AppError
- * `not_acceptable` if the header excludes all types of the route.
+ * Checks the `Accept` header. Every response is JSON, unless the route declares another type.
+ * @throws AppError `not_acceptable` if the header excludes all types of the route
  */
 export function requireAcceptableType<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
   const header = request.header('accept');
@@ -42,7 +42,7 @@ export async function authenticateCaller<Caller>(
     if (!isBeforeSecondFactor) access.requireSecondFactor?.(caller);
     if (isSensitive) access.requireRecent?.(caller);
   }
-  // The access check has read these parameters. They must not be repeated in links.
+  // The access check has read these parameters, and they must not be repeated in links.
   for (const name of access.queryParameters ?? []) request.query.delete(name);
   return caller;
 }
@@ -66,7 +66,7 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {
     if (typeof value !== 'string') return false;
-    // Bodies are parsed leniently, but a record must have only one path, so `07` and `7.0` are not found.
+    // Bodies are parsed leniently, but each record has only one path, so `07` and `7.0` are not found.
     const isInteger = typeOf(route.params.properties[name] ?? {}) === 'integer';
     return value.includes('\0') || (isInteger && !/^(0|[1-9]\d*)$/.test(value));
   });
@@ -105,21 +105,21 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
 }
 
 /**
- * How a service authenticates and authorizes callers. The pipeline calls the methods in this order. The route's
- * `target` runs just before `requireLevel`.
+ * How a service authenticates and authorizes callers. The methods are called in this order. The route's `target` runs
+ * just before `requireLevel`.
  */
 export interface Access<Caller> {
-  /** Query parameters that `authenticate` reads on every route. Later steps do not see them. */
+  /** Query parameters that `authenticate` reads on every route. Later steps do not get them. */
   readonly queryParameters?: readonly string[];
   /**
    * Finds the caller of a request.
-   * @param isUnsafe whether the route is a GET that changes something
+   * @param isUnsafe true if the route is a GET that changes something
    * @throws AppError `unauthenticated`
    */
   authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller>;
   /**
    * Checks that the caller's key has a scope.
-   * @throws AppError `forbidden` if the caller's key lacks the scope
+   * @throws AppError `forbidden` if it does not
    */
   authorize(caller: Caller, scope: Scope): void;
   /**
@@ -128,31 +128,30 @@ export interface Access<Caller> {
    */
   throttle?(caller: Caller): Promise<void>;
   /**
-   * If absent, no second factor is required. @throws AppError `forbidden` if the caller must provide a second factor
-   * first.
+   * Checks whether the caller must provide a second factor first. If absent, no second factor is required.
+   * @throws AppError `forbidden` if the caller must do so
    */
   requireSecondFactor?(caller: Caller): void;
   /**
-   * If absent, the age of a sign-in is not checked. @throws AppError `forbidden` if the caller's last sign-in is too
-   * old.
+   * Checks that the caller's last sign-in is recent. If absent, its age is not checked.
+   * @throws AppError `forbidden` if it is too old
    */
   requireRecent?(caller: Caller): void;
   /**
-   * Compares the caller's level for the result of the route's `target` with the declared level.
-   * @throws AppError `forbidden`.
+   * Compares the caller's level in the result of the route's `target` with the level that the route declares.
+   * @throws AppError `forbidden`
    */
   requireLevel?(target: unknown, level: MembershipLevel): void;
 }
 
-/** Longer names are cut in error messages. */
+/** Longer names are truncated in error messages. */
 const maxNameLength = 100;
 
 /**
- * Parses the query of a request by its route's schema. If a parameter occurs twice, the last value is used.
- *
- * @throws AppError `invalid` that names the first unknown parameter. If an unknown filter were ignored, the response
- *   would contain unfiltered data. `format=json` is accepted, because generated clients add it everywhere and every
- *   response is JSON.
+ * Parses the query of a request by the route's schema. If a parameter occurs twice, the last value is used.
+ * `format=json` is accepted, because generated clients add it everywhere and every response is JSON.
+ * @throws AppError `invalid` naming the first unknown parameter. If an unknown filter were ignored, the response would
+ * contain unfiltered data.
  */
 export function parseQuery<Q extends TObject>(
   {

@@ -12,15 +12,14 @@ export type AnyPage = PageStream<{ results: unknown[] }>;
 /** Copies the declared part of some fields of a page. */
 export type PageSerializer = (fields: Fields) => Fields;
 
-/** How long a client may stop reading a page before its connection is closed. */
+/** If a client does not read for this long, its connection is closed. */
 const patienceMs = 60_000;
 
 /**
- * Sends a page. If it has a single portion, it is sent in one piece like any other body. For a longer page, the next
- * portion is only read when the previous one has been sent, so reading is not faster than the client.
- *
+ * Sends a page. If it has a single portion, sends it in one piece like any other body. For a longer page, reads the
+ * next portion only after the previous one has been sent, so that reading is not faster than the client.
  * @throws the errors of the first portion. If the client disconnects or a later portion fails, throws after the
- *   response was destroyed.
+ * response was destroyed.
  */
 export async function sendPage(
   response: ServerResponse,
@@ -43,7 +42,7 @@ export async function sendPage(
   await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
-/** The results come first, because the other fields may only be known after the last result. */
+/** The results come first, because the other fields may be known only after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
   portions: AnyPage['portions'],

@@ -7,9 +7,9 @@ import { toAppError, toErrorBody, toHttpStatus } from '../errors/error-body.ts';
 
 export interface ResponseContent {
   status: number;
-  /** Absent if the response has no body. */
+  /** The body of the response. Absent if it has none. */
   value?: unknown;
-  /** Used instead of `value`. */
+  /** A text that is sent instead of `value`. */
   text?: { mediaType: string; content: string };
   /** Used instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
@@ -17,12 +17,12 @@ export interface ResponseContent {
 }
 
 /**
- * Emitted when a stream begins. Its duration is measured up to this point, because a stream lasts as long as the client
- * stays connected.
+ * Emitted when a stream begins. The duration of a stream is measured up to this point, because it lasts as long as the
+ * client stays connected.
  */
 const streamBegins = Symbol('stream begins');
 
-/** Sets the headers that every response has, and starts measuring its duration. */
+/** Sets the headers that every response has, and starts to measure the duration. */
 export function beginResponse(
   response: ServerResponse,
   { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
@@ -110,19 +110,19 @@ function sendStream(
     response.flushHeaders();
     response.emit(streamBegins);
   }
-  // `begin` is called even if the client has disconnected, so that it can release its resources.
+  // Call `begin` even if the client has disconnected, so that it can release its resources.
   begin(response);
 }
 
 interface RouteMetrics {
   /**
-   * Counts and times a response.
+   * Counts a response and its duration.
    * @param operation an operationId, or one of a few fixed words for requests that matched no route
    */
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/** Counts and times every response. The count of the histogram is the number of requests. */
+/** Counts every response and its duration. The count of the histogram is the number of requests. */
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',

@@ -20,7 +20,7 @@ test('each route is an operation under its path with a trailing slash', () => {
     ['/api/things/{id}/paint/', ['post', 'description']],
     ['/api/things/{id}/copy/', ['get', 'description']],
   ]);
-  // A route that always fails is not an operation.
+  // A route that always fails is not listed as an operation.
   expect(document.paths['/api/things/{id}/paint/']?.description).toBe(
     'DELETE always returns 405. Refused with an empty body.',
   );
@@ -88,7 +88,7 @@ const route = (path: string, given: { schema?: TSchema; query?: TObject; example
 const operationOf = (made: typeof document, path: string) =>
   made.paths[path]?.get as { parameters: unknown[]; responses: Record<string, unknown> };
 
-test('titled objects become components, and a title cannot have two meanings', () => {
+test('schemas with a title become components, and a title cannot have two meanings', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const pageOfOwners = () => Type.Object({ owner }, { title: 'Page' });
   const shared = createOpenApiDocument(

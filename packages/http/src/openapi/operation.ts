@@ -59,7 +59,7 @@ export function toOperation<Caller>(route: Route<Caller>, components: Components
   };
 }
 
-/** Describes the access that a caller needs. */
+/** Describes what a caller must be allowed to do. */
 function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
     ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
@@ -87,7 +87,7 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-/** Parameters without effect are documented, so that generated clients can keep sending them. */
+/** Describes parameters without effect. They are documented so that generated clients can keep sending them. */
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
     name,
@@ -112,12 +112,12 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
 }
 
 /**
- * Returns the body schema with the file field. Generators create one type for JSON and form requests, and only for a
- * named schema.
+ * Returns the body schema with the file field added. Generators create one type for JSON and form requests, and only
+ * for a schema with a name.
  */
 function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
   const { properties, title } = shapeOf(body);
-  // Generators recognize a file by its format in OpenAPI 3.0.
+  // Generators recognize a file by the format that OpenAPI 3.0 defines.
   const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
   const part = { ...format, description: `Only in form requests. ${description}` };
   return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
@@ -152,7 +152,7 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
   return Object.fromEntries(responses);
 }
 
-/** The responses that the pipeline itself can produce on this route. */
+/** Returns the responses that the request pipeline can send on this route, such as 401. */
 function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
@@ -182,7 +182,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   return { ...errors, 431: components.share('responses', 'headers_too_large', headersTooLarge) };
 }
 
-/** Node.js sends this response before Millrace sees the request. */
+/** Node.js sends this response before Millrace receives the request. */
 const headersTooLarge = {
   description:
     'The URL and the headers together are larger than 16 KiB, or there are more than 1,000 headers. The response has ' +
@@ -205,8 +205,8 @@ export function createComponents() {
   const referenceTo = (kind: Kind, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
   /**
-   * Adds a component, or finds the equal one that exists.
-   * @returns the reference, or null if the name already has another meaning
+   * Adds a component, or finds an equal one that exists.
+   * @returns the reference, or null if another component has the name
    */
   function share(kind: Kind, name: string, value: unknown): { $ref: string } | null {
     const known = kinds[kind].get(name);
@@ -230,12 +230,12 @@ export function createComponents() {
   return {
     /**
      * Returns the schema with every titled object replaced by a reference to its component.
-     * @throws Error if two different schemas have the same title.
+     * @throws Error if two different schemas have the same title
      */
     reference: (schema: TSchema): unknown => convert(schema),
     share,
     /**
-     * Returns a media type object. The first example of a titled schema is shared. Other examples are written inline.
+     * Returns a media type object. The first example of a titled schema is shared, and others are included directly.
      */
     content(schema: TSchema, example: unknown) {
       const converted = convert(schema);
@@ -254,9 +254,9 @@ export function createComponents() {
 type Components = ReturnType<typeof createComponents>;
 
 /**
- * Rewrites a schema for client generators: several types become a union, `null` alone becomes a nullable string, and
+ * Rewrites a schema for client generators. Several types become a union, `null` alone becomes a nullable string, and
  * `true` alone becomes a boolean. A value that can be any list or any object gets no type, because openapi-generator
- * creates Java that does not compile for a union with an object with unknown fields.
+ * would create Java that does not compile for such a union.
  */
 function forGenerators(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, const: only, ...others } = schema;

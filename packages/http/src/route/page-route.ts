@@ -2,20 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiRequest } from './route.ts';
 
 /**
- * A route outside the documented API: a page, a health probe, or another protocol. It reads the request and writes the response
- * itself, and the OpenAPI document does not list it.
+ * A route that the API documentation does not contain: a page, a health probe, or another protocol. It reads the
+ * request and writes the response itself.
  */
 export interface PageRoute {
   /**
-   * With `:name` for parameters, as in `Route`. A path that ends with `/*` stands for the path before it and everything below, as
-   * far as no other route has a more specific path.
+   * The path, with `:name` for parameters, as in `Route`. If it ends with `/*`, it matches the path before that and
+   * everything below, unless another route has a more specific path.
    */
   path: string;
-  /** `any` if the page accepts every method. A page for GET that also accepts HEAD lists both. */
+  /** The methods that the page accepts, or `any` for all. A page for GET that also accepts HEAD lists both. */
   methods: readonly string[] | 'any';
-  /** Whether the page is for this request. Other requests get the API route of the same path, or 404. Absent: for every request. */
+  /**
+   * Returns whether the page is for this request. Other requests get the API route of the same path, or 404. If absent,
+   * the page is for every request.
+   */
   accepts?: (request: IncomingMessage) => boolean;
-  /** Largest request body, inflated. Default 1 MiB. */
+  /** The maximum size of the request body after decompression. Default: 1 MiB. */
   bodyLimitBytes?: number;
   serve: (context: PageContext) => void | Promise<void>;
 }

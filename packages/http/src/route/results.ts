@@ -2,14 +2,14 @@
 
 import type { Writable } from 'node:stream';
 
-/** Returned by a handler instead of the declared body if the request asked for text, for example `format=csv`. */
+/** Returned by a handler instead of the declared body if the request asked for text, for example with `format=csv`. */
 export class TextContent {
   readonly text: string;
   readonly headers: Record<string, string>;
 
   /**
    * Creates the text response.
-   * @param headers in addition to the content type, which the route declares
+   * @param headers sent in addition to the content type, which the route declares
    */
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
@@ -17,16 +17,16 @@ export class TextContent {
   }
 }
 
-/** Returned by a handler for a declared `stream`. */
+/** Returned by a handler if its route declares a `stream`. */
 export class MessageStream {
   readonly headers: Record<string, string>;
   readonly begin: (output: Writable) => void;
 
   /**
    * Creates the stream response.
-   * @param headers in addition to the content type, which the route declares
-   * @param begin is called once, after the headers were sent. It ends the output. It listens to the `close` event,
-   * because the client may disconnect at any time, even before the call.
+   * @param headers sent in addition to the content type, which the route declares
+   * @param begin called once, after the headers were sent. It ends the output. It listens to the `close` event, because
+   *   the client may disconnect at any time, even before the call.
    */
   constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
     this.headers = headers;
@@ -36,14 +36,14 @@ export class MessageStream {
 
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** All fields of the page except `results`, if this is the last portion. Otherwise null. */
+  /** All fields of the page except `results` if this is the last portion. Otherwise null. */
   end: Omit<Page, 'results'> | null;
 }
 
 /**
- * Returned by a handler for a page whose results may be large. They are read and sent in portions, so that no complete
- * page is held in memory. An error in the first portion is handled like any other. After that, the headers are already
- * sent, and an error closes the connection before the body is complete.
+ * Returned by a handler for a page whose results may be large. They are read and sent in portions, so that the complete
+ * page is never in memory. An error in the first portion is handled like any other. After that, the headers have
+ * already been sent, so an error closes the connection before the body is complete.
  */
 export class PageStream<Page> {
   readonly portions: AsyncGenerator<PagePortion<Page>, void>;
@@ -54,8 +54,8 @@ export class PageStream<Page> {
 }
 
 /**
- * Returned by a handler instead of the declared success: another response that its route declares, for example that the
- * work continues.
+ * Returned by a handler for another response that its route declares instead of the success, for example that the work
+ * continues.
  */
 export class WithStatus {
   readonly status: 202 | 400;

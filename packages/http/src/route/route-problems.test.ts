@@ -44,7 +44,7 @@ test.each([
     { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },
     'the query has an enum of several types',
   ],
-])('names the problem of a badly declared route (%#)', (declaration, problem) => {
+])('names the problem of an incorrectly declared route (%#)', (declaration, problem) => {
   expect(findRouteProblems([define(declaration)]).join()).toContain(problem);
 });
 

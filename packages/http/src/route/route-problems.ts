@@ -4,7 +4,7 @@ import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
 /**
- * Returns what is missing or contradictory in a service's routes, one sentence per problem.
+ * Returns what is missing or contradictory in a service's routes, with one sentence for each problem.
  * @internal Only tests of services call it, and expect no problems.
  */
 export function findRouteProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
@@ -64,7 +64,8 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     ['body', route.body],
     ['response', success?.schema],
   ] as const) {
-    // The title names the type in generated clients, and lets the document contain the schema once.
+    // The title is the name of the type in generated clients. It also allows the document to contain the schema only
+    // once.
     const { properties, title } = schema ? shapeOf(schema) : {};
     complain(properties !== undefined && title === undefined, `the ${part} has no title`);
     complain(
@@ -85,7 +86,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   return problems;
 }
 
-/** Returns names that are declared and also rejected or without effect. */
+/** Returns the names that are declared both as supported and as rejected or without effect. */
 function contradictions<Caller>({ query, body, ...route }: Route<Caller>): string[] {
   const fields = Object.keys(body ? (shapeOf(body).properties ?? {}) : {});
   const parameters = Object.keys(query.properties);
@@ -107,7 +108,10 @@ function undescribedFields(schema: TSchema): string[] {
   );
 }
 
-/** Whether the schema contains an enum with values of several types. Client generators omit such a route. */
+/**
+ * Returns whether the schema contains an enum with values of several types. Client generators leave out routes with
+ * such a schema.
+ */
 function mixesTypes(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   const { enum: choices } = schema as { enum?: unknown };

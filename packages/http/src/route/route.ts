@@ -17,23 +17,23 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
   schema?: S;
   /**
-   * The body is empty unless the request contains `Prefer: return=representation` (RFC 7240). It then contains the
-   * result of the handler, and the response has the header `Preference-Applied`. For actions of the PostHog API that
-   * return 200 without a body.
+   * If true, the body is empty unless the request contains `Prefer: return=representation` (RFC 7240). With this
+   * header, the body contains the result of the handler, and the response has the header `Preference-Applied`. It is
+   * for actions of the PostHog API that return 200 without a body.
    */
   onlyIfPreferred?: true;
-  /** An alternative type that a request may ask for. The handler then returns `TextContent`. */
+  /** Another type that a request can ask for. The handler then returns `TextContent`. */
   text?: { mediaType: string; example: string };
   /**
-   * The response is a stream of messages that lasts as long as the client stays connected. The handler returns
+   * If set, the response is a stream of messages that lasts as long as the client stays connected. The handler returns
    * `MessageStream`.
    */
   stream?: { mediaType: string; example: string };
 }
 
 /**
- * Responses by status. One of them is the success. In addition to 200, a route may declare 202 and 400, which a handler
- * returns with `WithStatus`. Responses of the pipeline itself (401, 404, …) are not listed.
+ * Responses by status. One of them is the success. In addition to 200, a route can declare 202 and 400, which a handler
+ * returns with `WithStatus`. Responses that every route can have (401, 404, …) are not listed.
  */
 type ResponseDeclarations = Partial<Record<SuccessStatus | 401 | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
@@ -52,8 +52,8 @@ export type SuccessValue<R extends ResponseDeclarations> = {
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
 /**
- * A body field that Millrace does not support. All values except those in `unless`, for example the default, are rejected with
- * the message `detail`.
+ * A body field that Millrace does not support. All values are rejected with the message `detail`, except for those in
+ * `unless`, such as the default.
  */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
@@ -72,11 +72,13 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
   target: Target;
   query: Q;
   body: B;
-  /** The result of reading the declared file. Undefined if none was sent. */
+  /** The result of reading the declared file. Undefined if the client sent none. */
   file: File | undefined;
 }
 
-/** One declaration, from which the validation, the types of the handler and the OpenAPI operation are derived. */
+/**
+ * The declaration of a route. The validation, the types of the handler and the OpenAPI operation are derived from it.
+ */
 interface RouteDeclaration<
   Caller,
   S extends RouteScope,
@@ -88,15 +90,15 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** The GET changes something, so HEAD is rejected. */
+  /** True if the GET changes something, so that HEAD is rejected. */
   isUnsafe?: true;
-  /** With `:name` for parameters and without a trailing slash. Served with and without one. */
+  /** The path, with `:name` for parameters and without a trailing slash. It is served with and without the slash. */
   path: string;
   /** A second path that existing clients use. The OpenAPI document does not list it. */
   alias?: string;
-  /** Origins whose pages can read the response (CORS). Absent: only pages of this host. */
+  /** Origins whose pages can read the response (CORS). If absent, only pages of this host can. */
   origins?: readonly string[];
-  /** Unique name of the operation, which is also a metric label. */
+  /** The unique name of the operation, which is also a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -104,29 +106,32 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
-  /** Query parameters that some clients send and that are rejected, each with the error message. */
+  /** Query parameters that some clients send and that are rejected, each with its error message. */
   refusedQuery?: Record<string, string>;
   /**
-   * Query parameters that some clients send and that have no effect, each with the reason. The handler does not see
+   * Query parameters that some clients send and that have no effect, each with the reason. The handler does not get
    * them.
    */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
   /** Body fields that some clients send and that are rejected. */
   refusedBody?: Record<string, RefusedField>;
-  /** The body may also be sent as a form with this file. */
+  /** A file with which the body can also be sent as a form. */
   file?: FileField<File>;
   responses: R;
   examples?: { request?: unknown; response?: unknown };
   /**
-   * The membership level that the caller needs for the record in the path: 8 administrator, 15 owner
-   * (`membershipLevels`). Checked after `target`, which must return an object with the caller's `level`, and before
+   * The membership level that the caller must have for the record in the path: 8 (administrator) or 15 (owner), see
+   * `membershipLevels`. It is checked after `target`, which must return an object with the caller's `level`, and before
    * query and body. If absent, any level that `target` accepts is enough.
    */
   level?: MembershipLevel;
-  /** Requires a recent sign-in (`Access.requireRecent`). */
+  /** True if the route requires a recent sign-in (`Access.requireRecent`). */
   isSensitive?: true;
-  /** May be called before the caller has provided or set up a second factor (`Access.requireSecondFactor`). */
+  /**
+   * True if the route can be called before the caller has provided or set up a second factor
+   * (`Access.requireSecondFactor`).
+   */
   isBeforeSecondFactor?: true;
   /**
    * Finds the record in the path and checks the caller's access to it, before query and body are parsed
@@ -138,7 +143,7 @@ interface RouteDeclaration<
   ) => Promise<SuccessValue<R> | StreamOf<SuccessValue<R>> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
-/** A declared route as used by the pipeline, with erased types and defaults filled in. */
+/** A declared route in the form that the pipeline uses, with erased types and default values. */
 export interface Route<Caller> {
   method: Method;
   isUnsafe?: true;
@@ -157,7 +162,7 @@ export interface Route<Caller> {
   query: TObject;
   refusedQuery?: Record<string, string>;
   queryWithoutEffect?: Record<string, string>;
-  /** If absent, the body is not read. */
+  /** The schema of the body. If absent, the body is not read. */
   body?: TSchema;
   refusedBody?: Record<string, RefusedField>;
   file?: FileField<unknown>;
@@ -169,32 +174,39 @@ export interface Route<Caller> {
 }
 
 export interface ApiRequest {
-  /** ID of the request: from `X-Request-Id`, or generated. It is also in the response and in the log. */
+  /** The ID of the request: from `X-Request-Id`, or generated. It is also in the response and in the log. */
   id: string;
   method: string;
   /**
-   * The scheme and host that the caller used, without a trailing slash. Only for links, because the caller can choose
-   * it.
+   * The scheme and host that the caller used, without a trailing slash. Use it only for links, because the caller can
+   * choose it.
    */
   baseUrl: string;
   /** The configured public URL, without a trailing slash. Null if the operator has not set one. */
   publicUrl: string | null;
-  /** The path as sent by the caller, with or without its trailing slash. */
+  /** The path as the caller sent it, with or without a trailing slash. */
   path: string;
   /** The client's IP address as seen by the last trusted proxy. Empty if the connection is closed. */
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
-  /** Returns a signal that aborts when the client disconnects before it has the response. */
+  /** Returns a signal that is aborted if the client disconnects before it has the response. */
   disconnectSignal(): AbortSignal;
   /**
-   * The parsed JSON body, or `{}` if empty. It is read once. Only for authenticated callers, because it may be large.
-   * @throws AppError, see `createJsonBodyReader`.
+   * Returns the parsed JSON body, or `{}` if it is empty. It is read once. Use it only for authenticated callers,
+   * because it can be large.
+   * @throws AppError like `createJsonBodyReader`
    */
   body(): Promise<unknown>;
-  /** Like `body`, and open to any caller: the body must be small and not compressed. @throws AppError. */
+  /**
+   * Returns the body of any caller, but only if it is small and not compressed. Otherwise like `body`.
+   * @throws AppError
+   */
   smallBody(): Promise<unknown>;
-  /** The body as a form with a file, read once. Only for authenticated callers. @throws AppError, see `readForm`. */
+  /**
+   * Reads the body as a form with a file, once. Use it only for authenticated callers.
+   * @throws AppError like `readForm`
+   */
   form<File>(file: FileField<File>): Promise<Form<File>>;
 }
 
@@ -204,8 +216,8 @@ export interface FileField<File> {
   description: string;
   maxBytes: number;
   /**
-   * Reads the file as it arrives.
-   * @throws AppError `invalid` that names the part. Content that it does not read is discarded.
+   * Reads the file as it arrives. Content that it does not read is discarded.
+   * @throws AppError `invalid` naming the part
    */
   read(content: Readable): Promise<File>;
 }
@@ -220,8 +232,8 @@ export interface Form<File> {
 type StreamOf<Value> = Value extends { results: unknown[] } ? PageStream<Value> : never;
 
 /**
- * One of several paths under which the same routes are served, for example `/api/projects/:project_id` and
- * `/api/environments/:project_id`, and the record that it refers to.
+ * One of several paths under which the same routes are served, and the record to which it refers. For example,
+ * `/api/projects/:project_id` and `/api/environments/:project_id`.
  */
 export interface BasePath<Caller, Found> {
   path: string;
@@ -232,9 +244,9 @@ export interface BasePath<Caller, Found> {
   find: (context: BaseContext<Caller, unknown>) => Promise<Found>;
 }
 
-/** The part of a request that a base path can see. */
+/** The part of a request that a base path can read. */
 export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
-  /** The requested route: the path after the base path, and the scope. */
+  /** The requested route: its path after the base path, and its scope. */
   route: { path: string; scope: Scope };
 }
 
@@ -251,7 +263,7 @@ interface SharedRouteDeclaration<
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
   path: string;
-  /** The operation id after the prefix of the base path. */
+  /** The operation ID after the prefix of the base path. */
   operationId: string;
   params?: P;
   /** Finds the target, starting from the record of the base path. By default, that record is the target. */
@@ -282,13 +294,16 @@ export function routeDefiner<Caller>() {
       query: declaration.query ?? noFields,
       examples: declaration.examples ?? {},
       successStatus: successStatus(declaration.operationId, declaration.responses),
-      // Types are erased only here. The pipeline passes exactly the values that it parsed with these schemas.
+      // The types are erased only here. The pipeline passes exactly the values that it parsed with these schemas.
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };
   }
 
-  /** Declares the same route under each of its base paths. @throws as `defineRoute`. */
+  /**
+   * Declares the same route under each of its base paths.
+   * @throws Error like `defineRoute`
+   */
   function defineRoutes<
     S extends Scope,
     R extends ResponseDeclarations,

@@ -1,4 +1,4 @@
-/** Compiles schemas: validators on first use, and copy functions for declared fields at startup. */
+/** Compiles schemas: validators when they are first used, and copy functions for declared fields at startup. */
 
 import { isObject } from '@millrace/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -9,7 +9,7 @@ import { shapeOf, withoutNull } from './schema-shape.ts';
 
 /** Marks a query parameter whose invalid values fall back to the default instead of being rejected. */
 const lenientKeyword = 'x-lenient';
-/** Marks the id of another record (see `SchemaShape`). */
+/** Marks the ID of another record (see `SchemaShape`). */
 const referenceKeyword = 'x-reference';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });
@@ -23,8 +23,8 @@ export interface SchemaFailure {
 }
 
 /**
- * Returns why a schema cannot be used, or null. Only tests call it, because compiling hundreds of schemas would take
- * half of the startup time.
+ * Returns why a schema cannot be used, or null if it can. Only tests call it, because compiling hundreds of schemas
+ * would take half of the startup time.
  */
 export function findSchemaProblem(schema: TSchema): string | null {
   try {
@@ -38,7 +38,10 @@ export function findSchemaProblem(schema: TSchema): string | null {
 const validators = new WeakMap<TSchema, ValidateFunction>();
 const validatorsByText = new Map<string, ValidateFunction>();
 
-/** Compiles a validator once for all schemas with the same content: routes have about twice as many schema objects. */
+/**
+ * Compiles a validator once for all schemas with the same content. There are about twice as many schema objects as
+ * different schemas.
+ */
 function validatorOf(schema: TSchema): ValidateFunction {
   const known = validators.get(schema);
   if (known) return known;
@@ -57,7 +60,9 @@ export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailur
   return { keyword: error?.keyword ?? 'invalid', params: error?.params ?? {} };
 }
 
-/** Describes how `value` fails, for a developer who reads a failed test, or returns null. */
+/**
+ * Describes why `value` does not match the schema, for a developer who reads a failed test. Returns null if it does.
+ */
 export function describeSchemaFailure(schema: TSchema, value: unknown): string | null {
   const validate = validatorOf(schema);
   return validate(value) ? null : ajv.errorsText(validate.errors);
@@ -66,10 +71,9 @@ export function describeSchemaFailure(schema: TSchema, value: unknown): string |
 type Serializer = (value: unknown) => unknown;
 
 /**
- * Compiles a schema into a function that copies only the declared fields. A new column of a row therefore never leaks
- * into a response by accident, and keys are in the order of the schema.
- *
- * @throws Error at startup for a union of several objects, because it could not choose between them.
+ * Compiles a schema to a function that copies only the declared fields, in the order of the schema. A new column of a
+ * row is therefore never added to a response by accident.
+ * @throws Error at startup for a union of several objects, because the function could not choose between them
  */
 export function compileSerializer(schema: TSchema): Serializer {
   const inner = withoutNull(schema);

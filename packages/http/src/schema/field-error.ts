@@ -13,8 +13,8 @@ export interface FieldError {
 }
 
 /**
- * Returns the first invalid field in the order of the schema, with the code and sentence of docs/api/README.md#errors,
- * or null if all are valid.
+ * Returns the first invalid field in the order of the schema, with its code and message from docs/api/README.md#errors.
+ * Null if all fields are valid.
  */
 export function findFieldError(schema: TSchema, value: unknown, path: string[] = []): FieldError | null {
   if (value === null) {
@@ -132,7 +132,7 @@ function wrongType(schema: TSchema, value: unknown) {
   }
 }
 
-/** Longer lists are not shown. */
+/** Lists of more choices than this are not shown in error messages. */
 const maxChoicesNamed = 20;
 
 function adviceOnChoices(schema: TSchema): string {
@@ -140,7 +140,7 @@ function adviceOnChoices(schema: TSchema): string {
   return choices.length === 0 || choices.length > maxChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
 }
 
-/** Returns all values that a schema accepts, or an empty list if they are not enumerable. */
+/** Returns all values that a schema accepts, or an empty list if they cannot be listed. */
 function choicesOf(schema: TSchema): unknown[] {
   const { enum: choices, anyOf } = shapeOf(schema);
   if (anyOf) {

@@ -1,17 +1,16 @@
 /**
- * Checks JSON from untrusted clients: it is parsed only if it has a limited number of levels and values, and rejected
+ * Checks JSON from untrusted clients. It is parsed only if it has a limited number of levels and values, and rejected
  * if PostgreSQL cannot store it.
  */
 
 import { AppError } from '@millrace/runtime';
 
 /**
- * Rejects text that PostgreSQL cannot store, anywhere in the value.
- *
- * @param root parsed JSON without excess (`findExceededJsonLimit`), because the function recurses as deep as the value. It
- *   allocates no memory for valid values.
- * @throws AppError `invalid` that names the field, for a NUL character or a lone surrogate, which is not valid in
- *   UTF-8.
+ * Rejects text that PostgreSQL cannot store, anywhere in the value: a NUL character, or a lone surrogate, which is not
+ * valid in UTF-8.
+ * @param root parsed JSON within the limits of `findExceededJsonLimit`, because the recursion is as deep as the value.
+ *   Valid values take no additional memory.
+ * @throws AppError `invalid` naming the field
  */
 export function checkJson(root: unknown): void {
   const path: string[] = [];
@@ -23,7 +22,7 @@ export function checkJson(root: unknown): void {
 
 /**
  * Returns the first character that cannot be stored.
- * @param path receives the names that lead to it, the innermost first.
+ * @param path receives the names that lead to it, innermost first
  */
 function findUnstorable(value: unknown, path: string[]): string | null {
   if (typeof value === 'string') return unstorableOf(value);
@@ -81,8 +80,8 @@ const closeObject = 0x7d;
 
 /**
  * Returns which limit a JSON text exceeds, as part of a sentence, or null. It runs before parsing, because a parsed
- * object can take a hundred times the memory of its text `{}`, and objects with many different keys are slow to parse.
- * It makes one pass and stores nothing. Invalid JSON is left to the parser.
+ * object such as `{}` can take a hundred times the memory of its text, and objects with many different keys are slow to
+ * parse. It makes one pass and stores nothing. It does not detect invalid JSON, which the parser does.
  */
 export function findExceededJsonLimit(bytes: Uint8Array): string | null {
   let levels = 0;
@@ -117,7 +116,7 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    // The parser's message quotes the body, so the error must not be logged as the cause.
+    // The parser's message quotes the body, so this error must not be logged as the cause.
     const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
     throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
   }

@@ -9,9 +9,8 @@ import { findFieldError } from './field-error.ts';
 import { type SchemaShape, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 /**
- * Parses outside data: `unknown` in, the schema's type out.
- *
- * @throws AppError `invalid` that names the first invalid field in the order of the schema.
+ * Parses input of type `unknown`, and returns a value of the schema's type.
+ * @throws AppError `invalid` naming the first invalid field in the order of the schema
  */
 export function parseInput<S extends TSchema>(schema: S, value: unknown, options: CoerceOptions): Static<S> {
   const coerced = coerce(schema, value, options);
@@ -27,14 +26,15 @@ const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
 
 interface CoerceOptions {
-  /** Strings in bodies are trimmed. Filters are not, because they must match exactly. */
+  /** Whether to trim strings. Those in bodies are trimmed. Filters are not, because they must match exactly. */
   trimStrings: boolean;
 }
 
 /**
- * Converts a value to its schema's form where clients are known to be imprecise (docs/api/README.md#requests): numbers
- * for strings, `"8"` for 8, `"yes"` for true, a date for a time. Values that cannot be converted are left for the
- * validation to reject. Undeclared fields are dropped, unless the schema rejects them. Defaults are filled in.
+ * Converts a value to the form of its schema in cases where clients are known to be imprecise
+ * (docs/api/README.md#requests): numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. Values that
+ * cannot be converted stay unchanged, and the validation rejects them. Undeclared fields are dropped, unless the schema
+ * rejects them. Defaults are added.
  */
 export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
   const shape = shapeOf(schema);
@@ -61,7 +61,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   }
 }
 
-/** Forms send these values for a switch that is neither on nor off. */
+/** Returns whether a text stands for null. Forms send such a text for a switch that is neither on nor off. */
 function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
@@ -85,7 +85,10 @@ function coerceItems(schema: TSchema | undefined, value: unknown, options: Coerc
   return schema && Array.isArray(value) ? value.map((item) => coerce(schema, item, options)) : value;
 }
 
-/** Never fails: a value above the maximum becomes the maximum, and any other invalid value becomes the default. */
+/**
+ * Converts a value without ever failing. A value above the maximum becomes the maximum, and any other invalid value
+ * becomes the default.
+ */
 function coerceLenient(schema: TSchema, value: unknown): unknown {
   const shape = shapeOf(schema);
   const number = coerceNumber(value);
@@ -96,7 +99,7 @@ function coerceLenient(schema: TSchema, value: unknown): unknown {
 function coerceString(value: unknown, format: string | undefined, { trimStrings }: CoerceOptions): unknown {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return value;
-  // Whitespace is part of a password.
+  // Passwords are not trimmed, because whitespace is part of them.
   const text = trimStrings && format !== 'password' ? value.trim() : value;
   if (format === 'uuid') return text.toLowerCase();
   if (format === 'date-time') return parseDateTime(text.trim())?.toISOString() ?? text;

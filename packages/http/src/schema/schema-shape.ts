@@ -1,8 +1,8 @@
-// Reads and builds JSON schemas: types, nullable fields and objects with any keys.
+// Reads and builds JSON schemas: types, nullable fields and objects with arbitrary keys.
 
 import { type TSchema, Type } from 'typebox';
 
-/** The JSON Schema keywords that this package uses. A TypeBox schema is such an object. */
+/** The JSON Schema keywords that this package uses. A TypeBox schema is an object with such keywords. */
 export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
@@ -21,7 +21,7 @@ export interface SchemaShape {
   minLength?: number;
   title?: string;
   'x-lenient'?: boolean;
-  /** The id of another record. A wrong type gets the error message for references. */
+  /** True for the ID of another record. A value of the wrong type gets the error message for references. */
   'x-reference'?: boolean;
 }
 
@@ -42,8 +42,8 @@ export function isNullable(schema: TSchema): boolean {
 }
 
 /**
- * Returns the schema for values that are not null: the other branch of `X | null`. A union of several is returned
- * unchanged, because it is unknown which branch was meant.
+ * Returns the schema for values that are not null: `X` for `X | null`. A union of several other types is returned
+ * unchanged, because it is unknown which of them is meant.
  */
 export function withoutNull(schema: TSchema): TSchema {
   const branches = shapeOf(schema).anyOf?.filter((branch) => !isNullSchema(branch));
@@ -56,7 +56,10 @@ export function typeOf(schema: TSchema): string | undefined {
   return Array.isArray(type) ? type.find((name) => name !== 'null') : type;
 }
 
-/** A JSON object with arbitrary keys, such as event properties. Generated clients treat it as a map. */
+/**
+ * Returns the schema of a JSON object with arbitrary keys, such as event properties. Generated clients treat it as a
+ * map.
+ */
 export function freeFormObject(options: { description?: string } = {}) {
   return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
 }

@@ -5,20 +5,22 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises';
 
 export interface ConnectionDrain {
-  /** Must be called for every request, before it is processed. */
+  /** Registers a request. Call it for every request before processing it. */
   note(response: ServerResponse): void;
   /**
-   * Lets requests in progress finish and closes every connection with a response that announces it. Accepts new
-   * connections only for another `graceMs`. Resolves when the last connection is closed. May be called more than once.
+   * Lets requests in progress finish and closes every connection after a response that announces this. New connections
+   * are accepted only for another `graceMs`. Resolves when the last connection is closed. Can be called several times.
    */
   drain(): Promise<void>;
   isDraining(): boolean;
 }
 
 export interface DrainOptions {
-  /** How long new connections are still served after stopping began, because load balancers notice it with a delay. */
+  /**
+   * How long new connections are still accepted after stopping begins, because load balancers need time to notice it.
+   */
   graceMs: number;
-  /** When remaining connections are closed, measured from the end of `graceMs`. */
+  /** The time after the end of `graceMs` at which remaining connections are closed. */
   timeoutMs: number;
 }
 
@@ -26,19 +28,22 @@ const slot = Symbol('slot');
 
 type Noted = ServerResponse & { [slot]?: number | undefined };
 
-/** Connections are closed when the server has received no request for this time, because one may be on its way. */
+/**
+ * Idle connections are closed when the server has received no request for this long. Until then, one may be on its way.
+ */
 const longestQuietMs = 500;
 /**
- * Time is counted in steps of this length, and each step lets the process read arrived data. A process that got no CPU
- * for a second did not listen during that second, so it must not conclude that clients were silent.
+ * Time is counted in steps of this length, and in each step the process reads data that has arrived. A process that got
+ * no CPU for a second received nothing during that second, and must not conclude that clients sent nothing.
  */
 const stepMs = 50;
 
 /**
- * Stops an HTTP server without breaking a request. Node's own `close` cuts idle connections immediately, but a
- * keep-alive connection of a busy client is idle between two requests: a request sent in that moment would be lost, and
- * so would connections that wait to be accepted. Here, such requests get a response with `Connection: close`, and only
- * connections that stay idle are closed.
+ * Stops an HTTP server without breaking a request.
+ *
+ * Node's own `close` closes idle connections immediately. But the keep-alive connection of a busy client is idle
+ * between two requests. A request sent at that moment would be lost, and so would connections that wait to be accepted.
+ * Here, such requests get a response with `Connection: close`, and only connections that stay idle are closed.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
   const underWay = createSlotMap<Noted>();
@@ -55,7 +60,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
       quietMs += stepMs;
       if (quietMs < quietAtLeast) return;
       // A connection whose response began before stopping is idle now, and nothing else closes it. Node.js does not
-      // consider a connection without any request idle.
+      // consider a connection without any request as idle.
       if (underWay.all().length > 0) server.closeIdleConnections();
       else server.closeAllConnections();
     }, stepMs);
@@ -67,7 +72,8 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
   }
 
   /**
-   * One listener function for all responses, because `once` or a closure for each response costs time on every request.
+   * All responses share one listener function, because `once` or a closure for each response takes time on every
+   * request.
    */
   function forget(this: Noted): void {
     const taken = this[slot];
@@ -92,8 +98,8 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
 }
 
 /**
- * The event loop accepts one connection per iteration. Connections that still wait when a server stops listening are
- * reset.
+ * Accepts connections that wait. The event loop accepts one per iteration, and connections that still wait when a
+ * server stops listening are reset.
  */
 async function acceptWhatWaits(server: Server, until: number): Promise<void> {
   let accepted = true;
@@ -113,7 +119,7 @@ function announceEnd(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** A collection of short-lived items. Each takes a slot and releases it at the end. */
+/** A collection of short-lived items. Each item takes a slot and releases it at its end. */
 interface SlotMap<T> {
   /**
    * Adds an item.
@@ -125,9 +131,9 @@ interface SlotMap<T> {
 }
 
 /**
- * Used instead of a `Set`, which replaces its table after every few dozen insertions. V8 keeps copying the contents of
- * replaced tables in the old generation until that generation is collected. A gateway spent a quarter of its time on
- * requests that had long ended.
+ * Creates a replacement for a `Set`, which replaces its table after every few dozen insertions. V8 keeps copying the
+ * contents of replaced tables in the old generation until that generation is collected, and a gateway spent a quarter
+ * of its time on requests that had long ended.
  */
 function createSlotMap<T>(): SlotMap<T> {
   const things: (T | undefined)[] = [];

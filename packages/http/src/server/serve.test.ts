@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serve } from './serve.ts';
 
-// If stopping waited for the keep-alive connection, the test would exceed jest's time limit before the drain time.
-test('stop lets a request in progress finish, accepts no new one and waits for nothing else', async () => {
+// If stopping waited for the keep-alive connection, this test would exceed jest's time limit before the drain time
+// ends.
+test('stop lets a request in progress finish and accepts no new one', async () => {
   let release = () => {};
   let arrived = () => {};
   const hasArrived = new Promise<void>((resolve) => {
@@ -28,7 +29,7 @@ test('stop lets a request in progress finish, accepts no new one and waits for n
   await server.stop();
 });
 
-test('returns 431 for more than a thousand headers on every Node.js release, and drops none of a thousand', async () => {
+test('returns 431 for more than a thousand headers on every Node.js release, and accepts a thousand', async () => {
   const server = await serve((request, response) => response.end(String(Object.keys(request.headers).length)), {
     port: 0,
     host: '127.0.0.1',
@@ -48,7 +49,7 @@ test('returns 431 for more than a thousand headers on every Node.js release, and
   await server.stop();
 });
 
-test('clients that keep sending during restarts lose no request', async () => {
+test('restarts lose no request of clients that keep sending', async () => {
   let requests = 0;
   const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
   const start = () =>
@@ -58,8 +59,8 @@ test('clients that keep sending during restarts lose no request', async () => {
   let isOver = false;
 
   /**
-   * Sends requests one after the other on a keep-alive connection, and switches to the new server when the old one
-   * closes the connection.
+   * Sends requests one after the other on a keep-alive connection. Connects to the new server when the old one closes
+   * the connection.
    */
   async function client(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -119,7 +120,7 @@ test('stop closes a request that does not end after the drain time', async () =>
   expect(await answer).toBe('cut');
 });
 
-test('a port in use is an error at startup', async () => {
+test('fails at startup if the port is in use', async () => {
   const options = { host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 0 };
   const first = await serve(() => {}, { ...options, port: 0 });
   await expect(serve(() => {}, { ...options, port: first.port })).rejects.toThrow('EADDRINUSE');

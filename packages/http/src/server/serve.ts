@@ -7,18 +7,18 @@ import type { PageRoute } from '../route/page-route.ts';
 import { createConnectionDrain } from './drain-connections.ts';
 
 export interface ServeOptions extends ListenOptions {
-  /** How long requests in progress may take to finish after stopping began. */
+  /** How long requests in progress may take to finish after stopping begins. */
   drainTimeoutMs: number;
-  /** How long new connections are still served after stopping began, each with one response. Default 0. */
+  /** How long new connections are still accepted after stopping begins, each for one response. Default: 0. */
   stopGraceMs?: number;
 }
 
 const maxHeaders = 1000;
 
 /**
- * Whether a request has more than 1,000 headers. Node.js 20 silently drops headers after its own limit, and newer
+ * Returns whether a request has more than 1,000 headers. Node.js 20 silently drops headers beyond its limit, and newer
  * releases reject the request. To behave the same on every release, set a server's `maxHeadersCount` to 0 (no limit)
- * and answer such a request with 431.
+ * and respond to such a request with 431.
  */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * maxHeaders;
 
@@ -37,13 +37,13 @@ export async function serve(
   });
   server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: stopGraceMs, timeoutMs: drainTimeoutMs });
-  // Longer than the idle timeout of common load balancers, so that they close idle connections first.
+  // This is longer than the idle timeout of common load balancers, so that they close idle connections first.
   server.keepAliveTimeout = 75_000;
   server.requestTimeout = 60_000;
   return { port: await listen(server, where), stop: connections.drain };
 }
 
-/** `/_liveness`, `/_readiness` and `/metrics` on the service's own port. */
+/** Creates `/_liveness`, `/_readiness` and `/metrics` on the port of the service. */
 export function createHealthPages(health: Health): PageRoute[] {
   return ['/_liveness', '/_readiness', '/metrics'].map((path) => ({
     path,
@@ -68,8 +68,8 @@ export function createSecurityHeaders(): (response: ServerResponse) => void {
 }
 
 /**
- * Records the headers that helmet sets. They are the same for every request, and helmet would run fourteen functions
- * for each.
+ * Returns the headers that helmet sets. They are the same for every request, and helmet would run fourteen functions
+ * each time.
  */
 function constantHeaders(): [string, string][] {
   const headers: [string, string][] = [];

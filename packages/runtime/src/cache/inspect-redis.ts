@@ -6,23 +6,26 @@ import type { RedisConnection } from './redis-config.ts';
 /** What a Redis server reports about itself. Sizes are in bytes. */
 export interface RedisInfo {
   version: string;
-  /** A replica does not accept writes. */
+  /** True if the server is a replica, which does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
-  /** Memory limit of Redis. 0 means that only the machine's memory is the limit. */
+  /** The memory limit of Redis. 0 means that only the memory of the machine limits it. */
   maxMemory: number;
-  /** The eviction policy when the memory is full, for example `noeviction`. */
+  /** The policy that applies when the memory is full, for example `noeviction`. */
   policy: string;
   /** The memory of the machine, or 0 if unknown. */
   machineMemory: number;
   /**
-   * Whether the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
+   * True if the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
    * writes.
    */
   isSaved: boolean;
 }
 
-/** Queries the server, or one node of a cluster, once. @throws the driver's error if the server does not respond. */
+/**
+ * Queries the server, or one node of a cluster, once.
+ * @throws the driver's error if the server does not respond
+ */
 export async function inspectRedis(connection: RedisConnection, timeoutMs: number): Promise<RedisInfo> {
   const client = createRedisClient(connection, {
     commandTimeout: timeoutMs,
@@ -30,7 +33,7 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
     maxRetriesPerRequest: 1,
     retryStrategy: () => 100,
   });
-  // A command's error only says that the command was abandoned. The connection error has the cause.
+  // The error of a command says only that it was abandoned. The connection error contains the cause.
   let lastError: unknown;
   client.on('error', (error) => {
     lastError = error;

@@ -6,7 +6,7 @@ import type { KeyValueStore } from './key-value.ts';
 import { createRedisStore } from './redis.ts';
 
 const logger = createLogger('test', 'error');
-/** The limits are generous because these tests are about commands, not about timing on a busy machine. */
+/** The time limits are long, because these tests are about commands and not about timing on a busy machine. */
 const redisOptions = () => ({
   ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
 });
@@ -138,7 +138,7 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
   });
 });
 
-test('two clients of one Redis share values and messages only if their prefixes are equal', async () => {
+test('two clients of one Redis server share values and messages only if their prefixes are equal', async () => {
   const { redisUrl } = testServers();
   const options = redisOptions();
   const stores = await Promise.all(
@@ -168,7 +168,7 @@ test('two clients of one Redis share values and messages only if their prefixes 
   }
 });
 
-test('the store in this process evicts old entries at its limit', async () => {
+test('the in-process store evicts old entries at its limit', async () => {
   const store = createInProcessStore({ maxEntries: 2 });
   for (const key of ['a', 'b', 'c']) await store.set(key, key, 60);
   expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);

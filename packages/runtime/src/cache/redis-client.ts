@@ -33,10 +33,10 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         ...server,
         sentinels: nodes,
         name: sentinel.master,
-        // Follow failover messages of the sentinels in addition to broken connections.
+        // Use the failover messages of the sentinels in addition to broken connections.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
-        // The driver's other limits apply to the server only. Without this one, a sentinel that does not respond would
+        // The driver's other limits apply only to the server. Without this one, a sentinel that does not respond would
         // block indefinitely.
         sentinelCommandTimeout: options.connectTimeout,
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
@@ -47,17 +47,16 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
 }
 
 /**
- * Reconnects when the driver gives up permanently. The driver does so if sentinels announce a new server while it is
+ * Reconnects when the driver gives up permanently. It does so if sentinels announce a new server while the driver is
  * asking them for one, which is exactly what happens when a server fails.
- *
- * @returns a function that ends the connection.
+ * @returns a function that ends the connection
  */
 export function keepConnected(client: RedisClient, retryDelayMs: number): () => void {
   let isStopped = false;
   client.on('end', () => {
     if (isStopped) return;
     setTimeout(() => {
-      // The outcome is reported by events.
+      // Events report whether this succeeds.
       if (!isStopped) client.connect().catch(() => {});
     }, retryDelayMs);
   });

@@ -4,7 +4,7 @@ import { createRedisStore } from './redis.ts';
 import { toRedisConnection } from './redis-config.ts';
 
 const { authorityFile, otherAuthorityFile } = testCertificates;
-/** A TLS client begins with the type of its first message, 22 for a handshake. */
+/** The first byte that a TLS client sends is the type of its message, which is 22 for a handshake. */
 const handshake = String.fromCharCode(22);
 
 test.each([
@@ -79,7 +79,7 @@ test.each([
 });
 
 describe('a Redis server with TLS', () => {
-  /** Returns `ready` if the first connection succeeded, or its error code. */
+  /** Tries to connect. Returns `ready` if the first connection succeeded, or its error code. */
   async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
     const target = new URL(testServers().redisUrl);
     const behind = { host: target.hostname, port: Number(target.port || 6379) };
@@ -114,7 +114,7 @@ describe('a Redis server with TLS', () => {
     expect(await tried(certificate, file)).toBe(code);
   });
 
-  test('gets a handshake and no command when it has no certificate', async () => {
+  test('receives a TLS handshake but no command when it has no certificate', async () => {
     expect(await tried(null, authorityFile)).not.toBe('ready');
   });
 });

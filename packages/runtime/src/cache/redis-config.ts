@@ -56,7 +56,7 @@ type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<
 export interface RedisConnection {
   /** The server, some nodes of the cluster, or the sentinels. */
   nodes: { host: string; port: number }[];
-  /** If present, the nodes are sentinels that monitor the server with this name. */
+  /** If present, the nodes are sentinels that monitor the server of this name. */
   sentinel?: { master: string };
   isCluster?: true;
   /** Returns the current credentials for the server and the sentinels. */
@@ -70,7 +70,7 @@ export interface RedisConnection {
   tls?: ReloadingTls;
 }
 
-/** The names match the driver's options. */
+/** Credentials for the server and the sentinels, with the names of the driver's options. */
 export interface RedisCredentials {
   username?: string;
   password?: string;
@@ -79,7 +79,7 @@ export interface RedisCredentials {
 
 /**
  * Returns the connection for the settings, or undefined if they do not configure one.
- * @throws ConfigError with all invalid combinations. It never contains the URL, which may include a password.
+ * @throws ConfigError with all invalid combinations. It never contains the URL, which can include a password.
  */
 export function toRedisConnection(config: RedisConfig): RedisConnection | undefined {
   const problems: string[] = [];
@@ -90,7 +90,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
       'REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted',
     );
   }
-  // Parameters are rejected because ignoring, for example, `?tls=true` would be dangerous.
+  // Parameters of the URL are rejected, because it would be dangerous to ignore one such as `?tls=true`.
   if (redisUrl?.includes('?'))
     problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPemFile('REDIS_CA_FILE', redisCaFile, problems);

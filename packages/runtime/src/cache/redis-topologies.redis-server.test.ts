@@ -38,7 +38,7 @@ async function open(config: Parameters<typeof toRedisConnection>[0], log = logge
 const counters = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, at) => ({ key, by: at, atLeast: 0, ttlSeconds: 60 }));
 const urlOf = (...nodes: OwnRedis[]) => `redis://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
-/** Uses every command of the store once. */
+/** Checks that the store works by using every command once. */
 async function expectToWork(store: KeyValueStore): Promise<void> {
   await store.set('key', 'value', 60);
   expect(await store.get('key')).toBe('value');
@@ -75,7 +75,7 @@ itWithRedis('a cluster distributes the keys of one call over several nodes', asy
   expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
 });
 
-/** The cluster bus is on a custom port instead of the default offset of 10000. */
+/** Connects two nodes to a cluster. Its bus uses a custom port instead of the default offset of 10000. */
 async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
   const bus = (await other.client.config('GET', 'cluster-port')) as string[];
   await first.client.call('CLUSTER', 'MEET', '127.0.0.1', other.port, bus[1] ?? '');
@@ -111,7 +111,7 @@ async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis
   return { master, replica, sentinel };
 }
 
-/** Connects through the sentinel on this port. */
+/** Settings for connecting through the sentinel on this port. */
 const bySentinel = (port: number) => ({
   redisUrl: `redis://127.0.0.1:${port}`,
   redisMode: 'sentinel' as const,
@@ -127,7 +127,7 @@ async function expectReplicaToWork(store: KeyValueStore, replica: OwnRedis): Pro
       () => false,
     );
   await eventually(after, { what: 'the replica' });
-  // The sentinel announces the failover again, and the driver then reconnects once more.
+  // The sentinel announces the failover a second time, and the driver reconnects again.
   await eventually(() => expectToWork(store), { what: 'the store' });
   expect(await replica.client.get('millrace:after')).toBe('failover');
 }
@@ -158,7 +158,7 @@ itWithRedis('follows the sentinels when they announce a new server during a look
   try {
     const store = await open(bySentinel(proxy.port));
     await expectToWork(store);
-    // Messages that the sentinel sends on its own arrive, while responses to lookups are delayed.
+    // Messages that the sentinel publishes arrive, while responses to lookups are delayed.
     proxy.holdNew();
     await master.kill();
     const named = () => sentinel.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'events');

@@ -57,14 +57,14 @@ describe.each(faults)('while Redis %s', (_, fault) => {
     await store.subscribe('channel', (message) => void received.push(message));
     await expectMessages(received);
     await fault();
-    // Both connections are closed: the one for commands and the one for subscriptions.
+    // Both connections must be closed: the one for commands and the one for subscriptions.
     await eventually(() => store.get('key').catch(() => !store.isHealthy()), { what: 'The loss of the connection' });
     await proxy.pass();
     await expectHealth(true);
     await expectMessages(received);
   });
 
-  test('a subscription created during the fault receives messages afterwards', async () => {
+  test('a subscription created during the fault receives messages after the fault', async () => {
     await fault();
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
@@ -73,7 +73,7 @@ describe.each(faults)('while Redis %s', (_, fault) => {
   });
 });
 
-test('a subscriber detects a silently lost connection without sending a command', async () => {
+test('a subscriber detects a silently lost connection although it sends no commands', async () => {
   const received: string[] = [];
   await store.subscribe('channel', (message) => void received.push(message));
   await expectMessages(received);
@@ -109,7 +109,7 @@ test('a stopped store rejects commands and does not reconnect', async () => {
   expect(store.isHealthy()).toBe(false);
 });
 
-/** Passes once a message published through the direct connection arrives. */
+/** Waits until a message published through the direct connection arrives. */
 async function expectMessages(received: string[]): Promise<void> {
   const message = randomUUID();
   await eventually(

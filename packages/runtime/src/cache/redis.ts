@@ -12,13 +12,18 @@ import {
 } from './redis-client.ts';
 import { type RedisConnection, toRedisConnection } from './redis-config.ts';
 
-/** Interval of pings on a subscriber connection. Without them, a silently lost connection would never be detected. */
+/**
+ * The interval of pings on a subscriber connection. Without them, a silently lost connection would never be detected.
+ */
 const subscriberPingMs = 5000;
 
-/** Delay before the first reconnect attempt. It grows with each failed attempt. */
+/** The delay before the first attempt to reconnect. It grows with each failed attempt. */
 const firstRetryMs = 100;
 
-/** A script instead of a pipeline: for the server it is one command with one response and one time limit. */
+/**
+ * This is a script instead of a pipeline, so that it is one command for the server, with one response and one time
+ * limit.
+ */
 const addToCountersScript = `
 local counts = {}
 for i, key in ipairs(KEYS) do
@@ -39,9 +44,10 @@ function connectionTo(redisUrl: string): RedisConnection {
 }
 
 /**
- * Stores values in Redis. Commands fail immediately while the connection is down (no offline queue), and after
- * `commandTimeoutMs` if the server does not respond, so a Redis outage delays a request by milliseconds instead of
- * failing it. A connection that stays silent for `silenceTimeoutMs` while a response is due is closed and opened again.
+ * Stores values in Redis. Commands fail immediately while the connection is down (without an offline queue), and after
+ * `commandTimeoutMs` if the server does not respond. A Redis outage therefore delays a request by milliseconds instead
+ * of failing it. A connection that sends nothing for `silenceTimeoutMs` while a response is due is closed and opened
+ * again.
  */
 export function createRedisStore(
   addressOrConnection: string | RedisConnection,
@@ -52,8 +58,8 @@ export function createRedisStore(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
-    // The driver waits this long for the other side to close a connection, even a broken one, and delays the end of the
-    // process.
+    // The driver waits this long for the other side to close a connection, even a broken one, which delays the end of
+    // the process.
     disconnectTimeout: 100,
     socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,
@@ -121,17 +127,17 @@ interface Subscriber {
   stop(): void;
 }
 
-/** Keeps subscriptions over reconnects. They can be created before the first connection. */
+/** Creates a connection whose subscriptions survive reconnects. They can be created before the first connection. */
 function createSubscriber(connection: RedisConnection, options: ClientOptions): Subscriber {
   const client = createRedisClient(connection, {
     ...options,
     commandTimeout: undefined,
-    // The driver's own resubscription creates an unhandled promise. Its rejection would end the process if the client
-    // is stopped in the meantime.
+    // When the driver subscribes again itself, it creates a promise that nothing handles. If the client is stopped in
+    // the meantime, its rejection would end the process.
     autoResubscribe: false,
   });
   const disconnect = keepConnected(client, firstRetryMs);
-  // Each subscription adds a listener, and their number is not limited.
+  // The number of subscriptions is not limited, and each one adds a listener.
   client.setMaxListeners(0);
   // The connection for commands already reports these errors.
   client.on('error', () => {});

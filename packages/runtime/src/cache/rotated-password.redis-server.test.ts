@@ -36,7 +36,7 @@ itWithRedis.each([
     (password: string) => password,
     () => ({ REDIS_URL: `redis://${place()}`, REDIS_MODE: 'cluster', REDIS_PASSWORD_FILE: secret.file('redis') }),
   ],
-])('keeps open connections, and uses the new password for new ones: %s', async (_, how, textOf, settings) => {
+])('keeps open connections to Redis, and uses the new password for new ones: %s', async (_, how, textOf, settings) => {
   server = await startOwnRedis({ password: 'first', ...how });
   if ('settings' in how) await server.client.cluster('ADDSLOTSRANGE', 0, 16_383);
   secret = mountSecret({ redis: textOf('first') });
@@ -94,7 +94,7 @@ itWithRedis('rotates the passwords of sentinels and server without a restart', a
     await keepLogs(logger, async () => {
       await sentinel.client.acl('SETUSER', 'default', 'resetpass', '>watcher-two');
       await cut(sentinel);
-      // The address of the server is known, so the sentinel is not needed yet.
+      // The driver already knows the address of the server, so it does not need the sentinel yet.
       expect(await works()).toBe(true);
       await cut(server);
       await eventually(async () => (await refusals(sentinel)) > 0, { what: 'a refusal by the sentinel' });
@@ -136,7 +136,7 @@ itWithRedis(
       await store.subscribe('channel', (message) => void heard.push(message));
       await expectToHear('first');
       await keepLogs(logger, async () => {
-        // This command closes connections with subscriptions.
+        // This command also closes connections with subscriptions.
         await server.client.acl('SETUSER', 'default', 'resetchannels');
         await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
           what: 'a denied command',

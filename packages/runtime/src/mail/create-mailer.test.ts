@@ -15,7 +15,7 @@ import type { Mailer } from './mailer.ts';
 let server: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
-// Captures log lines at the logger.
+// The lines that the logger writes.
 const lines: unknown[] = [];
 const logger = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
 const metrics = createMetrics({ withProcessMetrics: false });
@@ -106,7 +106,7 @@ test('reads an SMTP URL from a file for each mail, so that the password can chan
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     expect(lines).toEqual([['SMTP_URL is no longer a valid URL; keeping the previous one']]);
     secret.exchange({ smtp: addressWith('wrong') });
-    // The refusal is not caused by the recipient, so the mail can be retried.
+    // The recipient did not cause the refusal, so the email can be sent again.
     expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });
     secret.exchange({ smtp: addressWith('second') });
     const sent = await Promise.all(Array.from({ length: 8 }, () => own.send(mail)));

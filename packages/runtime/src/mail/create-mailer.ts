@@ -4,7 +4,7 @@ import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
 import { createReloadingTransport } from './reloading-transport.ts';
 
 /**
- * Sends mail over SMTP with a small connection pool. Addresses and contents are never logged. Server responses may
+ * Sends email over SMTP with a small connection pool. Addresses and contents are never logged. Server responses can
  * quote them, so only the response code is kept.
  */
 export function createMailer(
@@ -35,12 +35,12 @@ async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
   } catch (error) {
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
     const name = typeof code === 'string' ? code : 'UNKNOWN';
-    // The refusal is not about this mail. It can be sent once the password is correct.
+    // The refusal is not about this email, which can be sent once the password is right.
     if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
     if (typeof responseCode === 'number' && responseCode >= 400) {
       return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };
     }
-    // The library rejected the address before offering it to the server.
+    // The library rejected the address before sending it to the server.
     if (name === 'EENVELOPE') return { result: 'refused', isPermanent: true, code: name };
     return { result: 'unreachable', code: name };
   }

@@ -7,17 +7,18 @@ export interface Mail {
   subject: string;
   text: string;
   html?: string;
-  /** Images used by the HTML as `<img src="cid:…">`. */
+  /** Images that the HTML shows with `<img src="cid:…">`. */
   attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
-  /** Headers in addition to the standard ones. */
+  /** Headers that are sent in addition to the standard ones. */
   headers?: Record<string, string>;
 }
 
 /**
  * The result of one attempt.
+ *
  * - `accepted`: the server has accepted the message.
- * - `refused`: the server rejected it. `isPermanent` is true if a retry would fail too (5xx), for example for an
- *   unknown mailbox. A wrong password is not permanent.
+ * - `refused`: the server rejected the message. `isPermanent` is true if another attempt would fail too (5xx), for
+ *   example for an unknown mailbox. A wrong password is not permanent.
  * - `unreachable`: no server responded, the connection broke, or the time limit passed. If the connection broke after
  *   the last line of the message, it is unknown whether the message was sent.
  */
@@ -27,7 +28,7 @@ export type MailOutcome =
   | { result: 'unreachable'; code: string };
 
 export interface Mailer {
-  /** Makes one attempt and returns its result, at the latest after the time limit. Never throws. */
+  /** Makes one attempt to send an email, and returns the result within the time limit. Never throws. */
   send(mail: Mail): Promise<MailOutcome>;
   /** Closes idle connections. Call it when no `send` is in progress. */
   stop(): Promise<void>;
@@ -35,12 +36,12 @@ export interface Mailer {
 
 export interface SmtpSettings {
   /**
-   * `smtp://user:password@host:587` or `smtps://…`, optionally followed by nodemailer options as a query string. A
-   * function is called for each mail and returns the current URL.
+   * The server: `smtp://user:password@host:587` or `smtps://…`, optionally with nodemailer options as a query string. A
+   * function is called for each email and returns the current URL.
    */
   url: string | (() => string);
-  /** The sender, `Millrace <no-reply@example.com>` or a plain address. */
+  /** The sender: `Millrace <no-reply@example.com>`, or only an address. */
   from: string;
-  /** The time limit of one attempt, from the first lookup to the last response, in milliseconds. */
+  /** The time limit of one attempt, from the DNS lookup to the last response, in milliseconds. */
   timeoutMs: number;
 }

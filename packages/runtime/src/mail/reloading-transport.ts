@@ -1,10 +1,10 @@
-// Creates a mail transport that reads the current SMTP credentials for each mail.
+// Creates a mail transport that reads the current SMTP credentials for each email.
 
 import { createTransport } from 'nodemailer';
 import type { Logger } from '../logger.ts';
 import type { SmtpSettings } from './mailer.ts';
 
-/** Enough to send twenty invites within a second, but few enough for servers that limit connections. */
+/** This is enough to send twenty invites within a second, but not too many for servers that limit connections. */
 const maxConnections = 5;
 
 type Transport = ReturnType<typeof openTransport>;
@@ -12,7 +12,7 @@ type Transport = ReturnType<typeof openTransport>;
 interface Pool {
   url: string;
   transport: Transport;
-  /** The number of mails in progress. */
+  /** The number of emails in progress. */
   busy: number;
 }
 
@@ -31,7 +31,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
     const address = read();
     if (address === current.url || address === refused) return current;
     if (!isAddress(address)) {
-      // Warn once per content of the file, because the error may be permanent.
+      // Warn once for each content of the file, because the error may be permanent.
       refused = address;
       logger.warn('SMTP_URL is no longer a valid URL; keeping the previous one');
       return current;
@@ -43,7 +43,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
   }
 
   return {
-    /** Closes connections to a former URL when the last mail on them is done. */
+    /** Runs `send`. Connections to a former URL are closed when no email uses them any more. */
     async use<T>(send: (transport: Transport) => Promise<T>): Promise<T> {
       const pool = latest();
       pool.busy += 1;

@@ -15,7 +15,10 @@ const quietMs = 60_000;
  */
 export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
 
-/** Counts spans that do not reach the collector, and logs a warning at most once a minute per reason. */
+/**
+ * Creates a function that counts spans which do not reach the collector, and logs at most one warning per minute and
+ * reason.
+ */
 export function createLostSpanReporter({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
   const lost = metrics.counter(
     'millrace_trace_spans_lost_total',

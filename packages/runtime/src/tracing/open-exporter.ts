@@ -1,6 +1,5 @@
 /**
- * Exports spans to the collector. Its libraries are large, so this file is only imported when a collector is
- * configured.
+ * Exports spans to the collector. Its libraries are large, so this file is imported only if a collector is configured.
  */
 
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -52,17 +51,19 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
         },
       };
     },
-    // Rejected spans have already been counted, and a stopping service has nothing to add.
+    // Rejected spans have already been counted, and nothing more can be done about them when the service stops.
     stop: () => provider.shutdown().catch(() => {}),
   };
 }
 
-/** The maximum number of queued spans. More are dropped, so that a slow collector does not use memory. */
+/**
+ * The maximum number of spans in the queue. Further spans are dropped, so that a slow collector does not use up memory.
+ */
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
 /**
- * Queues ended spans and exports them in batches, one after the other. It counts the queued spans itself, because the
- * library drops spans silently.
+ * Queues spans that have ended and exports them in batches, one after the other. Counts the queued spans itself,
+ * because the library drops spans without reporting it.
  */
 function createSpanQueue(exporter: SpanExporter, reportLost: ReportLostSpans): SpanProcessor {
   let waiting = 0;

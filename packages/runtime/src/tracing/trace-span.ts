@@ -1,13 +1,13 @@
-/** The span interface, and the `traceparent` header that passes a span on. */
+/** The interface of a span, and the header `traceparent` with which a trace continues in another program. */
 
 import type { SpanContext } from '@opentelemetry/api';
 
-/** Values that identify no person: no distinct ids, event names, properties or keys. */
+/** Values that do not identify a person. They must not contain distinct IDs, event names, properties or keys. */
 export type TraceAttributes = Record<string, string | number | boolean>;
 
 export interface TraceSpanStart {
   kind: 'server' | 'consumer' | 'internal';
-  /** The parent span. Without it, the span starts a new trace. */
+  /** The parent span. If absent, the span starts a new trace. */
   parent?: SpanContext | undefined;
   /** Related spans. */
   links?: SpanContext[];
@@ -27,17 +27,18 @@ export interface TraceSpan {
 }
 
 /**
- * Returns the duration of a step in milliseconds as an attribute, for steps where a separate span would cost too much.
+ * Returns the duration of a step in milliseconds as an attribute. For steps for which a separate span would cost too
+ * much.
  */
 export function stepAttribute(name: string, startedAt: number): TraceAttributes {
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
 }
 
-/** Version 00 of the W3C Trace Context recommendation. Ids of all zeros mean that there is no trace. */
+/** Matches version 00 of the W3C Trace Context recommendation. IDs of all zeros mean that there is no trace. */
 const traceparent = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/;
 const sampledFlag = 1;
 
-/** Returns null if the header is missing or invalid. */
+/** Parses a `traceparent` header. Returns null if it is missing or invalid. */
 export function parseTraceparent(text: string): SpanContext | null {
   const [, traceId, spanId, flags] = traceparent.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined) return null;
@@ -48,5 +49,5 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext):
   return `00-${traceId}-${spanId}-0${traceFlags & sampledFlag}`;
 }
 
-/** Whether a caller has already decided to record this trace. */
+/** Returns whether a caller has already decided to record this trace. */
 export const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & sampledFlag) === sampledFlag;

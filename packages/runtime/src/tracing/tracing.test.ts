@@ -37,12 +37,12 @@ async function traceTo(mayAnswer: Promise<void>) {
   };
 }
 
-test('creates no tracing without a collector', async () => {
+test('creates no tracing if no collector is configured', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   expect(await createTracing('test', { traceSampleRatio: 1 }, { logger, metrics })).toBeNull();
 });
 
-test('counts spans that the collector rejects, logs one warning, and does not wait for the collector when stopping', async () => {
+test('counts spans that the collector rejects, logs one warning, and stops without waiting for the collector', async () => {
   const { trace, requestCount, lost, stop } = await traceTo(Promise.resolve());
   trace(3);
   await eventually(() => warnings.length > 0, { what: 'the warning' });
@@ -54,7 +54,7 @@ test('counts spans that the collector rejects, logs one warning, and does not wa
   await stop();
 });
 
-test('counts spans that exceed the queue, with one warning', async () => {
+test('counts spans that do not fit into the queue, and logs one warning', async () => {
   let answer = () => {};
   const mayAnswer = new Promise<void>((resolve) => {
     answer = resolve;

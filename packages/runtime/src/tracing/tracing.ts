@@ -1,4 +1,4 @@
-/** Tracing of a process: whether a collector is configured, which work is traced, and how often. */
+/** Tracing of a process: whether a collector is configured, what is traced, and how often. */
 
 import { Type } from 'typebox';
 import type { Stoppable } from '../lifecycle.ts';
@@ -9,26 +9,25 @@ import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
 
 export interface Tracing extends Stoppable {
   /**
-   * Decides whether to trace one piece of work. It is called for each, so it must be cheap.
-   * @param isRequested whether a trusted caller has already decided to trace it.
+   * Decides whether to trace a piece of work. It is called for each one, so it must be fast.
+   * @param isRequested true if a trusted caller has already decided to trace it
    */
   shouldTrace(isRequested: boolean): boolean;
-  /** Whether external callers may decide. */
+  /** True if external callers can decide whether work is traced. */
   trustsParent: boolean;
   start(name: string, start: TraceSpanStart): TraceSpan;
 }
 
 /**
- * Limits the number of traces, because more are not useful and a trusted caller must not be able to overload the
+ * The maximum number of traces per second. More are not useful, and a trusted caller must not be able to overload the
  * process.
  */
 const maxTracesPerSecond = 50;
 
 /**
  * Creates OpenTelemetry traces and sends them to a collector in the background. Spans that the collector does not
- * accept are counted and lost, without affecting anything else.
- *
- * @returns null if no collector is configured. The tracing libraries are then not loaded.
+ * accept are counted and lost, without any other effect.
+ * @returns null if no collector is configured. The tracing libraries are not loaded in that case.
  */
 export async function createTracing(
   service: string,
@@ -70,7 +69,7 @@ export function createTraceLimit(perSecond: number, now: () => number = () => pe
   };
 }
 
-/** Where to send traces. Spread into a service's config schema. */
+/** The setting for the collector to which traces are sent. Spread it into the config schema of a service. */
 export const tracingConfigFields = {
   otelExporterOtlpEndpoint: Type.Optional(
     Type.String({
@@ -81,7 +80,7 @@ export const tracingConfigFields = {
   ),
 } as const;
 
-/** Which work to trace, for the service that starts traces. */
+/** Settings that decide what is traced, for the service that starts traces. */
 export const traceSamplingConfigFields = {
   traceSampleRatio: Type.Number({
     minimum: 0,
@@ -103,5 +102,5 @@ interface TracingConfig {
   readonly traceTrustParent?: boolean;
 }
 
-/** Whether a collector is configured. */
+/** Returns whether a collector is configured. */
 export const isTraced = ({ otelExporterOtlpEndpoint: endpoint }: TracingConfig) => endpoint !== undefined;

@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { resetConnectionBuffers } from './connection.ts';
 
-/** A proxy to the broker that can cut off a response in the middle, as when the broker's machine dies. */
+/** A proxy to the broker that can cut off a response in the middle, as if the broker's machine died. */
 async function startCuttingProxy() {
   const { targetHost: host, targetPort } = serverAddress('kafka');
   let passes = Number.POSITIVE_INFINITY;
@@ -55,7 +55,8 @@ test('a partial response from a cut connection does not affect the next connecti
   try {
     await admin.connect();
     const known = await admin.describeCluster();
-    // Cut positions: within the length field, after it, and within the content.
+    // The number of bytes after which the response is cut off: within the length field, after it, and within the
+    // content.
     for (const [index, bytes] of [2, 4, 6, 30].entries()) {
       proxy.cutAfter(bytes);
       // `describeCluster` usually sends two requests, and kafkajs hides the error of the second one.

@@ -11,12 +11,15 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
  * Reason: kafkajs 2.2.4 keeps using a connection whose requests time out. When a broker disappears without closing it
  * (pulled cable, frozen machine), kafkajs would wait about 15 minutes for TCP to give up. Relies on: the public setting
  * `socketFactory`; on `network.request_timeout` naming the broker by the host and port that the socket was requested
- * for; and on kafkajs reconnecting after a socket error. Witness: tracked-sockets.kafka.test.ts, and with complete logs
- * event-log.faults.kafka.test.ts. May go: when the client gives up a connection that does not respond.
+ * for; and on kafkajs reconnecting after a socket error. Test: tracked-sockets.kafka.test.ts, and with complete logs
+ * event-log.faults.kafka.test.ts. Remove it when the client gives up a connection that does not respond.
  */
 interface TrackedSockets {
   socketFactory: ISocketFactory;
-  /** Closes all connections, or those to one `host:port`. kafkajs sees a connection error and reconnects. */
+  /**
+   * Closes all connections, or those to one `host:port`. To kafkajs, this is a connection error, after which it
+   * reconnects.
+   */
   destroy(reason: string, broker?: string): void;
   /** Closes all connections and prevents new ones, so that retries of kafkajs fail. */
   retire(reason: string): void;
@@ -64,7 +67,7 @@ export function createTrackedSockets(
 
 function failedSocket(reason: string): net.Socket {
   const socket = new net.Socket();
-  // Deferred until kafkajs has attached its listeners.
+  // Wait until kafkajs has attached its listeners.
   setImmediate(() => socket.destroy(new Error(reason)));
   return socket;
 }
@@ -85,8 +88,8 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
  * first bytes of the next connection as the rest. From then on it reads sizes at wrong positions. Requests get no
  * response, or a `RangeError` is thrown in a socket listener, where it cannot be caught and ends the process. Relies
  * on: `connect` of a connection, which is called for each new socket, and its fields `chunks`, `bytesBuffered` and
- * `bytesNeeded`, which describe the received and the expected bytes. Witness: connection-buffers.kafka.test.ts. If
- * kafkajs changes, `resetConnectionBuffers` throws at start. May go: when kafkajs discards these bytes
+ * `bytesNeeded`, which describe the received and the expected bytes. Test: connection-buffers.kafka.test.ts. If
+ * kafkajs changes, `resetConnectionBuffers` throws at start. Remove it when kafkajs discards these bytes
  * (https://github.com/tulios/kafkajs/issues/715).
  */
 
@@ -95,8 +98,8 @@ const sizeBytes = 4;
 let isCorrected = false;
 
 /**
- * Installs the correction, once per process.
- * @throws Error when the kafkajs version is not the supported one
+ * Installs this patch, once per process.
+ * @throws Error if the version of kafkajs is not supported
  */
 export function resetConnectionBuffers(): void {
   if (isCorrected) return;
@@ -117,8 +120,8 @@ export function resetConnectionBuffers(): void {
  * It sets the timer with a negative delay, that is every millisecond. A process with a few idle connections spends
  * several percent of a core on it, and newer Node versions warn about the delay. The timer is only needed while
  * requests wait to be sent, or for the end of throttling. This patches the class accordingly, once per process. Relies
- * on: the request queue's `pending` and `scheduleCheckPendingRequests`. Witness: request-queue-timer.test.ts. If
- * kafkajs changes, `stopIdleRequestQueueTimer` throws at start. May go: when kafkajs fixes it
+ * on: the request queue's `pending` and `scheduleCheckPendingRequests`. Test: request-queue-timer.test.ts. If
+ * kafkajs changes, `stopIdleRequestQueueTimer` throws at start. Remove it when kafkajs fixes it
  * (https://github.com/tulios/kafkajs/issues/1751).
  */
 
@@ -145,8 +148,8 @@ export function stopIdleRequestQueueTimer(): void {
  * Reason: kafkajs logs every retry, rebalance and first coordinator lookup as an error. This package itself logs what
  * matters to an operator (unreachable, recovered, crashed permanently). Messages of kafkajs are therefore logged at
  * `debug`, with one exception: a failure of one of our listeners, which would otherwise go unnoticed. Relies on: the
- * text of the message about a failed listener, and the names of log fields that may contain records. Witness:
- * kafka-logging.test.ts. May go: when the client throws the errors of listeners where callers can see them.
+ * text of the message about a failed listener, and the names of log fields that may contain records. Test:
+ * kafka-logging.test.ts. Remove it when the client throws the errors of listeners where callers can see them.
  */
 export function kafkaLogCreator(logger: Logger): logCreator {
   return () =>

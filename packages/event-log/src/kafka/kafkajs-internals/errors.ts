@@ -1,7 +1,7 @@
 /**
  * Reason: kafkajs treats some errors as final that only mean that no broker responded, and stops its consumer
- * permanently. Relies on: the names of kafkajs errors, their `cause`, and the text of one plain `Error`. Witness:
- * is-broker-unreachable.test.ts. May go: when the client retries until brokers are back.
+ * permanently. Relies on: the names of kafkajs errors, their `cause`, and the text of one plain `Error`. Test:
+ * is-broker-unreachable.test.ts. Remove it when the client retries until brokers are back.
  */
 
 const names = new Set([
@@ -13,7 +13,7 @@ const names = new Set([
   'KafkaJSRequestTimeoutError',
   'KafkaJSLockTimeout',
 ]);
-/** Message of the plain `Error` that kafkajs throws when a connection was lost between two of its steps. */
+/** The message of the plain `Error` that kafkajs throws if a connection was lost between two of its steps. */
 const lostBetween = 'Broker not connected';
 
 /**
@@ -29,20 +29,20 @@ export function isBrokerUnreachable(error: unknown): boolean {
 /**
  * Reason: a new topic is not known to every broker immediately. kafkajs fails permanently with some of the resulting
  * errors, and does not recognize one of them. Relies on: the field `type` of its protocol errors, the name
- * `KafkaJSMetadataNotLoaded`, and `fetchTopicOffsets` reading `partitions` of undefined. Witness:
- * is-leader-missing.test.ts. May go: when kafkajs retries requests about a topic that has no leader yet.
+ * `KafkaJSMetadataNotLoaded`, and `fetchTopicOffsets` reading `partitions` of undefined. Test:
+ * is-leader-missing.test.ts. Remove it when kafkajs retries requests about a topic that has no leader yet.
  */
 
-/** Error types of brokers for partitions they do not know yet, or that have no leader yet. */
+/** Error types that brokers return for partitions that they do not know yet, or that have no leader yet. */
 const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 
 /** Returns whether an error or one of its causes means that the request about the topic may succeed a little later. */
 export function isLeaderMissing(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
-    // kafkajs's metadata is out of date. It is read again at the next request.
+    // The metadata in kafkajs is out of date. The next request reads it again.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
-    // kafkajs loaded the metadata of another topic meanwhile, which replaced that of this topic.
+    // In the meantime, kafkajs loaded the metadata of another topic, which replaced that of this one.
     if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;
   }
   return false;

@@ -19,7 +19,7 @@ test.each([
     'a missing response that is marked as final',
     () => new errors.KafkaJSNonRetriableError('x', { cause: new errors.KafkaJSRequestTimeoutError('t') }),
   ],
-])('treats %s as unreachable brokers', (_, error) => {
+])('treats the error %s as unreachable brokers', (_, error) => {
   expect(isBrokerUnreachable(error())).toBe(true);
 });
 

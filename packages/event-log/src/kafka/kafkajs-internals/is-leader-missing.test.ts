@@ -16,19 +16,19 @@ const forgetful = {
 };
 
 /** Error codes: https://kafka.apache.org/protocol#protocol_error_codes */
-test.each([3, 5, 6])('treats error %d of a broker as a leader that is not known yet', (code) => {
+test.each([3, 5, 6])('recognizes a missing leader by broker error %d', (code) => {
   expect(isLeaderMissing(createErrorFromCode(code))).toBe(true);
   expect(isLeaderMissing(new Error('asking', { cause: createErrorFromCode(code) }))).toBe(true);
 });
 
-test("retries when the client has lost the topic's metadata", async () => {
+test('recognizes a missing leader by lost metadata of the topic', async () => {
   const admin = createAdmin({ logger, cluster: forgetful, retry: { retries: 0 } });
   const error = await admin.fetchTopicOffsets('topic').catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TypeError);
   expect(isLeaderMissing(error)).toBe(true);
 });
 
-test('retries when the client has not loaded metadata yet', async () => {
+test('recognizes a missing leader by metadata that is not loaded yet', async () => {
   const cluster = new Cluster({ logger, brokers: ['nowhere:1'] });
   const error = await cluster.findControllerBroker().catch((reason: unknown) => reason);
   expect(isLeaderMissing(error)).toBe(true);
@@ -38,6 +38,6 @@ test.each([
   ['an unauthorized topic', () => createErrorFromCode(29)],
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
-])('does not retry a Kafka request after %s', (_, error) => {
+])('recognizes no missing leader by %s', (_, error) => {
   expect(isLeaderMissing(error())).toBe(false);
 });

@@ -3,7 +3,7 @@ import type { KafkaMessage } from 'kafkajs';
 import { newestLeaderEpoch } from './metadata.ts';
 import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
-/** Decodes a fetched batch with kafkajs's own code. */
+/** Decodes a fetched batch with the code of kafkajs. */
 const kafkajs = createRequire(import.meta.url);
 const Decoder = kafkajs('kafkajs/src/protocol/decoder.js');
 const decodeRecordBatch = kafkajs('kafkajs/src/protocol/recordBatch/v0/decoder.js');
@@ -25,7 +25,7 @@ test('returns the leader epoch of the last message in a Kafka batch', async () =
   expect(newestLeaderEpoch(messages)).toBe(9);
 });
 
-test('returns null without messages and for messages without an epoch', async () => {
+test('returns no leader epoch for an empty batch and for messages without an epoch', async () => {
   expect(newestLeaderEpoch([])).toBeNull();
   const [message] = await fetched(7);
   expect(newestLeaderEpoch([{ ...message, batchContext: undefined } as unknown as KafkaMessage])).toBeNull();

@@ -5,7 +5,7 @@ import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './met
 /**
  * Reason: kafkajs 2.2.4 cannot request log directories from brokers, and a full disk is the most common reason for a
  * broker to stop. Relies on: a client method that creates a cluster, found by the description of its symbol; a cluster
- * that connects and finds its brokers; a broker that selects a request version and sends the request. Witness:
+ * that connects and finds its brokers; a broker that selects a request version and sends the request. Test:
  * log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is affected. May
  * go: when the client supports this request.
  */
@@ -13,9 +13,11 @@ export interface LogDirectory {
   /** ID of the broker that has the directory. */
   broker: number;
   path: string;
-  /** True if the broker has taken the directory offline: its records can be neither read nor written. */
+  /** True if the broker has taken the directory offline. Its records can be neither read nor written. */
   isOffline: boolean;
-  /** Size of its disk and free space, including other users of the disk. Null when the broker cannot determine it. */
+  /**
+   * The size and free space of its disk, which other programs may also use. Null if the broker cannot determine them.
+   */
   space: { totalBytes: number; freeBytes: number } | null;
 }
 
@@ -24,7 +26,10 @@ const ownVersion = 4;
 const apiKey = 35;
 const notAllowed = 31;
 
-/** Reads the log directories of all brokers. @returns null when a broker is too old or denies access. */
+/**
+ * Reads the log directories of all brokers.
+ * @returns null if a broker is too old or denies access
+ */
 export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] | null> {
   const cluster = makeCluster(kafka);
   try {
@@ -79,8 +84,8 @@ async function askBroker({ versions, connectionPool }: Broker, broker: number): 
 }
 
 /**
- * Body of a request (https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs): tags that end the header, null
- * for all topics, no tags.
+ * The body of a request (https://kafka.apache.org/protocol#The_Messages_DescribeLogDirs): the tags that end the header,
+ * null for all topics, and no tags.
  */
 const encodedRequest = Buffer.concat([Buffer.of(0), unsignedVarint(1), Buffer.of(0)]);
 
@@ -102,7 +107,7 @@ function readDirectory(reader: FlexibleReader, broker: number): LogDirectory {
     throw new Error('a broker described topics that were not requested');
   });
   const [totalBytes, freeBytes] = [reader.int64(), reader.int64()];
-  // -1 when Java cannot determine it.
+  // The values are -1 if Java cannot determine them.
   const isKnown = totalBytes >= 0 && freeBytes >= 0;
   return { broker, path, isOffline: error !== 0, space: isKnown ? { totalBytes, freeBytes } : null };
 }

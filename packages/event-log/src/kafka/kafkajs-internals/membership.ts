@@ -7,8 +7,8 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
  * to no live member. So this code remembers the member ID from the coordinator, sends it again, and does not leave the
  * group at a crash. When a coordinator does not know the ID, it rejects the request, and kafkajs rejoins. Relies on: an
  * assigner being created for one consumer and receiving its cluster, which provides coordinators; and on `joinGroup`,
- * `leaveGroup` and `lookupRequest` of those. `lookupRequest` is replaced at each connect. Witness:
- * stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. May go: when the client keeps its
+ * `leaveGroup` and `lookupRequest` of those. `lookupRequest` is replaced at each connect. Test:
+ * stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. Remove it when the client keeps its
  * membership, or supports static members (`group.instance.id`, KIP-345).
  */
 
@@ -16,7 +16,7 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
 interface Coordinator {
   joinGroup(request: object): Promise<unknown>;
   leaveGroup(request: object): Promise<unknown>;
-  /** Selects the newest version of a request that both sides support. Returns a function that builds the request. */
+  /** Selects the newest version of a request that both sides support. Returns a function that creates the request. */
   lookupRequest(apiKey: number, definition: unknown): (content: { memberId?: string }) => unknown;
 }
 
@@ -26,15 +26,14 @@ const joinGroupKey = 11;
 /**
  * Creates an assigner factory for one consumer. It assigns partitions as usual, and makes the consumer keep its group
  * membership.
- *
- * @param stopping aborted before the consumer stops permanently.
- * @throws Error when the kafkajs version is not 2.2.4.
+ * @param stopping aborted before the consumer stops permanently
+ * @throws Error if the version of kafkajs is not 2.2.4
  */
 export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssigner {
   const watched = new WeakSet<object>();
   let memberId = '';
 
-  /** Must run after each connect, which replaces `lookupRequest`. */
+  /** Patches the requests of a coordinator. Must run after each connect, which replaces `lookupRequest`. */
   function watchRequests(broker: Coordinator): void {
     const lookUp = broker.lookupRequest;
     if (watched.has(lookUp)) return;
@@ -42,7 +41,7 @@ export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssi
       const toRequest = lookUp(apiKey, definition);
       if (apiKey !== joinGroupKey) return toRequest;
       return (content) => {
-        // Stored before sending, because the coordinator counts the member even if its response is lost.
+        // Remember the ID before sending, because the coordinator counts the member even if its response is lost.
         memberId = content.memberId || memberId;
         return toRequest({ ...content, memberId });
       };

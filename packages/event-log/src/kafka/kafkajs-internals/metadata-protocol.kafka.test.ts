@@ -14,7 +14,7 @@ test.each([
   [9, 6],
   [10, 10],
   [13, 10],
-])('to a broker that supports versions up to %d, it sends version %d', (maxVersion, asked) => {
+])('to a broker that supports metadata versions up to %d, the client sends version %d', (maxVersion, asked) => {
   const ask = lookup({ [metadataKey]: { minVersion: 0, maxVersion } })(metadataKey, requests.Metadata);
   expect(ask({ topics: ['topic'] }).request).toMatchObject({ apiKey: metadataKey, apiVersion: asked });
 });

@@ -8,8 +8,8 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
  * topic that was deleted and created again can only be recognized by its ID. So this adds version 10 to those of
  * kafkajs. It is used with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
  * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
- * object, and returning partitions as they were decoded. Witness: metadata-protocol.kafka.test.ts. If kafkajs changes,
- * `requestTopicIds` throws at start. May go: when the client provides topic IDs and leader epochs.
+ * object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If kafkajs changes,
+ * `requestTopicIds` throws at start. Remove it when the client provides topic IDs and leader epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
@@ -19,13 +19,16 @@ let isInstalled = false;
 /** Fields that version 10 adds to the metadata of a partition. */
 interface TopicIdentity {
   clusterId: string | null;
-  /** ID of the topic: 32 hexadecimal digits. */
+  /** The ID of the topic: 32 hexadecimal digits. */
   topicId: string;
   /** Increases by one with each election of a leader. */
   leaderEpoch: number;
 }
 
-/** Installs version 10, once per process. @throws Error when the kafkajs version is not the supported one. */
+/**
+ * Installs version 10, once per process.
+ * @throws Error if the version of kafkajs is not supported
+ */
 export function requestTopicIds(): void {
   if (isInstalled) return;
   if (typeof metadata?.protocol !== 'function' || metadata.versions?.at(-1) !== String(newestOfKafkajs)) {
@@ -52,19 +55,18 @@ export function requestTopicIds(): void {
   isInstalled = true;
 }
 
-/** Returns the identity that came with a partition's metadata, or null with brokers older than Kafka 2.8. */
+/** Returns the topic identity in a partition's metadata, or null with brokers older than Kafka 2.8. */
 export function topicIdentityOf(partition: object | undefined): TopicIdentity | null {
   return partition !== undefined && 'topicId' in partition ? (partition as TopicIdentity) : null;
 }
 
 /**
- * Encodes the request after its header (https://kafka.apache.org/protocol#The_Messages_Metadata), starting with the
- * header's tags.
+ * Encodes a request (https://kafka.apache.org/protocol#The_Messages_Metadata), starting with the tags of its header.
  */
 function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataRequest): Buffer {
   const noTags = Buffer.of(0);
   const named = topics.flatMap((topic) => [Buffer.alloc(16), compactText(topic), noTags]);
-  // In kafkajs, an empty list means all topics.
+  // In kafkajs, an empty list stands for all topics.
   const count = unsignedVarint(topics.length === 0 ? 0 : topics.length + 1);
   const flags = Buffer.of(allowAutoTopicCreation ? 1 : 0, 0, 0);
   return Buffer.concat([noTags, count, ...named, flags, noTags]);
@@ -114,15 +116,15 @@ function readPartition(reader: FlexibleReader, ofTopic: Omit<TopicIdentity, 'lea
 }
 
 /**
- * Reads Kafka's flexible message format: lengths are varints of the length plus one, and every structure may end with
- * tagged fields. https://cwiki.apache.org/confluence/display/KAFKA/KIP-482 Only metadata.ts and log-directories.ts need
- * it. It can be deleted together with them.
+ * Reads Kafka's flexible message format. In it, a length is written as a varint of the length plus one, and every
+ * structure can end with tagged fields. See https://cwiki.apache.org/confluence/display/KAFKA/KIP-482. Only metadata.ts
+ * and log-directories.ts need this reader, and it can be deleted together with them.
  */
 export interface FlexibleReader {
   int8(): number;
   int16(): number;
   int32(): number;
-  /** Exact up to 2 ** 53. */
+  /** Reads an integer. It is exact up to 2 ** 53. */
   int64(): number;
   bytes(length: number): Buffer;
   /** Reads a string. Returns null if it is missing. */
@@ -135,7 +137,7 @@ export interface FlexibleReader {
 
 /**
  * Creates a reader of the flexible message format.
- * @throws RangeError when the buffer is shorter than its lengths require
+ * @throws RangeError if the buffer is too short for a length in it
  */
 export function createFlexibleReader(buffer: Buffer): FlexibleReader {
   let at = 0;
@@ -217,11 +219,13 @@ export function compactText(text: string): Buffer {
 /**
  * Reason: a new leader may lack records that the former one had. A higher leader epoch reveals this, but kafkajs does
  * not check it. Relies on: `batchContext.partitionLeaderEpoch` of fetched messages, which kafkajs 2.2.4 sets without
- * declaring it. Witness: leader-epoch.test.ts. May go: when the client provides the epoch of records, or detects
+ * declaring it. Test: leader-epoch.test.ts. Remove it when the client provides the epoch of records, or detects
  * truncated logs (KIP-320).
  */
 
-/** Returns the highest leader epoch of the messages, or null if they have none (the format before Kafka 0.11). */
+/**
+ * Returns the highest leader epoch of the messages, or null if they have none (in the format used before Kafka 0.11).
+ */
 export function newestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
   // Epochs never decrease within a log, so the last message has the highest.
   const { batchContext } = (messages.at(-1) ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } };

@@ -3,11 +3,10 @@ import { requestTopicIds } from './metadata.ts';
 import { replaceProduceEncoding } from './produce.ts';
 
 /**
- * Patches kafkajs, once per process. This folder holds everything that reaches inside kafkajs 2.2.4, and the code that
- * only these patches need. Why we use kafkajs, and what would change that: docs/decisions/028-kafka-client.md. With
- * another client, this folder can be deleted.
- *
- * @throws Error when the kafkajs version is not the supported one.
+ * Patches kafkajs, once per process. This folder contains everything that depends on the internals of kafkajs 2.2.4,
+ * and the code that only these patches need. docs/decisions/028-kafka-client.md explains why we use kafkajs, and what
+ * would change that. With another client, this folder can be deleted.
+ * @throws Error if the version of kafkajs is not supported
  */
 export function patchKafkajs(): void {
   replaceProduceEncoding();

@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import type { OutgoingRecord } from '../../append/transport.ts';
 import { replaceProduceEncoding, wrapRecords } from './produce.ts';
 
-/** Sends a request through kafkajs's own steps: select the version, encode, and frame. */
+/** Creates a request in the same steps as kafkajs: select the version, encode, and frame. */
 const kafkajs = createRequire(import.meta.url);
 const { lookup, requests } = kafkajs('kafkajs/src/protocol/requests/index.js');
 const frameRequest = kafkajs('kafkajs/src/protocol/request.js');
@@ -24,7 +24,7 @@ async function frame(request: unknown): Promise<Buffer> {
   return (await frameRequest({ correlationId: 77, clientId: 'test', request })).buffer;
 }
 
-/** Decodes a request like a broker: https://kafka.apache.org/protocol#The_Messages_Produce */
+/** Decodes a request as a broker would: https://kafka.apache.org/protocol#The_Messages_Produce */
 async function read(framed: Buffer) {
   const decoder = new Decoder(framed);
   const size = decoder.readInt32();
@@ -46,7 +46,7 @@ const record = (value: string): OutgoingRecord => ({
 
 beforeAll(() => replaceProduceEncoding());
 
-test('kafkajs frames our encoding as a complete request', async () => {
+test('kafkajs sends our encoding as a complete request', async () => {
   const { request } = produce([wrapRecords(3, [record('one'), record('two')])]);
   const framed = await frame(request);
   expect(await read(framed)).toEqual({
@@ -71,13 +71,13 @@ test('a request is written once, into memory that is reused after the response',
   expect((await read(next)).values).toEqual(['next']);
 });
 
-test('leaves the error of a single partition to the caller', async () => {
+test('returns the error of a single partition to the caller', async () => {
   const { response } = produce([wrapRecords(3, [record('one')])]);
   const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
   expect(await response.parse(answer)).toBe(answer);
 });
 
-test('kafkajs itself encodes messages that are not ours', async () => {
+test('kafkajs encodes messages itself if we have not encoded them', async () => {
   const { request, response } = produce([{ key: null, value: Buffer.from('plain') }]);
   expect((await read(await frame(request))).values).toEqual(['plain']);
   const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };

@@ -11,17 +11,20 @@ import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
  * all partitions fail and are sent again. Here a request takes one buffer, native code computes the CRC, and errors are
  * reported per partition. kafkajs still handles the rest (connections, metadata, leaders). Relies on: kafkajs looking
  * up its encoder by version in a plain exported object each time, and passing on the messages of a partition unchanged.
- * Witness: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
+ * Test: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
  * `replaceProduceEncoding` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
- * our value as invalid. Neither can write wrong bytes. May go: when a client accepts the records of a partition as a
+ * our value as invalid. Neither can write wrong bytes. Remove it when a client accepts the records of a partition as a
  * unit, at this cost, and reports the outcome of each partition.
  */
 
-/** Record batches with magic 2 were introduced with version 3 of the request. */
+/** The record batches used here (magic 2) require at least version 3 of the request. */
 const oldestVersion = 3;
 let isInstalled = false;
 
-/** Installs our encoder, once per process. @throws Error when the kafkajs version is not the supported one. */
+/**
+ * Installs our encoder, once per process.
+ * @throws Error if the version of kafkajs is not supported
+ */
 export function replaceProduceEncoding(): void {
   if (isInstalled) return;
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
@@ -45,7 +48,7 @@ export function replaceProduceEncoding(): void {
         },
         response: {
           decode: response.decode,
-          // The caller checks the error code of each partition.
+          // Does nothing, because the caller checks the error code of each partition.
           async parse(data) {
             frame?.release();
             return data;
@@ -57,7 +60,7 @@ export function replaceProduceEncoding(): void {
   isInstalled = true;
 }
 
-/** Wraps all records of one partition as a single kafkajs message, which kafkajs only passes on to our encoder. */
+/** Wraps all records of one partition in a single kafkajs message. kafkajs only passes it on to our encoder. */
 export function wrapRecords(partition: number, records: OutgoingRecord[]): Message {
   return { partition, value: records as unknown as Buffer };
 }
@@ -112,21 +115,21 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Req
 }
 
 /**
- * Encoding of Kafka's record batches. It is independent of kafkajs, but only needed while produce requests are encoded
- * here. Witness: record-batch.test.ts decodes the result with kafkajs.
+ * Encodes Kafka's record batches. The code does not depend on kafkajs, but is needed only while produce requests are
+ * encoded here. Test: record-batch.test.ts decodes the result with kafkajs.
  */
 
-/** Bytes of a record batch before its first record. */
+/** The number of bytes in a record batch before its first record. */
 const batchHeaderSize = 61;
 /** The checksum covers everything from the attributes field to the end. */
 const checksummedFrom = 21;
 
-/** Records of one partition with their encoded sizes. */
+/** The records of one partition with their encoded sizes. */
 interface MeasuredBatch {
   records: OutgoingRecord[];
-  /** Size of each record in bytes, without its length prefix. */
+  /** The size of each record in bytes, without its length prefix. */
   bodies: number[];
-  /** Size of the whole batch in bytes. */
+  /** The size of the whole batch in bytes. */
   size: number;
 }
 
@@ -136,10 +139,9 @@ export function measureRecordBatch(records: OutgoingRecord[]): MeasuredBatch {
 }
 
 /**
- * Writes one Kafka record batch (magic 2, not compressed, not idempotent). All records get the timestamp `timestampMs`.
- * Format: https://kafka.apache.org/documentation/#recordbatch
- *
- * @param buffer has exactly the size of the batch.
+ * Writes one Kafka record batch (magic 2, neither compressed nor idempotent). All records get the timestamp
+ * `timestampMs`. The format is described in https://kafka.apache.org/documentation/#recordbatch.
+ * @param buffer has exactly the size of the batch
  */
 export function writeRecordBatch(buffer: Buffer, { records, bodies, size }: MeasuredBatch, timestampMs: number): void {
   buffer.writeBigInt64BE(0n, 0); // base offset, assigned by the broker
@@ -223,20 +225,20 @@ function writeVarint(buffer: Buffer, start: number, value: number): number {
 
 /**
  * Reason: kafkajs 2.2.4 frames a request by copying its body twice into new memory, first to add the header and then to
- * add the size. For produce requests, this means two bytes of garbage per byte sent, which is the main cause of full
- * garbage collections. Here the body of a request is written once, into the buffer that is sent. The buffer has room
- * for the size and the header, and is reused after the response. Relies on: the encoder's `buf`, `offset` and
- * `writeEncoder`, which kafkajs uses to append the body to the header, and both to their size. Witness:
- * produce-protocol.test.ts ("a request is written once"). May go: together with the produce encoding in this file.
+ * add the size. For produce requests, each byte sent therefore leaves two bytes of garbage, which is the main cause of
+ * full garbage collections. Here, the body of a request is written once, into the buffer that is sent. The buffer has
+ * room for the size and the header, and is reused after the response. Relies on: the encoder's `buf`, `offset` and
+ * `writeEncoder`, which kafkajs uses to append the body to the header, and both to their size. Test:
+ * produce-protocol.test.ts ("a request is written once"). Remove it together with the produce encoding in this file.
  */
 interface RequestFrame {
   /** The only field that kafkajs reads before it passes a body on. */
   readonly buf: Buffer;
-  /** Releases the memory after the broker's response. Without a response, the garbage collector frees it. */
+  /** Releases the memory after the broker's response. If there is no response, the garbage collector frees it. */
   release(): void;
 }
 
-/** Size of the length field at the start of a request in bytes. */
+/** The size of the length field at the start of a request, in bytes. */
 const sizeBytes = 4;
 const nothing = Buffer.alloc(0);
 const memory = createRequestMemory();
@@ -261,7 +263,7 @@ class Frame implements RequestFrame {
   }
 
   /**
-   * Prepends the size and the header to the body.
+   * Adds the size and the header before the body.
    * @returns a buffer with room for the size, then the header and the body
    */
   put(head: Buffer): Buffer {
@@ -280,12 +282,12 @@ class Frame implements RequestFrame {
   }
 }
 
-/** The complete request, for encoders that already contain the header and the body. */
+/** The complete request of each encoder that already contains the header and the body. */
 const wholeOf = new WeakMap<object, Buffer>();
 
 /**
- * Makes kafkajs frame these bodies without copying. Call it once. @throws Error when the kafkajs version is not the
- * supported one.
+ * Makes kafkajs frame these bodies without copying. Call it once.
+ * @throws Error if the version of kafkajs is not supported
  */
 function frameInPlace(): void {
   const { prototype } = Encoder;
@@ -321,12 +323,12 @@ interface RequestMemory {
 }
 
 const smallestBytes = 64 * 1024;
-/** Larger buffers are rarely needed, so they are not worth keeping. */
+/** Larger buffers are rarely needed, so they are not kept. */
 const largestKeptBytes = 2 * 1024 * 1024;
-/** Enough for the usual number of brokers with concurrent requests. */
+/** This is enough for concurrent requests to the usual number of brokers. */
 const maxKept = 4;
 
-/** Creates a pool that keeps a few buffers, which suits requests of similar sizes. */
+/** Creates a pool that keeps a few buffers. It is made for requests of similar sizes. */
 export function createRequestMemory(): RequestMemory {
   const freeBuffers: Buffer[] = [];
   return {

@@ -9,7 +9,7 @@ const Decoder = require('kafkajs/src/protocol/decoder.js');
 const decodeRecordBatch = require('kafkajs/src/protocol/recordBatch/v0/decoder.js');
 const crc32C: (buffer: Buffer) => number = require('kafkajs/src/protocol/recordBatch/crc32C/index.js');
 
-// With a prefix, because kafkajs reads headers into a plain object and fails on names such as `constructor`.
+// Names have a prefix, because kafkajs reads headers into a plain object and fails for names such as `constructor`.
 const headerName = fc.string({ minLength: 1 }).map((name) => `h-${name}`);
 const bytes = fc.uint8Array({ maxLength: 9000 }).map((array) => Buffer.from(array));
 const records = fc.array(
@@ -41,7 +41,7 @@ function toOutgoing({
   };
 }
 
-test('a batch decodes to the same records, with the right checksum', async () => {
+test('a record batch decodes to the same records, with the right checksum', async () => {
   await fc.assert(
     fc.asyncProperty(records, fc.integer({ min: 0, max: 2 ** 42 }), async (generated, now) => {
       const written = generated.map(toOutgoing);
@@ -65,7 +65,7 @@ test('a batch decodes to the same records, with the right checksum', async () =>
   );
 });
 
-test('no record takes more bytes than its measured size', () => {
+test('a record never takes more bytes than its estimated size', () => {
   fc.assert(
     fc.property(records, (generated) => {
       const written = generated.map(toOutgoing);

@@ -9,7 +9,7 @@ test('the pool reuses only buffers that were released', () => {
   expect(memory.take(90_000)).not.toBe(second);
 });
 
-test('the pool returns buffers that are large enough, whatever was released before', () => {
+test('the pool returns buffers that are large enough, whatever their size when they were released', () => {
   const memory = createRequestMemory();
   memory.release(memory.take(1));
   for (const size of [0, 1, 65_536, 65_537, 1_000_000, 2_097_152, 2_097_153, 9_000_000]) {
@@ -19,7 +19,7 @@ test('the pool returns buffers that are large enough, whatever was released befo
   }
 });
 
-test('the pool keeps a few of the latest buffers, and none of the largest', () => {
+test('the pool keeps a few of the most recent buffers, but no very large ones', () => {
   const memory = createRequestMemory();
   const rooms = Array.from({ length: 6 }, () => memory.take(70_000));
   for (const room of rooms) memory.release(room);

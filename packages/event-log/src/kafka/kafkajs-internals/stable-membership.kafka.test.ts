@@ -26,7 +26,7 @@ async function membersOf(group: string): Promise<string[]> {
   return (groups[0]?.members ?? []).map(({ memberId }) => memberId);
 }
 
-test.concurrent('a member that lost its brokers for longer than its client retries returns as the same member', async () => {
+test.concurrent('a member that loses its brokers for longer than its client retries returns as the same member', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -40,7 +40,8 @@ test.concurrent('a member that lost its brokers for longer than its client retri
     brokers: testServers().kafkaBrokers,
     clientId: 'test',
     logger,
-    // If it returned as a new member, all partitions would stop for this long while the group waits for the old one.
+    // If the member returned as a new one, all partitions would stop for this long while the group waits for the old
+    // one.
     sessionTimeoutMs: 40_000,
     heartbeatIntervalMs: 300,
     fetchWaitMs: 100,

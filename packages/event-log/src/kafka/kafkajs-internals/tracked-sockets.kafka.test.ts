@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { createTrackedSockets } from './connection.ts';
 
-test("reports a silent broker's address, can break its connections, and kafkajs continues with new ones", async () => {
+test('reports the address of a silent broker and can break its connections, after which kafkajs opens new ones', async () => {
   const proxy = await createFaultProxy(serverAddress('kafka'));
   let lost = 0;
   const sockets = createTrackedSockets(
@@ -24,7 +24,7 @@ test("reports a silent broker's address, can break its connections, and kafkajs 
   try {
     await eventually(() => admin.connect());
     await eventually(() => admin.listTopics());
-    // On a slow machine, some requests may have timed out already.
+    // On a slow machine, some requests may already have timed out.
     const lostAtFirst = lost;
     sockets.destroy('of another', 'elsewhere:1');
     expect(lost).toBe(lostAtFirst);

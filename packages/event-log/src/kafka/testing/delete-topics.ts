@@ -7,7 +7,7 @@ export async function deleteTopics(brokers: string[], topics: string[]): Promise
   try {
     if (topics.length > 0) await admin.deleteTopics({ topics, timeout: 20_000 });
   } catch {
-    // Topics that remain only take up space.
+    // If deleting topics fails, they only take up space.
   } finally {
     await admin.disconnect();
   }

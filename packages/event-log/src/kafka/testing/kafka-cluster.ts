@@ -15,11 +15,11 @@ export interface KafkaClusterOptions {
   settings?: Record<string, string>;
   /** Additional arguments for formatting the data directory, e.g. SCRAM users. */
   formatArguments?: string[];
-  /** Adds a listener with this security protocol. Brokers use the plaintext one among themselves. */
+  /** Adds a listener with this security protocol. Between each other, brokers use the plaintext listener. */
   securedBy?: 'SASL_PLAINTEXT' | 'SASL_SSL' | 'SSL';
 }
 
-/** Kafka brokers that a single test starts and may kill. */
+/** Kafka brokers that a single test starts and can kill. */
 export interface KafkaCluster {
   /** `host:port` of each broker's listener for clients. */
   brokers: string[];
@@ -32,12 +32,15 @@ export interface KafkaCluster {
   stop(): Promise<void>;
 }
 
-/** False without Java or without a way to download Kafka. The tests that need a cluster are then skipped. */
+/**
+ * Returns whether a cluster can be started, which requires Java and a way to download Kafka. Otherwise, the tests that
+ * need a cluster are skipped.
+ */
 export async function hasJava(): Promise<boolean> {
   return (await findJava()) !== null && (hasKafkaJars() || (await hasProgram('mvn')));
 }
 
-/** For programs that run a minute at most, thorough compilation would be half of the cost. */
+/** For programs that run for at most a minute, thorough compilation would take half of the time. */
 const shortLived = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 interface Node {
@@ -52,7 +55,7 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
   const java = (await findJava()) ?? 'java';
   const classPath = `${await kafkaJars()}/*`;
   const root = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
-  // Clears the highest bit, because Kafka's tool would treat an ID that starts with a dash as an option.
+  // The highest bit is cleared, because Kafka's tool would treat an ID that starts with a dash as an option.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const ports = await freePorts(options.nodes);
   const voters = ports.map(({ controller }, index) => `${index + 1}@127.0.0.1:${controller}`).join(',');
@@ -165,7 +168,7 @@ function properties(
     'offsets.topic.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
-    // Detects a dead broker sooner than with the default of 9 s.
+    // With this setting, a dead broker is detected earlier than with the default of 9 s.
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '500',
     ...settings,

@@ -7,7 +7,7 @@ import { freePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 import { Redis } from 'ioredis';
 
-/** A Redis server that belongs to one test, which may kill it. */
+/** A Redis server that belongs to one test and can be killed. */
 export interface OwnRedis {
   port: number;
   /** A direct client for administration commands. */
@@ -16,7 +16,7 @@ export interface OwnRedis {
   stop(): Promise<void>;
 }
 
-/** False if `redis-server` is missing or too old. The tests that need it are then skipped. */
+/** Returns whether `redis-server` can be started. If it is missing or too old, the tests that need it are skipped. */
 export async function hasRedisServer(): Promise<boolean> {
   return (await findRedisServer(7)) !== null;
 }
@@ -32,13 +32,14 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
   const port = await freePort(0);
   const file = join(directory, 'redis.conf');
-  // Cluster nodes talk to each other on a second port. The default of port + 10000 could exceed 65535.
+  // Cluster nodes communicate on a second port. The default of port + 10000 could exceed 65535.
   const bus = settings.some((line) => line.startsWith('cluster-enabled')) ? [`cluster-port ${await freePort(0)}`] : [];
   const always = [`port ${port}`, 'bind 127.0.0.1', 'save ""', `dir ${directory}`, `requirepass ${password}`];
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
   const program = (await findRedisServer(7)) ?? 'redis-server';
   const child = spawn(program, [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
-  // Kill a server that a test did not stop when the process exits. A leftover listener shows which test file forgot it.
+  // Kill a server that a test did not stop when the process exits. The listener that is left shows which test file
+  // forgot it.
   const killWithProcess = () => child.kill('SIGKILL');
   process.once('exit', killWithProcess);
   child.once('exit', () => process.off('exit', killWithProcess));
