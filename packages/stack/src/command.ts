@@ -1,4 +1,4 @@
-// What the commands of this package share: their arguments, their progress output and errors that the user can fix.
+// Common to all commands of this package: their arguments, their progress output, and errors that the user can fix.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ export interface Progress {
   step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>, options?: { log?: string }): Promise<T>;
 }
 
-/** Argument of a command's `main`, which bin/prepare/run-command.mjs calls. `main` returns the exit code. */
+/** The argument of a command's `main`, which returns the exit code. bin/prepare/run-command.mjs calls it. */
 export interface CommandContext {
   progress: Progress;
   /** The root of the repository, without a slash at its end. */
@@ -48,7 +48,9 @@ export function parseOptions<const T extends NonNullable<ParseArgsConfig['option
   }
 }
 
-/** Directory for the data of this clone: MILLRACE_DATA_DIR, or `.millrace`. Created if it does not exist. */
+/**
+ * Returns the directory for the data of this clone: MILLRACE_DATA_DIR, or `.millrace`. Creates it if it does not exist.
+ */
 export function dataDirectory(root: string): string {
   const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
   try {

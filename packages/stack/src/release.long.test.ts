@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('SHA256SUMS lists every file with its checksum, and no other files', async () => {
+test('SHA256SUMS lists every file with its checksum, and nothing else', async () => {
   const { stdout } = await run('sha256sum', ['-c', 'SHA256SUMS'], { cwd: made });
   const checked = stdout.trim().split('\n');
   expect(checked.every((line) => line.endsWith(': OK'))).toBe(true);
@@ -38,7 +38,7 @@ test('SHA256SUMS lists every file with its checksum, and no other files', async 
   );
 });
 
-test('an application installs and imports the npm packages', async () => {
+test('an application can install and import the npm packages', async () => {
   const application = join(directory, 'application');
   await mkdir(join(application, 'node_modules'), { recursive: true });
   await writeFile(join(application, 'package.json'), '{ "type": "module" }');
@@ -53,7 +53,7 @@ test('an application installs and imports the npm packages', async () => {
   expect((await json(application, 'node_modules/@millrace/browser/package.json')).version).toBe(version);
 });
 
-test('Helm shows and renders the chart', async () => {
+test('Helm can show and render the chart', async () => {
   const { helm } = await kubectlAndHelm();
   const file = join(made, `millrace-${version}.tgz`);
   const { stdout: about } = await run(helm, ['show', 'chart', file]);
@@ -63,7 +63,7 @@ test('Helm shows and renders the chart', async () => {
   const stores = ['postgresql.url=postgresql://m:s@db:5432/m', 'kafka.brokers={kafka:9092}'];
   const rendered = async (source: string) => {
     const words = ['template', 'm', source, ...stores.flatMap((one) => ['--set', one])];
-    // Values that are generated anew for each rendering.
+    // Each rendering generates these values again.
     return (await run(helm, words, { maxBuffer: 1e8 })).stdout.replaceAll(/(SECRETS_KEY|TOKEN_SECRET): .+/g, '$1');
   };
   const stdout = await rendered(file);
@@ -73,7 +73,7 @@ test('Helm shows and renders the chart', async () => {
   expect(deployments).toEqual(expect.arrayContaining(['m-millrace-gateway', 'm-millrace-delivery-worker']));
 });
 
-test('the image has its version and platform, and each layer matches its digest in the manifest', async () => {
+test('the image has the right version and platform, and each layer matches its digest in the manifest', async () => {
   const layout = join(directory, 'layout');
   await mkdir(layout);
   await run('tar', ['-xf', join(made, `millrace-image-${version}.tar`), '-C', layout]);
@@ -106,7 +106,7 @@ test('the release notes only contain the section of this version', async () => {
   expect(notes).not.toMatch(/^## |\]\(docs\//m);
 });
 
-test('the release names missing requirements for publishing, and builds nothing', async () => {
+test('publishing names its missing requirements, and builds nothing', async () => {
   const output = join(directory, 'none');
   const published = await runProgram('npm', ['run', 'release', '--', '--output', output], { cwd: root });
   expect(published.status).toBe(1);

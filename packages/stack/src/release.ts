@@ -24,9 +24,9 @@ const changelog = 'CHANGELOG.md';
  * `npm run release [-- options]`: builds and publishes a release: the image, the chart, the two npm packages, the bills
  * of materials, the release notes, and SHA256SUMS with their checksums.
  *
- *     --dry-run                            build everything, but publish nothing
- *     --platform linux/amd64,linux/arm64   default: both
- *     --output <folder>                    default: dist/release, emptied first. Another folder must be empty
+ * --dry-run                            build everything, but publish nothing
+ * --platform linux/amd64,linux/arm64   default: both
+ * --output <folder>                    default: dist/release, emptied first. Another folder must be empty
  *
  * Publishing requires a commit with the tag of the version, and the settings in `publishing`. If any are missing, the
  * command lists them and exits with code 1 before building anything.
@@ -108,7 +108,7 @@ async function packImage(root: string, platforms: string, made: Made): Promise<v
   }
 }
 
-/** Packs the chart as `helm package` does, without requiring Helm: a compressed tar file of one directory. */
+/** Packs the chart like `helm package`, but without Helm: as a compressed tar file of one directory. */
 async function packChart(root: string, made: Made): Promise<void> {
   const tree: Tree = new Map();
   const takes = (path: string) => !/(^|\/)(\.DS_Store|\.helmignore)$|\.(tgz|orig|swp)$/.test(path);
@@ -142,7 +142,7 @@ async function checksums(output: string): Promise<string> {
   return lines.join('');
 }
 
-/** Environment variables that publishing requires. .github/workflows/release.yml sets them. */
+/** Environment variables that are required for publishing. .github/workflows/release.yml sets them. */
 export const publishing = {
   NODE_AUTH_TOKEN: 'a token for the npm registry in your .npmrc',
   IMAGE_REPOSITORY: 'the image repository, such as registry.example.com/millrace/millrace',
@@ -164,8 +164,9 @@ async function refuseUnready(root: string, version: string, notes: string): Prom
 }
 
 /**
- * Publishes with the programs in the PATH of `env`. The npm packages come after the image and the chart, because they
- * cannot be published a second time. If `GH_TOKEN` is set, finally creates the GitHub release with all files.
+ * Publishes with the programs in the PATH of `env`. The npm packages are published after the image and the chart,
+ * because they cannot be published a second time. If `GH_TOKEN` is set, finally creates the GitHub release with all
+ * files.
  */
 export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void> {
   const { version, output, progress } = made;
@@ -191,7 +192,7 @@ export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void>
 
 /**
  * Runs a program.
- * @throws SetupProblem if the program fails. The program itself prints why.
+ * @throws SetupProblem if the program fails. The program itself prints the reason.
  */
 async function runOrFail(
   [program = '', ...words]: string[],

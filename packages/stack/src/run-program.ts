@@ -1,10 +1,10 @@
-// Runs other programs, and chooses the user that they run as.
+// Runs other programs, and chooses the user who runs them.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { SetupProblem } from './command.ts';
 
 export interface ProgramResult {
-  /** Exit code. 127 if the program does not exist. */
+  /** The exit code, or 127 if the program does not exist. */
   status: number;
   /** The last part of what the program wrote to stdout and stderr. */
   output: string;
@@ -42,7 +42,7 @@ export function runProgram(
   });
 }
 
-/** Whether the program is in the PATH. */
+/** Returns whether the program is in the PATH. */
 export async function hasProgram(name: string): Promise<boolean> {
   return (await runProgram('sh', ['-c', 'command -v "$1"', 'sh', name])).status === 0;
 }
@@ -54,8 +54,8 @@ export interface SystemUser {
 }
 
 /**
- * Returns the user to run PostgreSQL as, because it refuses to run as root. Undefined if this process is not root.
- * @throws SetupProblem if this process is root but cannot switch to another user.
+ * Returns the user who runs PostgreSQL, which refuses to run as root. Undefined if this process is not root.
+ * @throws SetupProblem if this process is root but cannot switch to another user
  */
 export function unprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -71,7 +71,7 @@ export function unprivilegedUser(): SystemUser | undefined {
 function lookUp(name: string): SystemUser | null {
   const uid = ask('-u', name);
   const gid = ask('-g', name);
-  // macOS reports the ID of `nobody`, which is -2, as 4294967294. A process cannot be started with that ID.
+  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. A process cannot be started with that ID.
   return uid !== null && gid !== null && uid > 0 && uid < 2 ** 31 ? { name, uid, gid } : null;
 }
 
@@ -84,7 +84,9 @@ function canBecome({ uid, gid }: SystemUser): boolean {
   return spawnSync('sh', ['-c', ':'], { uid, gid, cwd: '/' }).status === 0;
 }
 
-/** Returns whether the user can create files in the directory. Without `user`, checks the user of this process. */
+/**
+ * Returns whether the user can create files in the directory. Without `user`, checks this for the user of this process.
+ */
 export function canWriteIn(directory: string, user: SystemUser | undefined): boolean {
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return spawnSync('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', directory], { cwd: '/', ...identity }).status === 0;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../bin/', import.meta.url));
 const { NODE_OPTIONS: _jestOptions, ...env } = process.env;
 
-/** Runs a Node.js program as a user would, and returns its output. */
+/** Runs a Node.js program like a user would, and returns its output. */
 const run = (...words: string[]) => runWith({}, ...words);
 
 function runWith(settings: Record<string, string>, ...words: string[]) {
@@ -18,7 +18,7 @@ function runWith(settings: Record<string, string>, ...words: string[]) {
   return { status, output: `${stdout}${stderr}` };
 }
 
-test('a setup step that takes long reports what it is doing and where its log is', () => {
+test('a setup step that takes long prints what it is doing and where its log is', () => {
   const program = `
     import { createProgress } from ${JSON.stringify(`file://${bin}prepare/progress.mjs`)};
     const work = async (tell) => {

@@ -81,7 +81,7 @@ const storedUuids = async (event: string): Promise<string[]> => {
 };
 
 test.each(['postgres', 'kafka'])(
-  'with the log on %s, stores and returns an event, evaluates flags, and stops',
+  'with the log on %s, the process stores and returns an event, evaluates flags, and stops',
   async (log) => {
     const { kafkaBrokers, redisUrl } = testServers();
     const onKafka = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl, TOPIC_PREFIX: uniqueTopicPrefix() };
@@ -157,7 +157,7 @@ test('events acknowledged during shutdown are stored after a restart', async () 
   expect(stored).toHaveLength(new Set(stored).size);
 });
 
-test('names the service that is not ready while the consumer cannot connect, and the other services keep working', async () => {
+test('names the consumer as not ready while it cannot connect, and the other services keep working', async () => {
   const { ingestUrl, apiUrl, healthUrl } = await start({ EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await readiness(healthUrl)).toMatchObject({
     status: 503,

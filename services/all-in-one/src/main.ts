@@ -1,4 +1,6 @@
-/** Runs all services in one process, as `npm start` and small installations do. If one fails, the process exits. */
+/**
+ * Runs all services in one process, for `npm start` and small installations. If one service fails, the process exits.
+ */
 
 import { setFlagsFromString } from 'node:v8';
 import { deliveryWorker } from '@millrace/delivery-worker/start';
@@ -23,14 +25,14 @@ import {
 import { isTraced } from '@millrace/runtime/tracing';
 import { readAllConfig } from './read-config.ts';
 
-// All services share one heap, of which little is in use. By default, it grows to four times that size before garbage
-// collection, as if no other process needed memory (docs/decisions/032-one-process.md).
+// All services share one heap, and little of it is in use. By default, it grows to four times that size before garbage
+// collection, which takes memory from other processes (docs/decisions/032-one-process.md).
 setFlagsFromString('--heap-growing-percent=100');
 
 const configs = readAllConfig(readEnvironment());
 const { own } = configs;
 const logger = createLogger('all-in-one', own.logLevel);
-// Services that serve requests stop before those that work in the background, so both durations add up.
+// Services that serve requests stop before those that work in the background, so the two durations are added.
 const stopWithinMs =
   Math.max(ingestGateway.stopWithinMs(configs.gateway), managementApi.stopWithinMs(configs.api)) +
   Math.max(eventConsumer.stopWithinMs(configs.consumer), deliveryWorker.stopWithinMs(configs.worker));
@@ -63,7 +65,7 @@ await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
 
 /** Creates the logger, metrics and health checks of each service, and combines them for the process. */
 function createServices(fail: (error: Error) => void) {
-  // Exemplars require the OpenMetrics format, and all metrics in one response must have the same format.
+  // Exemplars require the OpenMetrics format, and all metrics in a response must have the same format.
   const hasExemplars = isTraced(configs.gateway) || isTraced(configs.consumer);
   const processMetrics = createMetrics({ hasExemplars });
   exportCertificateExpiry(

@@ -11,7 +11,7 @@ function problemsOf(env: Record<string, string>): string[] {
   return [];
 }
 
-test('a setting that several services have keeps its default in each service', () => {
+test('a setting shared by several services keeps the default of each service', () => {
   const { gateway, api, consumer, worker } = readAllConfig(least);
   expect([api.databasePoolSize, worker.databasePoolSize]).toEqual([10, 8]);
   expect([gateway, api, consumer, worker].map(({ drainTimeoutMs }) => drainTimeoutMs)).toEqual([
@@ -19,7 +19,7 @@ test('a setting that several services have keeps its default in each service', (
   ]);
 });
 
-test('a setting applies to all services that have it, and with the name of a service as prefix only to this service', () => {
+test('a setting applies to all services that have it, or only to one service if it has the name of that service as prefix', () => {
   const { gateway, api, worker } = readAllConfig({
     ...least,
     DATABASE_POOL_SIZE: '20',
@@ -30,7 +30,7 @@ test('a setting applies to all services that have it, and with the name of a ser
   expect([gateway.logLevel, api.logLevel]).toEqual(['debug', 'info']);
 });
 
-test('reports the mistakes of all services together, without duplicates', () => {
+test('reports the configuration errors of all services together, without duplicates', () => {
   expect(problemsOf({ DATABASE_URL: '', API_PORT: 'x', POLL_INTERVAL_MS: '1', STOP_DELAY_MS: '-1' })).toEqual([
     expect.stringMatching(/^DATABASE_URL is required/),
     expect.stringMatching(/^STOP_DELAY_MS must be a whole number of at least 0/),
@@ -47,11 +47,11 @@ test.each([
     { DELIVERY_WORKER_HEALTH_PORT: '8021' },
     'DELIVERY_WORKER_HEALTH_PORT has no effect when one process runs all services. Set HEALTH_PORT',
   ],
-])('rejects %p, because it cannot work in one process', (env, problem) => {
+])('rejects %p, because it cannot work in a single process', (env, problem) => {
   expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('several ports of one process may be 0', () => {
+test('several ports of one process can be 0', () => {
   expect(problemsOf({ INGEST_PORT: '0', API_PORT: '0', HEALTH_PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 

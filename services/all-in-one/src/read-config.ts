@@ -1,5 +1,5 @@
 /**
- * Reads the settings of all services and of the process from one environment, and rejects settings that contradict each
+ * Reads the settings of all services and of the process from one environment, and rejects those that contradict each
  * other.
  */
 
@@ -14,7 +14,7 @@ type Environment = Record<string, string | undefined>;
 
 /**
  * Reads the settings of all services.
- * @throws ConfigError with the mistakes of all services without duplicates, and with conflicts between services in the
+ * @throws ConfigError with the errors of all services without duplicates, and with conflicts between services in the
  * same process
  */
 export function readAllConfig(env: Environment) {
@@ -43,8 +43,8 @@ export function readAllConfig(env: Environment) {
 const prefixOf = (service: string) => `${service.replaceAll('-', '_').toUpperCase()}_`;
 
 /**
- * A setting with the name of a service as prefix applies only to this service: `DELIVERY_WORKER_DATABASE_POOL_SIZE`
- * overrides `DATABASE_POOL_SIZE`.
+ * Returns the settings of one service. A setting with the name of a service as prefix applies only to that service:
+ * `DELIVERY_WORKER_DATABASE_POOL_SIZE` replaces `DATABASE_POOL_SIZE`.
  */
 function settingsFor(service: string, env: Environment): Environment {
   const prefix = prefixOf(service);
@@ -65,7 +65,7 @@ function ownedByProcess(env: Environment): string[] {
     .map(({ setting, name }) => `${name} has no effect when one process runs all services. Set ${setting} instead`);
 }
 
-/** Port 0 chooses any free port, so it can be used several times. */
+/** Returns the ports that are used several times. 0 is allowed several times, because it stands for any free port. */
 function sharedPorts(ports: Record<string, number | undefined>): string[] {
   const taken = Object.entries(ports).filter(([, port]) => port !== undefined && port > 0);
   return taken.flatMap(([name, port], at) =>

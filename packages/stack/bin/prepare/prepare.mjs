@@ -1,5 +1,5 @@
-// Prepares a clone so that its TypeScript can run. This file runs before anything is installed, so it is plain
-// JavaScript and only imports Node.js modules.
+// Prepares a clone so that its TypeScript can run. This file runs before packages are installed, so it is plain
+// JavaScript and imports only Node.js modules.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -31,7 +31,7 @@ export async function prepare({ isQuiet }) {
   const parts = [packageInstallation(root), clientGeneration(root)];
   if (parts.some((part) => !part.isDone())) {
     await whileLocked(join(root, '.millrace'), progress, async () => {
-      // The process that held the lock before may have done it already.
+      // Another process that held the lock may already have done it.
       for (const part of parts) if (!part.isDone()) await part.run(progress);
     });
   }
@@ -41,7 +41,7 @@ export async function prepare({ isQuiet }) {
 const neededBytes = 2_000_000_000;
 const unreachable =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|META_FETCH_FAIL|SELF_SIGNED_CERT\w*|UNABLE_TO_\w*CERT\w*/;
-/** By default, npm retries for more than a minute. That is too long for a user who waits at a terminal. */
+/** By default, npm retries for more than a minute, which is too long for a user at a terminal. */
 const patience = { npm_config_fetch_retry_mintimeout: '2000', npm_config_fetch_retry_maxtimeout: '10000' };
 
 /** Installs the locked packages with the pnpm version in package.json, unless they are already installed. */
@@ -69,16 +69,16 @@ function packageInstallation(root) {
   };
 }
 
-/** Path of the log with the output of all programs that have prepared this clone. */
+/** Returns the path of the log with the output of all programs that have prepared this clone. */
 export const setupLog = (root) => join(root, '.millrace/setup.log');
 
 function install(root, packageManager, { tell, logFile }) {
   return withHomeDirectory((env) => {
-    // `npm --silent test` sets these variables. They would suppress the error of a failed installation.
+    // `npm --silent test` sets these variables, which would hide the error of a failed installation.
     for (const name of ['npm_config_loglevel', 'npm_config_silent', 'NODE_OPTIONS']) delete env[name];
     return runQuietly(findNpx(), ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
       cwd: root,
-      // Prevents pnpm from asking questions.
+      // With this variable, pnpm asks no questions.
       env: { ...patience, ...env, CI: 'true' },
       logFile,
       onLine: (line) => {
@@ -89,7 +89,7 @@ function install(root, packageManager, { tell, logFile }) {
   });
 }
 
-/** Prefers the npx of the running Node.js, because the one in the PATH may belong to an older version. */
+/** Finds npx next to the running Node.js, because the one in the PATH may belong to an older version. */
 function findNpx() {
   const sibling = join(dirname(process.execPath), 'npx');
   return existsSync(sibling) ? sibling : 'npx';
@@ -173,7 +173,7 @@ function passwordFileHome() {
   try {
     return userInfo().homedir;
   } catch {
-    // The user ID has no entry in the password file, as is common in containers.
+    // The user ID has no entry in the password file, which is common in containers.
     return '';
   }
 }
@@ -188,11 +188,10 @@ function isWritable(directory) {
 }
 
 /**
- * Records what a result was made from, so that it is only rebuilt after a change.
- *
- * @param {string} file path of the record, inside the result, so that it is deleted together with the result
- * @param {string[]} sources files that the result is made from
- * @param {string[]} facts anything else that the result depends on
+ * Records from what a result was made, so that it is rebuilt only after a change.
+ * @param {string} file path of the record. It is inside the result, so that it is deleted together with it.
+ * @param {string[]} sources files from which the result is made
+ * @param {string[]} facts anything else on which the result depends
  */
 export function createStamp(file, sources, facts = []) {
   const current = () => {
@@ -206,7 +205,10 @@ export function createStamp(file, sources, facts = []) {
   };
 }
 
-/** Runs `work` while no other command in the same clone does, because concurrent installations break each other. */
+/**
+ * Runs `work` while no other command in the same clone runs it, because concurrent installations would break each
+ * other.
+ */
 async function whileLocked(directory, progress, work) {
   const lock = join(directory, 'prepare.lock');
   for (let hasPrinted = false; !tryLock(directory, lock); hasPrinted = true) {
@@ -240,7 +242,7 @@ function tryLock(directory, lock) {
   }
 }
 
-/** A lock is stale if its process no longer exists. */
+/** Returns whether the process that holds the lock still exists. */
 function isHeld(lock) {
   try {
     process.kill(Number(readFileSync(lock, 'utf8')), 0);

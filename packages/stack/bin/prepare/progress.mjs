@@ -4,9 +4,8 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
  * Shows the progress of a command step by step. On a terminal, a running step shows a spinner and the elapsed seconds.
  * Otherwise, each step prints one line when it starts and one when it ends. A slow step reports every minute what it is
  * doing and where its log is.
- *
- * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean, slowMs?: number }} options isQuiet: show only failed and
- * slow steps
+ * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean, slowMs?: number }} options isQuiet: show only steps that
+ *   are slow or fail
  */
 export function createProgress({ stream = process.stderr, isQuiet = false, slowMs = 60_000 } = {}) {
   const isLive = stream.isTTY === true && !process.env.CI;

@@ -1,4 +1,4 @@
-// This file runs before anything is installed. It is plain JavaScript, only imports Node.js modules, and uses syntax
+// This file runs before packages are installed. It is plain JavaScript, imports only Node.js modules, and uses syntax
 // that an old Node.js can parse, so that it can report that Node.js is too old.
 const oldest = [20, 19];
 
@@ -54,7 +54,7 @@ export async function runCommand(program) {
   });
 }
 
-/** Prepares the repository, then runs `main` of `npm start`, which has been built to plain JavaScript by then. */
+/** Prepares the repository, then runs `main` of `npm start`, which has been built to plain JavaScript. */
 export async function runBuiltStart() {
   const programArguments = process.argv.slice(2);
   requireNode();
@@ -88,9 +88,7 @@ async function prepareRepository(options) {
   return prepared;
 }
 
-/**
- * Prints a problem that the user can fix in one line. Any other error is a defect and is printed with its stack trace.
- */
+/** Prints a problem that the user can fix in one line. Any other error is a bug and is printed with its stack trace. */
 async function orExplain(work) {
   try {
     await work();

@@ -29,7 +29,7 @@ test('a service that receives SIGTERM while it is still loading exits immediatel
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-/** The kernel only delivers a signal to process 1 if the process has a handler for it. */
+/** The kernel delivers a signal to process 1 only if the process has a handler for it. */
 (mayBeProcessOne ? test : test.skip)(
   'a loading service that is process 1 of a container exits immediately on SIGTERM',
   async () => {

@@ -1,4 +1,4 @@
-// `pnpm build`: bundles the services, the command line and the libraries for web pages.
+// `pnpm build`: bundles the services, the command-line client and the libraries for web pages.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,8 +11,8 @@ import { buildLibrary, libraries } from './libraries/libraries.ts';
 import { allInOne, programs, services } from './programs.ts';
 
 /**
- * `pnpm build`: builds every service and the command line into `dist/`, together with the migrations. An image only
- * needs this directory and Node.js (`node dist/ingest-gateway.mjs`). Also builds the libraries for web pages, each into
+ * `pnpm build`: builds every service and the command-line client into `dist/`, together with the migrations. An image
+ * needs only this directory and Node.js (`node dist/ingest-gateway.mjs`). Also builds each library for web pages into
  * its own `dist/`, from which `npm pack` creates the package.
  */
 export const main: Command = async ({ progress, root }) => {
@@ -52,8 +52,7 @@ const require = createRequireForLibraries(import.meta.url);`;
 
 /**
  * Bundles programs with everything they import into plain JavaScript: `<outDirectory>/<name>.mjs`, shared code in
- * `chunks/`, and packages that cannot be bundled in `node_modules/`. The result only needs Node.js to run.
- *
+ * `chunks/`, and packages that cannot be bundled in `node_modules/`. The result needs only Node.js to run.
  * @param entries path relative to the root by program name
  * @param outDirectory emptied first
  * @returns the source files that are part of the programs, as paths relative to the root
@@ -91,13 +90,13 @@ export async function bundlePrograms(
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
 
-/** Name of a service's bundle. The file with the service's own name loads it. */
+/** Returns the name of a service's bundle. The file with the name of the service loads it. */
 export const serviceFile = (name: string) => `${name}-service`;
 
 /**
- * Writes `<name>.mjs` of each service, which handles signals and then loads the service. In a container, process 1 only
- * receives signals that it has a handler for. Without this file, a pod that is deleted while its service is loading
- * would only end after its grace period. `runProcess` later replaces the handlers.
+ * Writes `<name>.mjs` of each service, which handles signals and then loads the service. In a container, process 1
+ * receives only signals for which it has a handler. Without this file, a pod that is deleted while its service is
+ * loading would end only after its grace period. `runProcess` replaces the handlers later.
  */
 export async function writeEntries(outDirectory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => writeFile(join(outDirectory, `${name}.mjs`), entryOf(name))));
@@ -111,8 +110,8 @@ await import('./${serviceFile(name)}.mjs');
 }
 
 /**
- * Packages that cannot be bundled, and the packages that depend on them: they contain native code or WebAssembly files,
- * or are looked up by path at run time. They are copied to `node_modules/`.
+ * Packages that cannot be bundled because they contain native code or WebAssembly files, or are found by path at run
+ * time, and the packages that depend on them. They are copied to `node_modules/`.
  */
 const carried: Record<string, string> = {
   // packages/event-log replaces its produce request (kafka/kafkajs-internals).
@@ -123,7 +122,7 @@ const carried: Record<string, string> = {
   '@posthog/hogql-parser': 'packages/insights',
 };
 
-/** Patterns for esbuild: these packages and their builds for single platforms stay imports. */
+/** Patterns for esbuild. It does not bundle these packages and their builds for single platforms. */
 export const unbundledPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
 /** Returns the installed directory of each copied package, by name. */
@@ -136,7 +135,7 @@ export function unbundledPackages(root: string): Map<string, string> {
   );
 }
 
-/** Returns the builds for single platforms that a copied package chooses from at run time, as versions by name. */
+/** Returns the builds for single platforms among which a copied package chooses at run time, as versions by name. */
 export async function platformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
     optionalDependencies?: Record<string, string>;

@@ -13,7 +13,7 @@ export const allInOne = 'all-in-one';
 export function programs(root: string): Record<string, string> {
   const entries = {
     ...Object.fromEntries([...services, allInOne].map((name) => [name, `services/${name}/src/main.ts`])),
-    // A worker thread of the gateway, which must be in the same directory.
+    // A worker thread of the gateway, which must be in the same directory as the gateway.
     'ingest-gateway-body-worker': 'services/ingest-gateway/src/capture/body-worker.ts',
     millrace: 'packages/cli/src/main.ts',
   };

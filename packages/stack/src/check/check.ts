@@ -56,7 +56,7 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   { name: 'spelling (cspell)', program: 'cspell', arguments: ['lint', '--config=.cspell.json', '--no-progress'] },
 ];
 
-/** Result of a check. Any status except 0 is a failure. */
+/** The result of a check. Any status except 0 is a failure. */
 interface Outcome {
   status: number;
   output: string;

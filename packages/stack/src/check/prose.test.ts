@@ -60,7 +60,7 @@ describe('the prose check', () => {
   });
 });
 
-it('the check of names reports a retired name in code and tests', async () => {
+it('the check for retired names reports them in code and tests', async () => {
   await write('services/a/src/b.test.ts', "\nconst kept: KeptAnswer = read('KeptAnswers');");
   expect(await findRetiredNames(root)).toEqual(['services/a/src/b.test.ts:2: "KeptAnswer": use CachedResult']);
 });

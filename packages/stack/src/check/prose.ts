@@ -28,7 +28,7 @@ interface Passage {
   text: string;
 }
 
-/** Texts outside of the documents that people read. */
+/** Texts that people read outside of documents. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
@@ -79,7 +79,7 @@ function textsOfProgram(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;
   for (const { type, value } of jsTokens(source, { jsx: path.endsWith('.tsx') })) {
-    // Drops SQL comments and quoted names.
+    // Remove SQL comments and quoted names.
     const text = value.replace(/^['"`}]|(?:['"`]|\$\{)$/g, '').replace(/--.*|\\?`[^`]*`/g, '');
     if (/String|Template|JSXText/.test(type) && /[a-z] [a-z]/i.test(text)) passages.push({ line, text });
     if (/Comment/.test(type)) passages.push({ line, text: textOfComment(value) });

@@ -1,4 +1,5 @@
-// Names that were replaced because they needed a glossary, and the check that keeps them from coming back.
+// Names that were replaced because readers would need a glossary to understand them. A check keeps them from being used
+// again.
 
 import { sourceFiles } from '../docs/documents.ts';
 

@@ -29,7 +29,7 @@ const secondsOf = (text = '') => {
 const unavailable = await findComposeLoaderProblem();
 if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${unavailable}\n`);
 
-// Skip these tests if the loader is unavailable. CI fails on skipped tests.
+// These tests are skipped if Docker Compose is unavailable. CI fails on skipped tests.
 (unavailable === '' ? describe : describe.skip)('the Compose file', () => {
   let project: ComposeProject;
   let configuration: string;
@@ -45,7 +45,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     configuration = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   }, 300_000);
 
-  test('names the location of a mistake in a file', async () => {
+  test('names the position of a mistake in a Compose file', async () => {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-compose-'));
     const file = join(temporary, 'compose.yaml');
     await writeFile(file, 'services: { one: { image: x, healthcheck: { test: [CMD, a: b] } } }');
@@ -53,7 +53,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     await rm(temporary, { recursive: true });
   });
 
-  test('contains every service, the migration that runs before them, and the command line', () => {
+  test('contains every service, the migration that runs before them, and the command-line client', () => {
     expect(ours().map(([name]) => name)).toEqual([...ourServices, allInOne, 'migrate', 'millrace'].sort());
     expect(serviceNamed('migrate').command).toEqual(['millrace.mjs', 'migrate']);
     for (const name of ourServices) {
@@ -107,7 +107,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     need(allInOne);
     expect([...needed].sort()).toEqual(['migrate', 'postgres']);
     expect(small.healthcheck?.test.join(' ')).toContain('http://127.0.0.1:8001/_readiness');
-    // The gateway or API stops first, then the consumer or worker.
+    // The gateway or the API stops first, then the consumer or the worker.
     expect(secondsOf(small.stop_grace_period)).toBeGreaterThanOrEqual(25 + 33 + 3);
     const others = Object.keys(project.services).filter((name) => serviceNamed(name).profiles !== undefined);
     expect(others.sort()).toEqual([allInOne, 'clickhouse', 'millrace']);

@@ -42,8 +42,8 @@ function findSchema(exports: Record<string, unknown>): ConfigSchema {
 }
 
 /**
- * Imports a source file of the repository by its path. This is for generating documents: packages must not import
- * services, so the types of the exports are unknown.
+ * Imports a source file of the repository by its path, to generate documents. Packages must not import services in the
+ * usual way. The types of the exports are therefore unknown.
  */
 export async function importSource(root: string, path: string): Promise<Record<string, unknown>> {
   return import(pathToFileURL(join(root, path)).href);

@@ -47,19 +47,19 @@ const withoutLinks = ({ path, text }: SourceFile): SourceFile => ({
   text: text.replace(/\]\([^)\s]+\)/g, ']').replace(namedPath, ''),
 });
 
-/** Joins the lines of a text, because a citation in a comment may contain a line break. */
+/** Returns a text on one line, because a citation in a comment can contain a line break. */
 const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
 
 export interface RepositoryTexts {
   /** Documents for readers: those in the root, in `docs/`, `deploy/` and `examples/`. */
   pages: SourceFile[];
-  /** All other files that may cite a document. */
+  /** All other files, which may cite a document. */
   sources: SourceFile[];
 }
 
 const folders = ['packages', 'services', 'test-e2e', 'prisma', 'deploy'];
 const endings = ['.ts', '.mjs', '.cjs', '.sql', '.prisma', '.json', '.jsonc', '.sh', '.py', '.go', '.rs'];
-/** The document checks and their tests, which contain paths that do not exist. */
+/** The folder of the document checks and their tests, which contain paths that do not exist. */
 const ownFolder = 'packages/stack/src/docs/';
 
 export async function readRepositoryTexts(root: string): Promise<RepositoryTexts> {

@@ -3,7 +3,7 @@
 import { importSource } from './configuration.ts';
 import { markdownTable } from './documents.ts';
 
-/** The parts of a function of the table that the page shows. */
+/** The part of a function that the page shows. */
 interface TableFunction {
   name: string;
   args: readonly { kind: string; isOptional: boolean; isRepeated: boolean }[];
@@ -58,7 +58,7 @@ function argumentText({ kind, isOptional, isRepeated }: TableFunction['args'][nu
   return isRepeated ? `${word}, …` : isOptional ? `[${word}]` : word;
 }
 
-/** Kinds of arguments and results that do not say it themselves. */
+/** Readable names of kinds of arguments and results whose own names are not clear. */
 const words: Readonly<Record<string, string>> = {
   int: 'integer',
   float: 'number',

@@ -6,7 +6,7 @@ export async function generateMetricsPage(root: string): Promise<string> {
   const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
   const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {
-    // Different services use the subdirectories of packages/runtime, so each gets its own section.
+    // The subdirectories of packages/runtime are used by different services, so each one gets its own section.
     const owner = path
       .split('/')
       .slice(0, /^packages\/runtime\/src\/\w+\//.test(path) ? 4 : 2)
@@ -62,11 +62,10 @@ const call = /metrics\??\.(counter|gauge|histogram)\(/g;
 const gaugeRow = /\[\s*('millrace_\w+'),\s*('[^']*'|"[^"]*"),/g;
 
 /**
- * Finds the metrics that a source file registers, by parsing its text, because running the registrations would need
+ * Finds the metrics that a source file registers. This parses the text, because running the registrations would require
  * servers. Names and help texts must be literals. Anything else is an error, so that no metric is missing in the
  * documents.
- *
- * @throws Error that names the file.
+ * @throws Error that names the file
  */
 export function readRegistrations(source: string, path: string): Registration[] {
   const found: Registration[] = [...source.matchAll(gaugeRow)].map(([, name = '', help = '']) => ({

@@ -25,7 +25,7 @@ describe('error codes', () => {
     'services/management-api/src',
     ...['accounts', 'http', 'insights', 'flags'].map((name) => `packages/${name}/src`),
   ];
-  /** SCIM codes, and codes that a client never sees because they are replaced before. */
+  /** Codes that are not in the table: those of SCIM, and those that are replaced before a client could see them. */
   const isNotInErrors = new Set(['uniqueness', 'invalidValue', 'quota_limited', 'slow']);
   let source: string;
   let documented: Set<string>;
@@ -75,7 +75,7 @@ describe('limits', () => {
 
   const api = 'services/management-api/src';
   const gateway = 'services/ingest-gateway/src';
-  /** Constants of limits that have no setting. */
+  /** The constants of limits that have no setting. */
   const constants: Record<string, [path: string, name: string]> = {
     'Nesting of the JSON of an event': [`${gateway}/json/scan.ts`, 'maxNesting'],
     'JSON values in one request': [`${gateway}/body/outline.ts`, 'maxValues'],
@@ -140,7 +140,7 @@ describe('limits', () => {
     'Invites in one request': [`${api}/identity/invites/rules.ts`, 'maxInvites'],
     'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'maxCertificates'],
   };
-  /** Constants in the unit of the page. All others are in bytes. */
+  /** Constants whose unit is that of the page. All others are in bytes. */
   const inUnits: Record<string, number> = { maxKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
   test('limits without a setting have the value of their constant', async () => {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 
-/** Runs the SQL of this guide in its order: views, role, queries, removal. */
+/** Runs the SQL in this guide in order: views, role, queries, removal. */
 const page = new URL('../../../../docs/guides/grafana-metabase.md', import.meta.url);
 
-/** Other tests use the same server, and roles are shared by all its databases. */
+/** The name is unique, because other tests use the same server, and roles are shared by all its databases. */
 const role = `millrace_reporting_${randomUUID().slice(0, 8)}`;
 
 let database: TestDatabase;
@@ -15,7 +15,7 @@ let reader: pg.Client;
 let queries: string[];
 let removal: string;
 
-/** Expands Grafana's macros as Grafana does. */
+/** Expands Grafana's macros like Grafana does. */
 function expandMacros(query: string): string {
   return query
     .replace('$__timeGroupAlias(timestamp, $__interval)', `date_bin('1 hour', timestamp, 'epoch') AS "time"`)
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Stores a visitor who views a product, signs in (which merges both distinct IDs into one person) and orders. */
+/** Stores a visitor who views a product, signs in (which merges two distinct IDs into one person) and orders. */
 async function storeVisits(projectId: number): Promise<void> {
   const [ada, visitor] = [randomUUID(), randomUUID()];
   const persons = `INSERT INTO person (project_id, uuid, main_distinct_id, properties, is_identified, created_at)
@@ -64,7 +64,7 @@ async function storeVisits(projectId: number): Promise<void> {
   const ids = 'INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version) VALUES ($1, $2, $3, $4)';
   await owner.query(ids, [projectId, 'ada', ada, 0]);
   await owner.query(ids, [projectId, 'visitor', ada, 1]);
-  // All events must be in the same day and week, even shortly after midnight.
+  // All events must be on the same day and in the same week, even shortly after midnight.
   const event = `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
     VALUES ($1, CASE WHEN now() < date_trunc('day', now()) + interval '40 minutes' THEN date_trunc('day', now()) ELSE now() END
                 - make_interval(mins => $2), gen_random_uuid(), $3, $4, $5, $6, now())`;

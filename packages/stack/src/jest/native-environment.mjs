@@ -1,26 +1,26 @@
-// The environment in which Jest runs test files: all files of a worker share one process and its loaded modules.
+// The environment in which Jest runs test files. All files of a worker share one process and the modules that it has
+// loaded.
 
 import { isDeepStrictEqual } from 'node:util';
 import { hiddenFrom } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
-/** Unavailable servers, by the variable that would have their address (src/test/run-tests.ts). */
+/** The servers that are unavailable, by the variable that would contain their address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
 /** jest-runner replaces `process.exit` for each file with a function that prints a stack trace first. */
 const exitProcess = process.exit;
 
-/** Recognizes the error that `testServers()` of test-e2e/testing throws when a test requests an unavailable server. */
+/** Recognizes the error that `testServers()` of test-e2e/testing throws if a test requests an unavailable server. */
 const isAboutMissing = (error) => {
   const message = String(error?.message ?? error);
   return missing.some((variable) => message.includes(`${variable} is not set`));
 };
 
 /**
- * Runs tests in the realm of this process, which they share with the test files that run afterwards. A file that does
- * not restore the process state fails.
- *
- * A test that fails because its server is unavailable is reported as skipped.
+ * Runs tests in the realm of this process, which they share with the test files that run afterwards. A file fails if it
+ * does not restore the state of the process. A test that fails because its server is unavailable is reported as
+ * skipped.
  */
 export default class NativeEnvironment {
   global = globalThis;
@@ -35,7 +35,8 @@ export default class NativeEnvironment {
   }
 
   async setup() {
-    // jest translates each line of each stack trace with source maps. Stripped types leave all lines and columns unchanged.
+    // jest would translate each line of each stack trace with source maps. This is not necessary, because stripping
+    // types changes no lines or columns.
     Error.prepareStackTrace = undefined;
     this.#before = processState();
     for (const variable of hiddenFrom(this.#testPath)) delete process.env[variable];
@@ -56,7 +57,7 @@ export default class NativeEnvironment {
     Object.assign(process.env, before.environment);
     process.chdir(before.directory);
     process.exit = exitProcess;
-    // Throwing here would hide the error of a file that could not be loaded.
+    // An error thrown here would hide the error of a file that could not be loaded.
     if (this.#hasRun && problems.length > 0)
       throw new Error(`This test file does not clean up after itself: ${problems.join(', ')}`);
   }
@@ -84,12 +85,12 @@ const processState = () => ({
   environment: { ...process.env },
   directory: process.cwd(),
   listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
-  // Shared fixtures may listen for the exit of the process, for instance to end Chromium.
+  // Shared fixtures may listen for the exit of the process, for example to end Chromium.
   fixtures: workerFixtures().size,
 });
 
 /**
- * Only additional listeners are a leak. A program of an earlier file may end while this file runs and remove its
+ * Only additional listeners are a leak. A program of an earlier file can end while this file runs, which removes its
  * listener.
  */
 const addedListeners = (before, after) => Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));

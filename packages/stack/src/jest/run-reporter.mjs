@@ -5,7 +5,9 @@ import { stopWorkerFixtures } from './worker-fixtures.cjs';
 
 const listed = 30;
 
-/** Writes the counts and the names of failed tests to the file that `npm test` passes, and prints the slowest files. */
+/**
+ * Writes the counts and the names of failed tests to the file that `npm test` chooses, and prints the slowest files.
+ */
 export default class RunReporter {
   #rootDirectory;
 
@@ -18,7 +20,7 @@ export default class RunReporter {
    * @param {object} results jest's counts for all files
    */
   async onRunComplete(_contexts, results) {
-    // A single file runs in this process instead of a worker.
+    // If there is only one test file, it runs in this process instead of a worker.
     await stopWorkerFixtures();
     const counts = {
       failedFiles: results.testResults.flatMap((file) => {

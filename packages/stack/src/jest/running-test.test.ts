@@ -15,7 +15,7 @@ const RunningTest = createRequire(import.meta.url)('./running-test.cjs') as Runn
 const first: Context = { test: { name: 'first' } };
 const second: Context = { test: { name: 'second' } };
 
-test('knows the running test, and its hook while the hook runs', async () => {
+test('returns the running test, and its hook while the hook runs', async () => {
   const running = new RunningTest();
   const withHook = { ...first, hook: {} };
   await running.run(first, async () => {
@@ -26,7 +26,7 @@ test('knows the running test, and its hook while the hook runs', async () => {
   expect(running.getStore()).toBeUndefined();
 });
 
-test('knows no test while two run concurrently, and forgets a failed one', async () => {
+test('returns no test while two run concurrently, and forgets a failed one', async () => {
   const running = new RunningTest();
   let fail = (_: Error) => {};
   const failing = running.run(first, () => new Promise((_, reject) => (fail = reject)));

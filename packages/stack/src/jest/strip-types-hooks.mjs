@@ -1,4 +1,4 @@
-// Replaces types with spaces, as Node.js 22.18 and later do, so that errors have the lines and columns of the source.
+// Replaces types with spaces, like Node.js 22.18 and later, so that errors have the lines and columns of the source.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// Loaded before jest's workers run anything. Lets Node.js import TypeScript, which newer releases support natively.
+// Loaded before jest's workers run anything. It lets Node.js import TypeScript, which newer releases support natively.
 import { register } from 'node:module';
 
 if (!process.features.typescript) register('./strip-types-hooks.mjs', import.meta.url);

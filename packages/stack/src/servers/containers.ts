@@ -4,7 +4,7 @@ import { kafkaVersion } from './kafka.ts';
 import { freePort, type RunningServer } from './server-process.ts';
 
 // Starts test servers in containers if a Docker daemon is available.
-/** Imported on demand, because the library takes a second to load. */
+/** Imported only when needed, because the library takes a second to load. */
 const testcontainers = () => import('testcontainers');
 
 export async function startPostgresContainer(): Promise<RunningServer> {
@@ -34,7 +34,7 @@ export async function startRedisContainer(): Promise<RunningServer> {
 
 export async function startKafkaContainer(): Promise<RunningServer> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await testcontainers();
-  // A broker advertises its address to clients, so the mapped port must be known before it starts.
+  // A broker tells clients its address, so the port must be known before it starts.
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime;
   const port = await freePort();
   const container = await new GenericContainer(`apache/kafka:${kafkaVersion}`)
@@ -67,9 +67,7 @@ function running(container: StartedTestContainer, address: string): RunningServe
   };
 }
 
-/**
- * Whether a Docker daemon responds within 1.5 s. That the command is installed does not mean that a daemon is running.
- */
+/** Returns whether a Docker daemon responds within 1.5 s. It may not be running even if the command is installed. */
 export function isDockerRunning(): Promise<boolean> {
   return new Promise((resolve) => {
     const target = daemonAddress(process.env.DOCKER_HOST);
@@ -87,7 +85,10 @@ export function isDockerRunning(): Promise<boolean> {
   });
 }
 
-/** Exported for its test. @returns null for an address that only the Docker client supports (ssh, named pipes). */
+/**
+ * Returns the address of the daemon, or null if only the Docker client supports it (ssh, named pipes). Exported for its
+ * test.
+ */
 export function daemonAddress(
   dockerHost: string | undefined,
 ): { socketPath: string } | { host: string; port: number } | null {

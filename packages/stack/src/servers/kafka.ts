@@ -19,20 +19,23 @@ import {
 } from './server-process.ts';
 
 export interface KafkaOptions {
-  /** Directory for all files of the broker, e.g. `.millrace/kafka`. */
+  /** The directory for all files of the broker, e.g. `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** Address to listen on and to advertise. Default: loopback. */
+  /** The address on which the broker listens, and which it tells clients. Default: loopback. */
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
-  /** For minutes of use: only compiles code quickly, because thorough compilation would not pay off. */
+  /**
+   * True for a broker that is used for minutes. It compiles code only quickly, because thorough compilation would take
+   * longer than it saves.
+   */
   isShortLived?: boolean;
 }
 
 export interface SecuredListener {
   port: number;
-  /** PEM file with a private key and its certificate, read at every start. */
+  /** A PEM file with a private key and its certificate. It is read at every start. */
   keyStore: string;
 }
 
@@ -114,7 +117,8 @@ async function format(
   classPath: string,
   { directory, config }: { directory: string; config: string },
 ): Promise<void> {
-  // Kafka's tool treats an ID that begins with a dash as an option. Without the highest bit, it cannot begin with one.
+  // Kafka's tool treats an ID that begins with a dash as an option. If the highest bit is not set, the ID cannot begin
+  // with one.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const { status, output } = await runProgram(
     java,
@@ -178,9 +182,9 @@ export function hasKafkaJars(): boolean {
 }
 
 /**
- * Returns the directory of Apache Kafka's jars. Downloads them with Maven on first use (43 MB) and keeps them for all
- * clones.
- * @throws SetupProblem with Maven's output if the download fails.
+ * Returns the directory of Apache Kafka's jars. If they are not in the cache, downloads them with Maven (43 MB). All
+ * clones share them.
+ * @throws SetupProblem with Maven's output if the download fails
  */
 export async function kafkaJars(): Promise<string> {
   if (!hasKafkaJars()) await fetchJars();
@@ -205,8 +209,8 @@ async function fetchJars(): Promise<void> {
 }
 
 /**
- * Maven keeps its cache in the user's home directory from the password file. If that is not writable, uses a temporary
- * directory.
+ * Maven stores its cache in the home directory that the password file contains. If that is not writable, uses a
+ * temporary directory.
  */
 function localRepository(temporary: string): string[] {
   try {
@@ -220,7 +224,10 @@ function localRepository(temporary: string): string[] {
 
 const oldest = 17;
 
-/** Returns the first Java that is new enough: JAVA_HOME, the PATH, a downloaded one. Null if there is no such Java. */
+/**
+ * Returns the first Java that is new enough, in this order: JAVA_HOME, the PATH, a downloaded one. Null if there is
+ * none.
+ */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;
   for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', cachedJava() ?? []].flat()) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { unprivilegedUser } from '../run-program.ts';
 import { postgresFiles, removePostgresFiles } from './postgres.ts';
 
-/** A directory that only its owner can enter, like a clone in root's home. */
+/** A directory that only its owner can enter, like a clone in root's home directory. */
 let closed: string;
 const user = unprivilegedUser();
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(closed, { recursive: true, force: true }));
 
 if (user) {
-  test('keeps data outside of a directory that the server’s user cannot enter, and finds it again', () => {
+  test('keeps data outside of a directory that the server’s user cannot enter, and finds the data again', () => {
     const directory = join(closed, 'postgres');
     const files = postgresFiles(directory, user);
     expect(files.data).toMatch(/^\/var\/lib\/millrace\//);
@@ -24,7 +24,7 @@ if (user) {
     expect(existsSync(files.data)).toBe(false);
   });
 
-  test('a moved directory keeps its data, and a copied one gets new data', () => {
+  test('a moved directory keeps its PostgreSQL data, and a copied directory gets new data', () => {
     const [first, second, third] = ['first', 'second', 'third'].map((name) => join(closed, name)) as [
       string,
       string,
@@ -50,7 +50,7 @@ if (user) {
     expect(postgresFiles(directory, user).user).toMatchObject({ uid: 12_345, gid: 12_345 });
   });
 } else {
-  test('keeps the data of a regular user in the requested directory', () => {
+  test('keeps the data in the requested directory when started by a regular user', () => {
     const directory = join(closed, 'postgres');
     const files = postgresFiles(directory, undefined);
     expect(files).toEqual({ data: join(directory, 'data'), user: undefined });

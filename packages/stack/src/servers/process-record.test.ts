@@ -9,7 +9,7 @@ let directory: string;
 let file: string;
 const children: ChildProcess[] = [];
 
-/** Starts a process with `marker` in its command line. A stubborn process ignores SIGTERM. */
+/** Starts a process with `marker` in its command line. With `isStubborn`, it ignores SIGTERM. */
 async function start(marker: string, { isStubborn = false } = {}): Promise<{ child: ChildProcess; pid: number }> {
   const program = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} process.stdout.write('up'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['-e', program, marker], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -30,7 +30,7 @@ afterEach(() => {
 
 describe('stopRecordedProcess', () => {
   test.each([{ isStubborn: false }, { isStubborn: true }])(
-    'ends a process that an earlier run left behind: %p',
+    'ends a process that an earlier run left running: %p',
     async (kind) => {
       const { child, pid } = await start('left-behind', kind);
       writeProcessRecord(file, { pid, marker: 'left-behind' });

@@ -1,4 +1,4 @@
-// Decides where tests get servers and browsers from: the environment, this machine, Docker or a download.
+// Decides where tests get servers and browsers: from the environment, this machine, Docker or a download.
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ import { type Reaper, type RunningServer, serverAt } from './server-process.ts';
 /** A way to obtain a server. */
 export interface Source {
   name: string;
-  /** Returns null if the source can be tried, otherwise why not, as half a sentence. */
+  /** Returns null if the source can be used. Otherwise, returns the reason as part of a sentence. */
   unavailable(): Promise<string | null>;
   start(): Promise<RunningServer>;
 }
@@ -33,7 +33,7 @@ export interface Provisioned {
   passedOver: string[];
 }
 
-/** No source could provide the server. The message gives a reason for each. */
+/** Thrown if no source could provide the server. The message contains the reason for each of them. */
 export class ServerUnavailable extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
     super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
@@ -42,7 +42,7 @@ export class ServerUnavailable extends SetupProblem {
 
 /**
  * Returns the server from the first source that works.
- * @throws NotProvided if no source works.
+ * @throws NotProvided if no source works
  */
 export async function provide(server: string, sources: readonly Source[]): Promise<Provisioned> {
   const reasons: string[] = [];
@@ -61,7 +61,7 @@ export async function provide(server: string, sources: readonly Source[]): Promi
   throw new ServerUnavailable(server, reasons);
 }
 
-/** Whether packages can be installed: as root, on Debian or a derivative. */
+/** Returns whether packages can be installed, which requires root and Debian or a derivative. */
 function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get');
 }
@@ -71,7 +71,7 @@ let isListFresh = false;
 
 /**
  * Installs Debian packages. Calls run one after another, because apt does not allow concurrent installations.
- * @throws SetupProblem with apt's output.
+ * @throws SetupProblem with apt's output
  */
 function installDebianPackages(names: readonly string[]): Promise<void> {
   const installed = queue.then(() => install(names));
@@ -94,7 +94,7 @@ async function install(names: readonly string[]): Promise<void> {
   await withoutStartingServices(() => apt('install', '-y', '-q', '--no-install-recommends', ...names));
 }
 
-/** A Debian package starts its service after installation unless this file prevents it. */
+/** Runs `work` with a file that prevents Debian packages from starting their services after installation. */
 async function withoutStartingServices(work: () => Promise<void>): Promise<void> {
   const policy = '/usr/sbin/policy-rc.d';
   if (existsSync(policy)) return work();
@@ -107,22 +107,22 @@ async function withoutStartingServices(work: () => Promise<void>): Promise<void>
 }
 
 /**
- * Where servers and browsers come from. The order is the same for all: an address in the environment, a program in the
- * PATH or Docker, a package that does not require root, and as root on Debian an installed package.
+ * Options for finding servers and browsers. The sources are tried in this order: an address in the environment, a
+ * program in the PATH or Docker, a package that does not require root, and a package that root installs on Debian.
  */
 export interface SourceOptions {
-  /** Directory for files of servers that are started here. */
+  /** The directory for files of servers that are started here. */
   directory: string;
   reaper: Reaper;
   /** Preferred ports. If one is in use, the next free one is used. 0 chooses any free port. */
   ports: { kafka: number; redis: number };
   /** Prints a line about a change that will be made to the machine. */
   say(line: string): void;
-  /** Whether servers run for a few minutes only, as for tests. */
+  /** True if servers run only for a few minutes, as for tests. */
   isShortLived?: boolean;
 }
 
-/** Test data need not survive a crash, so PostgreSQL does not wait for the disk. */
+/** Test data does not have to survive a crash, so PostgreSQL does not wait for the disk. */
 const forTestsOnly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', shared_buffers: '512MB' };
 
 export function postgresSources({ directory, reaper }: SourceOptions): Source[] {
@@ -145,7 +145,7 @@ export function kafkaSources(options: SourceOptions): Source[] {
   return [given('KAFKA_BROKERS'), container(startKafkaContainer), ...kafkaPrograms(options, 'KAFKA_BROKERS', start)];
 }
 
-/** Java and Kafka's jars, for brokers that a test starts. The address is the directory of the jars. */
+/** Sources of Java and Kafka's jars, for brokers that a test starts. The address is the directory of the jars. */
 export function kafkaProgramSources(options: SourceOptions): Source[] {
   return kafkaPrograms(options, 'JAVA_HOME', async () => {
     await ensureJava();
@@ -186,7 +186,7 @@ export function redisSources(options: SourceOptions): Source[] {
   ];
 }
 
-/** `redis-server`, for servers that a test starts. The address is the path of the program. */
+/** Sources of `redis-server`, for servers that a test starts. The address is the path of the program. */
 export function redisProgramSources(options: SourceOptions): Source[] {
   // Redis 7 introduced `cluster-port` and ADDSLOTSRANGE, which the cluster tests need.
   const oldest = 7;
@@ -218,8 +218,8 @@ function redisPrograms(
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 /**
- * Chromium for page tests. The address is the path of a program. The package comes first because it is headless and
- * opens a page in a sixth of the time and with a tenth of the CPU of an installed Chromium.
+ * Sources of Chromium for tests of pages. The address is the path of the program. The package is tried first, because
+ * it is headless and opens a page in a sixth of the time and with a tenth of the CPU of an installed Chromium.
  */
 export function chromiumSources(options: SourceOptions): Source[] {
   const [path, local, debian] = browserSources(options, {
@@ -236,7 +236,10 @@ export function chromiumSources(options: SourceOptions): Source[] {
   return [path, windowless, local, debian];
 }
 
-/** For back button tests, because only a Chromium with windows keeps left pages in its cache. */
+/**
+ * Sources of a Chromium with windows, for tests of the back button. Only such a Chromium keeps pages that were left in
+ * its cache.
+ */
 export function windowedChromiumSources(options: SourceOptions): Source[] {
   return browserSources(options, {
     what: 'a Chromium with windows',
@@ -256,7 +259,7 @@ export function firefoxSources(options: SourceOptions): Source[] {
   });
 }
 
-/** The engine of Safari for the console's tests: the driver of WebKitGTK's browser, which requires a display. */
+/** Sources of Safari's engine for the console's tests: the driver of WebKitGTK's browser, which requires a display. */
 export function webkitSources(options: SourceOptions): Source[] {
   return browserSources(options, {
     what: 'WebKit',
@@ -321,7 +324,7 @@ function container(start: () => Promise<RunningServer>): Source {
   };
 }
 
-/** The last source, because it changes the machine. */
+/** Installs a package. This is the last source, because it changes the machine. */
 function installed(
   { say }: SourceOptions,
   {
@@ -355,8 +358,8 @@ const standardPorts: Record<string, number> = {
 };
 
 /**
- * Whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS (only its first
- * broker).
+ * Returns whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS. For
+ * brokers, checks only the first one.
  */
 export async function respondsAt(address: string): Promise<boolean> {
   const target = parse(address);

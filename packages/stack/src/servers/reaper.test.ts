@@ -16,7 +16,7 @@ async function startOwner(end: 'stays' | 'dismisses') {
 
 const isUp = (pid: number) => isRunning(pid, 'reaper-test');
 
-test('ends only the servers it watches when its owner is killed', async () => {
+test('the reaper ends only the servers it watches when its owner is killed', async () => {
   const { child, pids } = await startOwner('stays');
   expect([isUp(pids.watched), isUp(pids.forgotten)]).toEqual([true, true]);
   child.kill('SIGKILL');
@@ -25,10 +25,10 @@ test('ends only the servers it watches when its owner is killed', async () => {
   process.kill(pids.forgotten, 'SIGKILL');
 });
 
-test('the reaper ends nothing after it was dismissed', async () => {
+test('the reaper ends nothing after it is dismissed', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
-  // When this second reaper has done its work, the first one would have done it too.
+  // When this second reaper has finished, the first one would have finished too.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
   await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second reaper watched' });

@@ -15,7 +15,7 @@ import {
 } from './server-process.ts';
 
 export interface RedisOptions {
-  /** Directory for its log. The data is a cache and is not stored. */
+  /** The directory for the log. Redis is used as a cache, so its data is not stored. */
   directory: string;
   preferredPort: number;
   /** Address to listen on. Default: loopback. */
@@ -24,9 +24,9 @@ export interface RedisOptions {
 }
 
 /**
- * Returns the first server that is new enough: REDIS_SERVER_PATH, the PATH, a downloaded one. Null if there is no such
- * server.
- * @param oldest minimum major version. Cluster tests need 7, everything else 6.
+ * Returns the first Redis server that is new enough, in this order: REDIS_SERVER_PATH, the PATH, a downloaded one. Null
+ * if there is none.
+ * @param oldest minimum major version. Cluster tests require 7, and everything else 6.
  */
 export async function findRedisServer(oldest = 6): Promise<string | null> {
   for (const program of [
@@ -42,7 +42,10 @@ export async function findRedisServer(oldest = 6): Promise<string | null> {
   return null;
 }
 
-/** Starts a Redis server that keeps its data in memory only. @throws SetupProblem if there is no program for it. */
+/**
+ * Starts a Redis server that keeps its data only in memory.
+ * @throws SetupProblem if no program is available
+ */
 export async function startRedis({
   directory,
   preferredPort,
@@ -73,7 +76,7 @@ export async function startRedis({
         '--dir',
         directory,
       ],
-      // Redis changes its own command line to contain the address.
+      // Redis changes its own command line, which then contains the address.
       marker: `-server ${host}:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,

@@ -6,20 +6,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../command.ts';
 import type { SystemUser } from '../run-program.ts';
 
-// Starts and stops server processes, and refers to servers that already run.
+// Starts and stops server processes, and describes servers that already run.
 export interface ServerProcessOptions {
-  /** Name of the server in messages. */
+  /** The name of the server in messages. */
   name: string;
   command: string;
   arguments: string[];
   /** A part of the command line that no other process has, such as a data directory or a config file. */
   marker: string;
   env?: Record<string, string | undefined>;
-  /** User that it runs as. Default: the user of this process. */
+  /** The user who runs the server. Default: the user of this process. */
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
-  /** File in which the process is recorded, so that a later run finds it if this one crashes. */
+  /** The file in which the process is recorded, so that a later run finds the process if this one crashes. */
   recordFile: string;
   reaper: Reaper;
   stopSignal: NodeJS.Signals;
@@ -36,7 +36,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a server in its own session, so that Ctrl-C does not reach it: it must outlive its clients. */
+/** Starts a server in its own session, so that Ctrl-C does not reach it. It must end after its clients. */
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.command, options.arguments, {
@@ -75,7 +75,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     async stop() {
       if (hasEnded) return;
       child.kill(options.stopSignal);
-      // This timer also keeps the process running, because waiting for an unreferenced child does not.
+      // This timer also keeps the process running while it waits, because an unreferenced child does not.
       const killTimer = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
       await ended;
       clearTimeout(killTimer);
@@ -86,15 +86,15 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
 /** A server that was started but may not be ready yet. */
 interface LaunchedServer {
   server: ServerProcess;
-  /** Its address once it is ready. */
+  /** The address of the server, which can be used once it is ready. */
   address: string;
   isReady(): Promise<boolean>;
 }
 
 /**
- * Starts a server on a free port and waits until it is ready. Retries if another process takes the port first.
+ * Starts a server on a free port and waits until it is ready. Tries again if another process takes the port first.
  * @param launch chooses a port and starts the server. Called again for each attempt.
- * @throws SetupProblem as `waitUntilReady` does.
+ * @throws SetupProblem like `waitUntilReady`
  */
 export async function startOnFreePort(
   name: string,
@@ -133,18 +133,18 @@ export async function waitUntilReady(
   }
 }
 
-/** A server that can be used, wherever it comes from. */
+/** A server that can be used, whatever its source. */
 export interface RunningServer {
-  /** In the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
+  /** The address in the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;
-  /** Resolves when it ends unexpectedly. Never resolves for a server that was not started here. */
+  /** Resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
   /** Returns the last part of the log of the server. */
   lastLog(): string;
   stop(): Promise<void>;
 }
 
-/** A server that already runs and will not be stopped. */
+/** Describes a server that already runs and will not be stopped. */
 export function serverAt(address: string): RunningServer {
   return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }
@@ -154,7 +154,7 @@ export function serverAt(address: string): RunningServer {
 /** A process that a later run should find if this one crashes. */
 export interface ProcessRecord {
   pid: number;
-  /** Part of the command line that identifies the process, because no other process has it. */
+  /** A part of the command line that no other process has, which identifies the process. */
   marker: string;
 }
 
@@ -175,7 +175,7 @@ export function readProcessRecord(file: string): ProcessRecord | null {
   }
 }
 
-/** Stops the process that an earlier run recorded if it still runs, and deletes the record. */
+/** Stops the process that an earlier run recorded, if it still runs, and deletes the record. */
 export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, patienceMs = 10_000): Promise<boolean> {
   const record = readProcessRecord(file);
   const wasRunning = record !== null && (await endProcess(record, signal, patienceMs));
@@ -183,7 +183,10 @@ export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, 
   return wasRunning;
 }
 
-/** Sends `signal`, waits, and sends SIGKILL after `patienceMs`. @returns whether the process was running. */
+/**
+ * Sends `signal`, waits for up to `patienceMs`, and then sends SIGKILL.
+ * @returns whether the process was running
+ */
 export async function endProcess(record: ProcessRecord, signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
   const { pid, marker } = record;
   if (!isRunning(pid, marker)) return false;
@@ -206,7 +209,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Returns the complete command line of a running process, or null. A process ID alone is not enough to identify a
+ * Returns the complete command line of a running process, or null. The process ID alone is not enough to identify a
  * process, because it may have been reused.
  */
 function commandLine(pid: number): string | null {
@@ -223,7 +226,7 @@ function commandLine(pid: number): string | null {
   }
 }
 
-/** Whether the process runs and its command line contains `marker`, e.g. its data directory. */
+/** Returns whether the process runs and its command line contains `marker`, e.g. its data directory. */
 export function isRunning(pid: number, marker: string): boolean {
   return commandLine(pid)?.includes(marker) === true;
 }
@@ -238,8 +241,8 @@ export interface Reaper {
 }
 
 /**
- * Reads the current list from a pipe, one line for each change, until the pipe closes because its writer died. Then
- * signals each process and waits up to 15 s for it before the next one.
+ * A shell script that reads the list of processes from a pipe, one line for each change. The pipe closes when its
+ * writer dies. Then the script sends a signal to each process, and waits up to 15 s for it before the next one.
  */
 const script = `
 trap '' INT TERM HUP
@@ -254,8 +257,8 @@ done
 `;
 
 /**
- * Creates a reaper, which is a process in its own session, so that neither Ctrl-C nor closing the terminal reaches it.
- * It is a shell because that only takes a megabyte.
+ * Creates a reaper, which is a process in its own session. Neither Ctrl-C nor closing the terminal reaches it. It is a
+ * shell, because a shell takes only a megabyte.
  */
 export function createReaper(): Reaper {
   const child = spawn('sh', ['-c', script, 'millrace-reaper'], {
@@ -288,7 +291,7 @@ export function createReaper(): Reaper {
   };
 }
 
-/** Returns a free port: `preferred`, otherwise the next free one. 0 chooses a random one. */
+/** Returns a free port: `preferred`, or otherwise the next free one. 0 chooses a random one. */
 export async function freePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
@@ -298,8 +301,8 @@ export async function freePort(preferred = 0, taken: ReadonlySet<number> = new S
 }
 
 /**
- * Checks all addresses. A port that is in use on only one address could be opened on another, and clients would connect
- * to the wrong server.
+ * Returns whether a port is free on all addresses. If it were in use on only one address, it could be opened on
+ * another, and clients would connect to the wrong server.
  */
 export async function isFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
@@ -322,8 +325,8 @@ function canListen(port: number, host: string): Promise<boolean> {
 }
 
 /**
- * Below the ports that Linux (from 32768) and macOS (from 49152) use for outgoing connections. Otherwise a server that
- * is restarted could find its port in use by a connection.
+ * This range is below the ports that Linux (from 32768) and macOS (from 49152) use for outgoing connections. Otherwise,
+ * a server that is restarted could find that a connection uses its port.
  */
 const anyPortRange = { first: 15_000, last: 32_767 };
 

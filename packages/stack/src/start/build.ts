@@ -27,12 +27,12 @@ await build({
   outExtension: { '.js': '.mjs' },
   chunkNames: 'start-chunks/[name]-[hash]',
   bundle: true,
-  // Rarely needed modules are only loaded on demand.
+  // Modules that are rarely needed are loaded only when they are.
   splitting: true,
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  // Resolves packages with the same conditions as Node.js.
+  // With no conditions, packages are resolved like in Node.js.
   conditions: [],
   logLevel: 'warning',
   plugins: [sourcesStayWhereTheyAre(), packagesStayWhereTheyAre()],
@@ -40,7 +40,7 @@ await build({
 // esbuild's child process would otherwise keep this process alive.
 await stop();
 
-/** Keeps `import.meta.url` pointing to the source file, because programs look for files relative to it. */
+/** Makes `import.meta.url` refer to the source file, because programs look for files relative to it. */
 function sourcesStayWhereTheyAre(): Plugin {
   return {
     name: 'sources-stay-where-they-are',
@@ -55,7 +55,7 @@ function sourcesStayWhereTheyAre(): Plugin {
 }
 
 /**
- * Imports packages by their URL, because the build is outside of the directories in which Node.js would find them by
+ * Makes the build import packages by URL, because it is outside of the directories in which Node.js would find them by
  * name.
  */
 function packagesStayWhereTheyAre(): Plugin {

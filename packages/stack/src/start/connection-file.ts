@@ -1,14 +1,17 @@
-// Writes and reads `connection.json`, which tells scripts the URLs and keys of the running system.
+// Writes and reads `connection.json`, which contains the URLs and keys of the running system for scripts.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Demo } from './demo.ts';
 
-/** What a script needs to use the running system. `millrace` reads it too (packages/cli/src/running-system.ts). */
+/**
+ * Everything that a script needs to use the running system. `millrace` reads it too
+ * (packages/cli/src/running-system.ts).
+ */
 export interface Connection extends Demo {
   ingestUrl: string;
   apiUrl: string;
-  /** URL of a page that uses the browser library. */
+  /** The URL of a page that uses the browser library. */
   shopUrl: string;
   /** Settings of the services, for commands that access the database and the event log directly. */
   settings: Record<string, string>;
@@ -29,10 +32,10 @@ export function connectionFile(directory: string) {
       const keys = { projectApiKey, personalApiKey };
       const content = { ...addresses, organizationId, projectId, environmentId, ...keys, settings };
       writeFileSync(written, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-      // Renaming prevents a reader from seeing an incomplete file.
+      // The file is renamed, so that it is never read before it is complete.
       renameSync(written, file);
     },
-    /** Returns null if no system is ready. */
+    /** Returns the connection, or null if no system is ready. */
     read: (): Connection | null => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null),
     remove: () => rmSync(file, { force: true }),
   };

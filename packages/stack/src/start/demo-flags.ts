@@ -38,8 +38,8 @@ const demoFlags = [
 ];
 
 /**
- * Creates the flags of the demo project through the API. Does nothing if the project ever had a flag, so that deleted
- * and changed flags are not recreated.
+ * Creates the flags of the demo project through the API. Does nothing if the project ever had a flag, so that flags
+ * that were deleted or changed are not created again.
  */
 export async function ensureDemoFlags({
   apiUrl,

@@ -30,7 +30,7 @@ const keysOf = async ({ organizationId }: Demo) => {
   return keys.flat();
 };
 
-test('creates the demo organization with an owner and a member, a project and a key with all scopes, and returns the same every time', async () => {
+test('creates the demo organization with an owner and a member, a project and a key with all scopes, and returns the same each time', async () => {
   const demo = await ensureDemo(database, directory);
   expect(demo.projectApiKey).toMatch(/^phc_/);
   expect(demo.personalApiKey).toMatch(/^phx_/);
@@ -43,7 +43,7 @@ test('creates the demo organization with an owner and a member, a project and a 
   expect(await ensureDemo(database, directory)).toEqual(demo);
 });
 
-test('its project has the default filters and records of a new project', async () => {
+test('the demo project has the default filters and records of a new project', async () => {
   const demo = await ensureDemo(database, directory);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
     where: { id: demo.environmentId },
@@ -59,7 +59,7 @@ test('its project has the default filters and records of a new project', async (
   ]);
 });
 
-test('creates a new personal key for the demo and revokes the old one if the file is lost', async () => {
+test("creates a new personal key for the demo and revokes the old one if the demo's file is lost", async () => {
   const before = await ensureDemo(database, directory);
   rmSync(join(directory, 'demo.json'));
   const after = await ensureDemo(database, directory);
@@ -70,7 +70,7 @@ test('creates a new personal key for the demo and revokes the old one if the fil
   ]);
 });
 
-test("creates everything for a new database, regardless of the demo's file", async () => {
+test("creates the demo in a new database even if the demo's file exists", async () => {
   await ensureDemo(database, directory);
   const otherDatabase = await createTestDatabase();
   const other = createDatabase({ url: otherDatabase.url, logger: createLogger('test', 'error'), poolSize: 1 });

@@ -20,7 +20,7 @@ import {
 import { listProductFeatures, membershipLevels } from '@millrace/contracts';
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 
-/** The first organization of a new system, with what a user or a script needs to use it. */
+/** The first organization of a new system, with everything that a user or a script needs to use it. */
 export interface Demo {
   organizationId: string;
   projectId: number;
@@ -28,7 +28,7 @@ export interface Demo {
   /** The project API key, which starts with `phc_`. */
   projectApiKey: string;
   /**
-   * A personal API key, which starts with `phx_`. It belongs to the owner and has all scopes. The database only stores
+   * A personal API key, which starts with `phx_`. It belongs to the owner and has all scopes. The database stores only
    * its hash, so it is kept in a file that only this user can read.
    */
   personalApiKey: string;
@@ -41,9 +41,8 @@ const keyLabel = 'npm start';
 const actor = { command: 'npm start' };
 
 /**
- * Returns the demo organization of this data directory. It is created on the first start. Later starts return the same
- * one and only recreate missing files and rows.
- *
+ * Returns the demo organization of this data directory. The first start creates it. Later starts return the same one,
+ * and create only files and rows that are missing.
  * @param directory directory of `demo.json`, which only its owner can read
  */
 export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, directory: string): Promise<Demo> {
@@ -103,7 +102,7 @@ async function findOrCreateOrganization(tx: Transaction, ownerId: number): Promi
   return (await createOwnedOrganization(tx, { name: 'Demo', features, ownerId, project, actor })).organization.id;
 }
 
-/** Replaces a key whose value is lost, because the number of keys per user is limited. */
+/** Replaces a key whose value was lost, because the number of keys per user is limited. */
 async function findOrCreateKey(tx: Transaction, userId: number, known: string | undefined): Promise<string> {
   const keys = await listPersonalApiKeys(tx, { userId });
   if (known && keys.some(({ secure_value }) => secure_value === hashPersonalApiKey(known))) return known;

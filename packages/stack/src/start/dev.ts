@@ -1,4 +1,4 @@
-// `npm run dev`: runs one service from its sources next to the running system.
+// `npm run dev`: runs one service from its sources, together with the running system.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,8 +17,8 @@ const services: Record<string, { directory: string; address: 'ingest' | 'api' | 
 };
 
 /**
- * `npm run dev -- <service>`: runs another process of one service next to the system that `npm start` runs, on the same
- * database and event log. It runs from the sources, accepts a debugger, and restarts when a file changes.
+ * `npm run dev -- <service>`: runs another process of one service in addition to the system that `npm start` runs, with
+ * the same database and event log. It runs from the sources, accepts a debugger, and restarts when a file changes.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const [name = '', ...others] = programArguments;
@@ -42,7 +42,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     [tsx, 'watch', '--clear-screen=false', '--inspect=127.0.0.1:0', `services/${service.directory}/src/main.ts`],
     { cwd: root, env, stdio: 'inherit' },
   );
-  // The terminal sends Ctrl-C to the child process as well. A second signal would kill it before it has shut down.
+  // The terminal sends Ctrl-C to the child process too. A second signal would kill it before it has shut down.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -8,11 +8,11 @@ import { fetchJson } from './fetch-json.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
-/** What was created so far, so that an interrupted start can continue. */
+/** What has been created so far. With it, an interrupted start can continue. */
 interface ExampleShop {
   projectId: number;
   projectApiKey: string;
-  /** End of the 30 days, in milliseconds since 1970. */
+  /** The end of the 30 days, in milliseconds since 1970. */
   madeAt: number;
   dashboardId?: number;
 }
@@ -20,9 +20,9 @@ interface ExampleShop {
 type Reached = Pick<Connection, 'apiUrl' | 'ingestUrl' | 'organizationId' | 'environmentId' | 'personalApiKey'>;
 
 /**
- * Creates the project once, through the API. Whatever its owner has changed or deleted is not recreated.
+ * Creates the project once, through the API. Nothing that its owner has changed or deleted is created again.
  * @param directory directory for the file that records what was created
- * @returns the path of its dashboard in the console, or null if it was deleted.
+ * @returns the path of its dashboard in the console, or null if it was deleted
  */
 export async function ensureExampleShop(connection: Reached, directory: string): Promise<string | null> {
   const file = join(directory, exampleShopFile);
@@ -55,8 +55,7 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
 }
 
 /**
- * Creates the project and then selects the project for the user's own events again, so that the console opens with that
- * one.
+ * Creates the project. Then selects the project for the user's own events again, so that the console opens that one.
  */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
@@ -79,7 +78,7 @@ async function sendEvents({ ingestUrl }: Reached, { projectApiKey, madeAt }: Exa
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more });
 const lastMonth = { dateRange: { date_from: '-30d' } };
 
-/** Insights of the shop, in the order of the dashboard. */
+/** The insights of the shop, in the order of the dashboard. */
 const insights: readonly [name: string, description: string, source: object][] = [
   [
     'Orders',
@@ -186,13 +185,13 @@ const products = [
 ] as const;
 
 /**
- * Generates the same events for the same end, so that sending them twice stores them once.
+ * Generates the events of the shop. They are the same for the same end, so sending them twice stores them once.
  * @param end milliseconds since 1970
  */
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // A separate generator, so that the behavior of visitors does not depend on it.
+  // These numbers come from a separate generator, so that the behavior of visitors does not depend on them.
   const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;
@@ -206,7 +205,7 @@ function shopEvents(end: number): ShopEvent[] {
   for (let day = 0; day < days; day += 1) {
     const date = new Date(begin + day * dayMs);
     const isWeekend = [0, 6].includes(date.getUTCDay());
-    // Traffic grows over the days and is lower at weekends.
+    // Traffic grows over the days and is lower on weekends.
     const visitors = Math.round(newVisitorsADay * (0.7 + (0.6 * day) / days) * (isWeekend ? 0.6 : 1));
     for (let number = 0; number < visitors; number += 1) {
       const [browser, system, city] = [pick(browsers), pick(systems), pick(cities)];
@@ -231,7 +230,7 @@ function shopEvents(end: number): ShopEvent[] {
   }
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
 
-  /** Properties of all events of a visit: the session, and where the visitor came from. */
+  /** Returns properties of all events of a visit: the session, and where the visitor came from. */
   function visitOf(id: string, at: number): object {
     const [domain, source, medium, campaign] = origins[Math.floor(chance() * origins.length)] ?? ['$direct'];
     return {
@@ -241,7 +240,10 @@ function shopEvents(end: number): ShopEvent[] {
     };
   }
 
-  /** Generates one visit. @returns the visitor, who is identified after an order. */
+  /**
+   * Generates one visit.
+   * @returns the visitor, who becomes identified by an order
+   */
   function shopping(who: Visitor, { at, visit }: { at: number; visit: number }) {
     const minute = () => Math.floor((0.3 + random() * 3) * 60_000);
     let time = at;
@@ -278,7 +280,7 @@ function shopEvents(end: number): ShopEvent[] {
   }
 }
 
-/** Generates numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Creates a generator of numbers from 0 to 1, which are the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Sends a request to a service that has just started, and waits up to 30 s.
- * @throws Error with the response if the service rejects the request.
+ * Sends a request to a service that has just started. Waits up to 30 s for it.
+ * @throws Error with the response if the service rejects the request
  */
 export async function fetchJson(url: string, init: RequestInit): Promise<unknown> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });

@@ -22,7 +22,10 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Downloads the newest patch release, because users have newer releases than those at the time of writing. */
+/**
+ * Downloads the newest patch release, because users have newer releases than those that existed when this test was
+ * written.
+ */
 async function fetchNode(line: number): Promise<string> {
   const name = `node-${process.platform}-${process.arch}`;
   return join(await npmPackage(await pinPackage(name, await findNewestNodeRelease(line, [name]))), 'bin/node');

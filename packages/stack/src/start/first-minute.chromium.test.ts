@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('console-047 npm start prints a sign-in link, the page shows a command to paste, and the event it sends appears without reloading', async () => {
+test('console-047 npm start prints a sign-in link, the page shows a command to paste, and the event sent by the command appears without reloading', async () => {
   const [, link = ''] = /^ {2}Console +(\S+)$/m.exec(command.output()) ?? [];
   expect(link).toMatch(/\/console\/enter#[\w-]+$/);
   const page = await (await browser.newContext()).newPage();
@@ -87,7 +87,7 @@ test('npm start prints a link to an example shop of 30 days with four insights, 
   const [, projectId, dashboardId] = /projects\/(\d+)\/dashboards\?dashboard=(\d+)/.exec(link) ?? [];
   const dashboard = `${connection.apiUrl}/api/projects/${projectId}/dashboards/${dashboardId}/`;
   await fetch(dashboard, { method: 'PATCH', headers, body: '{"deleted": true}' });
-  // The start does not recreate what its owner has deleted.
+  // The next start does not create again what the owner has deleted.
   expect(await ensureExampleShop(connection, directory)).toBeNull();
 });
 

@@ -9,7 +9,7 @@ import { lockInstance } from './instance-lock.ts';
 let directory: string;
 let other: ChildProcess | undefined;
 
-/** Starts a process with the command line of `npm start`, or any other. */
+/** Starts a process with the given command line, for example that of `npm start`. */
 async function startOther(commandLine: string): Promise<number> {
   other = spawn(process.execPath, ['-e', "process.stdout.write('up'); setInterval(() => {}, 1000);", commandLine]);
   await once(other.stdout as NonNullable<typeof other.stdout>, 'data');
@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test('the lock throws and names the process while another system uses the directory', async () => {
+test('throws an error that names the process if another system uses the directory', async () => {
   const pid = await startOther('packages/stack/bin/start.mjs');
   hold(pid);
   expect(() => lockInstance(directory)).toThrow(SetupProblem);
@@ -35,7 +35,7 @@ test('the lock throws and names the process while another system uses the direct
   expect(readdirSync(directory)).toEqual(['start.lock']);
 });
 
-test.each(['has ended', 'is another program'])('the lock takes over that of a process that %s', async (kind) => {
+test.each(['has ended', 'is another program'])('takes over the lock of a process that %s', async (kind) => {
   const pid = await startOther('something-else');
   if (kind === 'has ended') {
     const ended = once(other as ChildProcess, 'exit');

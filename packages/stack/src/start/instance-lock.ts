@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 import { isRunning, readProcessRecord, writeProcessRecord } from '../servers/server-process.ts';
 
-/** A part of this command's command line (see package.json). */
+/** A part of the command line with which `npm start` runs this (see package.json). */
 const marker = 'bin/start.mjs';
 
 /**
  * Prevents a second system from using the data directory.
  * @returns a function that releases the lock
- * @throws SetupProblem if another system uses the directory.
+ * @throws SetupProblem if another system uses the directory
  */
 export function lockInstance(directory: string): () => void {
   const lock = join(directory, 'start.lock');
@@ -20,7 +20,7 @@ export function lockInstance(directory: string): () => void {
   try {
     for (;;) {
       try {
-        // The lock never exists without its content.
+        // The lock is linked, so that it never exists without its content.
         linkSync(own, lock);
         return () => rmSync(lock, { force: true });
       } catch (error) {

@@ -6,7 +6,9 @@ import { freePort } from '../servers/server-process.ts';
 /** Preferred ports. If one is in use, the next free one is used. */
 export type Ports = Record<keyof ServicePorts | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
 
-/** Ports of the services: events and flags, the management API, and health and metrics of all. */
+/**
+ * The ports of the services: for events and flags, for the management API, and for health and metrics of all services.
+ */
 export interface ServicePorts {
   ingest: number;
   api: number;
@@ -14,9 +16,9 @@ export interface ServicePorts {
 }
 
 /**
- * Reads INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT. The servers do not use their standard ports, where the user's
- * own servers are likely to run.
- * @throws SetupProblem that names the variable with an invalid port.
+ * Reads INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT. The servers do not use their standard ports, because the
+ * user's own servers are likely to use these.
+ * @throws SetupProblem that names the variable with an invalid port
  */
 export function readPorts(env: Record<string, string | undefined>): Ports {
   return {
@@ -38,7 +40,7 @@ function readPort(env: Record<string, string | undefined>, name: string, standar
   throw new SetupProblem(`${name} must be a port between 0 and 65535, not "${text}".`);
 }
 
-/** Returns a different free port for each service, its preferred port if possible. */
+/** Returns a different free port for each service, which is the preferred port if possible. */
 export async function freeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
   const ingest = await freePort(wanted.ingest);
   const api = await freePort(wanted.api, new Set([ingest]));

@@ -46,7 +46,7 @@ test('npm start -- --fresh starts with empty data and keeps the previous data', 
   removePostgresFiles(join(directory.path(), aside, 'postgres'));
 }, 300_000);
 
-test('npm start -- --kafka stores events with a broker and Redis', async () => {
+test('npm start -- --kafka stores events using a Kafka broker and Redis', async () => {
   const { kafkaBrokers, redisUrl } = testServers();
   const servers = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl };
   const command = directory.start({ ...servers, TOPIC_PREFIX: `t-${randomUUID()}.` }, ['--kafka']);

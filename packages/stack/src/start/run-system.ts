@@ -1,4 +1,4 @@
-// Starts everything that `npm start` needs in order: servers, services and the demo.
+// Starts everything that `npm start` needs, in order: servers, services and the demo.
 
 import { join } from 'node:path';
 import { type DemoShop, serveDemo } from '@millrace/browser/demo';
@@ -38,15 +38,18 @@ export interface SystemOptions {
 
 export interface RunningSystem {
   connection: Connection;
-  /** Link that signs in the demo's owner once. Null if the console is not served. */
+  /** A link with which the demo's owner can sign in once. Null if the console is not served. */
   consoleUrl: string | null;
-  /** Link to a dashboard with 30 days of example events. Null if it was deleted. */
+  /** A link to a dashboard with 30 days of example events. Null if it was deleted. */
   exampleUrl: string | null;
   /** Stops the services first, and then the servers they need. */
   stop(): Promise<void>;
 }
 
-/** Starts the servers in parallel, then the services and the demo. If it fails, stops everything it has started. */
+/**
+ * Starts the servers in parallel, then the services and the demo. If one of them fails, stops everything that was
+ * started.
+ */
 export async function runSystem(options: SystemOptions): Promise<RunningSystem> {
   const { directory, progress, stopRequest } = options;
   const parts: { name: string; stop(): Promise<void> }[] = [];
@@ -142,7 +145,7 @@ async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo
 }
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
-  // Imported on demand, because it loads libraries that are only needed here.
+  // Imported only when needed, because it loads libraries that nothing else here uses.
   const { kafkaSources, provide, redisSources } = await import('../servers/provision.ts');
   const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>
@@ -169,7 +172,7 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
 }
 
 /**
- * Like Promise.all, but waits for all promises even if one fails, so that everything they have started can be stopped.
+ * Waits for all promises like Promise.all, but also if one fails, so that everything they have started can be stopped.
  */
 async function all<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],

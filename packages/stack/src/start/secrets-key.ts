@@ -3,8 +3,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the key that encrypts secrets in the database of this directory (`SECRETS_KEY`). It is created on the first
- * start and stored next to the data, readable only by its owner. Without it, the stored secrets are lost.
+ * Returns the key that encrypts secrets in the database of this directory (`SECRETS_KEY`). The first start creates it
+ * and stores it next to the data, so that only its owner can read it. If it is lost, so are the stored secrets.
  */
 export function ensureSecretsKey(directory: string): string {
   const file = join(directory, 'secrets.key');

@@ -3,7 +3,7 @@ import { serviceEnvironment, serviceUrl } from './service-environment.ts';
 const settings = { databaseUrl: 'postgresql://x', secretsKey: 'key of the data directory' };
 const ports = { ingest: 8000, api: 8010, health: 8001 };
 
-test("the services ignore brokers, Redis and a database from the user's environment", () => {
+test("the services ignore Kafka brokers, Redis and databases set in the user's environment", () => {
   const env = {
     KAFKA_BROKERS: 'elsewhere:9092',
     REDIS_URL: 'redis://elsewhere',
@@ -24,7 +24,7 @@ test("the services ignore brokers, Redis and a database from the user's environm
   });
 });
 
-test("the services get any other setting of the user's environment", () => {
+test("the services inherit all other settings from the user's environment", () => {
   const env = serviceEnvironment(
     { MAX_BODY_BYTES: '5' },
     { ...settings, kafkaBrokers: 'b:1', redisUrl: 'redis://r' },

@@ -2,12 +2,12 @@
 
 import type { ServicePorts } from './ports.ts';
 
-/** Addresses of the servers that the services use. Without brokers, the event log is in PostgreSQL. */
+/** Addresses of the servers that the services use. Without Kafka brokers, the event log is in PostgreSQL. */
 export interface ServiceSettings {
   databaseUrl: string;
   kafkaBrokers?: string;
   redisUrl?: string;
-  /** Encrypts the secrets of batch exports. */
+  /** The key that encrypts the secrets of batch exports. */
   secretsKey: string;
 }
 
@@ -15,7 +15,7 @@ const loopback = '127.0.0.1';
 
 const hostVariable = { ingest: 'INGEST_HOST', api: 'API_HOST', health: 'HEALTH_HOST' };
 
-/** Returns the URL at which this machine reaches a service that listens on `…_HOST` and `port`. */
+/** Returns the URL at which a service that listens on `…_HOST` and `port` can be reached from this machine. */
 export function serviceUrl(env: Record<string, string | undefined>, name: keyof ServicePorts, port: number): string {
   const host = env[hostVariable[name]] || loopback;
   const isEverywhere = host === '0.0.0.0' || host === '::';
@@ -23,16 +23,18 @@ export function serviceUrl(env: Record<string, string | undefined>, name: keyof 
 }
 
 /**
- * Returns the URL of the console, which passkeys and sign-in providers are bound to. It uses a name, because a passkey
- * cannot belong to an IP address. Undefined if the API also listens on other addresses, because only the operator knows
- * its public URL.
+ * Returns the URL of the console, on which passkeys and sign-in providers depend. It contains a host name, because a
+ * passkey cannot belong to an IP address. Undefined if the API also listens on other addresses, because only the
+ * operator knows its public URL.
  */
 export function publicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {
   if (env.PUBLIC_API_URL) return env.PUBLIC_API_URL;
   return ['127.0.0.1', '::1', 'localhost'].includes(env.API_HOST || loopback) ? `http://localhost:${port}` : undefined;
 }
 
-/** Settings for the servers, as the services and the `millrace` command read them. */
+/**
+ * Returns the settings for the servers as environment variables, as the services and the `millrace` command read them.
+ */
 export function storageSettings(
   env: Record<string, string | undefined>,
   { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
@@ -56,8 +58,9 @@ export const toServiceSettings = (settings: Record<string, string>): ServiceSett
 });
 
 /**
- * Returns the environment of the services: the user's environment, so that any setting can be tried, plus addresses and
- * ports. Services listen on loopback unless configured otherwise, because the demo's key is printed on the terminal.
+ * Returns the environment of the services: the environment of the user, so that any setting can be tried, with
+ * addresses and ports added. Services listen on loopback unless they are configured otherwise, because the key of the
+ * demo is printed on the terminal.
  */
 export function serviceEnvironment(
   env: Record<string, string | undefined>,
@@ -67,22 +70,22 @@ export function serviceEnvironment(
   return {
     ...env,
     NODE_ENV: 'production',
-    // As in the image: memory of large request bodies is returned to the system.
+    // As in the container image, memory of large request bodies is returned to the system.
     MALLOC_MMAP_THRESHOLD_: '262144',
     NODE_OPTIONS: undefined,
     KAFKA_BROKERS: undefined,
     REDIS_URL: undefined,
     ...storageSettings(env, settings),
-    // On a developer's machine, a webhook or warehouse is likely to run on the same machine.
+    // On a developer's machine, webhooks and warehouses are likely to run on the same machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
-    // There is no load balancer that must notice the shutdown.
+    // There is no load balancer that must notice that the service stops.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
-    // Needed for live events and `millrace tail`. Its cost does not matter here.
+    // Live events and `millrace tail` need this. Its cost does not matter here.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     PUBLIC_API_URL: publicApiUrl(env, api),
     // The API requests flag definitions and sends test events to this URL.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
-    // The console shows this URL for sending events. It has a different port than the console.
+    // The console shows this URL for sending events. Its port is not the one of the console.
     PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
     INGEST_PORT: String(ingest),
     API_PORT: String(api),

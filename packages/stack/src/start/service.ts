@@ -9,10 +9,10 @@ import { SetupProblem } from '../command.ts';
 import { shortLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
-  /** Path of the built program of all services. */
+  /** The path of the built program that runs all services. */
   file: string;
   env: Record<string, string | undefined>;
-  /** URL of its readiness check. */
+  /** The URL of the readiness check. */
   healthUrl: string;
   logFile: string;
   tell(line: string): void;
@@ -21,18 +21,19 @@ export interface ServiceOptions {
 export interface ServiceRun {
   pid: number;
   ended: Promise<string>;
-  /** Sends SIGTERM, and SIGKILL if it has not shut down after 65 s. */
+  /** Sends SIGTERM, and SIGKILL if the services have not shut down after 65 s. */
   stop(): Promise<void>;
 }
 
 const endWithParent = fileURLToPath(new URL('../servers/end-with-parent.mjs', import.meta.url));
 const readyWithinMs = 60_000;
 /**
- * Slightly longer than the services' own limits: those that serve requests stop first, then those in the background.
+ * A little longer than the time limits of the services. Those that serve requests stop first, and then those in the
+ * background.
  */
 const drainedWithinMs = 65_000;
 
-/** Another process has taken a port after it was found to be free. */
+/** Thrown if another process took a port after it was found to be free. */
 export class PortTaken extends Error {}
 
 /**
@@ -41,8 +42,8 @@ export class PortTaken extends Error {}
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
   const { file, env, logFile, healthUrl } = options;
-  // Ctrl-C reaches the services directly, because they are in the same process group, and each shuts down. The servers
-  // they need are stopped afterwards, in order.
+  // Ctrl-C reaches the services directly, because they are in the same process group, and each one shuts down. The
+  // servers that they use are stopped afterwards, in order.
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
     env: { ...env, MILLRACE_PARENT: String(process.pid) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -73,8 +74,8 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
 }
 
 /**
- * Writes all output to the file, and what the user should see to the terminal.
- * @returns a function that returns the end of the output.
+ * Writes all output to the file, and the lines that the user should see to the terminal.
+ * @returns a function that returns the end of the output
  */
 function followOutput(child: ChildProcess, log: WriteStream, { tell }: ServiceOptions): () => string {
   let end = '';
@@ -113,8 +114,8 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
 }
 
 /**
- * Waits until the services are ready. This is later than listening, because a consumer must join its groups first. A
- * service that misses the deadline may still become ready, and logs what it waits for.
+ * Waits until the services are ready. They listen before that, because a consumer must first join its groups. A service
+ * that is not ready at the deadline can still become ready later. It logs what it waits for.
  */
 async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + readyWithinMs;

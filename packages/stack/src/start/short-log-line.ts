@@ -1,6 +1,6 @@
 /**
- * Shortens a line of the services' log for the terminal. Returns null for anything but warnings and errors. Returns a
- * line that the logger has not written, such as a crash of Node.js, unchanged.
+ * Shortens a line of the services' log for the terminal. Returns null for log lines that are neither warnings nor
+ * errors. Returns other lines, such as a crash of Node.js, unchanged.
  */
 export function shortLogLine(line: string): string | null {
   if (line.trim() === '') return null;

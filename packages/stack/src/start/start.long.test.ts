@@ -9,7 +9,7 @@ import type { Connection } from './connection-file.ts';
 
 const directory = useStartDirectory();
 
-/** The `millrace` command that `npm start` prints. */
+/** Returns the `millrace` command that `npm start` printed. */
 const printedCommand = (command: StartCommand) => String(/^ {2}(.*npx millrace .*)$/m.exec(command.output())?.[1]);
 
 /** Sends the API's test event and waits until it is stored. */
@@ -23,7 +23,9 @@ async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection):
   });
 }
 
-/** Runs the README's commands from the first event to the first flag, with the addresses and keys of this system. */
+/**
+ * Runs the commands in the README, from the first event to the first flag, with the addresses and keys of this system.
+ */
 async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
   const [, newcomer = ''] =
@@ -40,14 +42,14 @@ async function tryReadme(connection: Connection): Promise<string[]> {
     .replaceAll('\\\n', ' ')
     .split('\n')
     .filter((line) => /^(curl|npx) /.test(line));
-  // The tests set a database, which would make `millrace` use that one instead.
+  // The tests set a database, and `millrace` would otherwise use that one.
   const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory.path()}' npx `;
   const answers: string[] = [];
   for (const line of lines) {
     await eventually(
       async () => {
         const answer = await pasteIntoTerminal(line.replace('curl ', 'curl -s ').replace('npx ', npx));
-        // An event or flag is only visible after a moment.
+        // An event or a flag becomes visible after a moment.
         if (line.includes('/events/')) expect(answer).toContain('"distinct_id":"ada"');
         if (line.includes('/flags/?')) expect(JSON.parse(answer).flags).toHaveProperty('new-checkout');
         answers.push(answer);
@@ -86,7 +88,7 @@ test('npm start stores an event on a new machine even if its ports are in use, a
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
   await sendAndListEvent(command);
   await sendTestEvent(connection);
-  // Retried, because a busy machine may exceed the time limit of flag requests for the database.
+  // Repeat this, because on a busy machine, the database may exceed the time limit of flag requests.
   await eventually(
     async () =>
       expect(flagsOf(JSON.parse(await pasteIntoTerminal(String(curlLines(command)[2]))))).toMatchObject({

@@ -20,7 +20,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = connectionFile(directory);
-  // An existing file was left by a system that was killed.
+  // A file that exists already was left by a system that was killed.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');
@@ -60,7 +60,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** Moves databases, logs and keys to a new directory, from which they can be restored. */
+/** Moves databases, logs and keys to a new directory. They can be restored from there. */
 function setDataAside(directory: string, print: (line: string) => void): void {
   const data = ['postgres', 'kafka', 'redis', 'demo.json', exampleShopFile, 'secrets.key'].filter((name) =>
     existsSync(join(directory, name)),

@@ -1,16 +1,16 @@
 /** A request to stop the system, by the user or because of a failure. */
 export interface StopRequest {
-  /** Resolves with the first request. */
+  /** Resolves when the first request is made. */
   made: Promise<void>;
   isMade(): boolean;
   fail(reason: string): void;
-  /** The reason if the stop was requested because of a failure. */
+  /** Returns the reason if the system stops because of a failure. */
   failure(): string | undefined;
 }
 
 /**
- * Listens for Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process immediately. The reaper
- * then ends the servers, and the services end with their parent.
+ * Listens for Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process immediately. In that case,
+ * the reaper ends the servers, and the services end because their parent process has.
  */
 export function createStopRequest(): StopRequest {
   let isMade = false;
@@ -29,7 +29,7 @@ export function createStopRequest(): StopRequest {
       make();
     });
   }
-  // The reader of the output may exit first (`npm start | head`).
+  // The program that reads the output can exit first (`npm start | head`).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
     made,

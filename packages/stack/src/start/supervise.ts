@@ -7,13 +7,13 @@ import { freeServicePorts, type ServicePorts } from './ports.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
 export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthUrl'> {
-  /** Returns the services' settings for the ports they should listen on. */
+  /** Returns the environment of the services for the ports on which they should listen. */
   env(ports: ServicePorts): Record<string, string | undefined>;
   healthUrl(ports: ServicePorts): string;
-  /** The service uses these ports if they are free, and otherwise the next free ports. */
+  /** The ports on which the services listen if they are free. Otherwise, the next free ports are used. */
   preferredPorts: ServicePorts;
   reaper: Reaper;
-  /** Called after so many crashes that another restart is pointless. */
+  /** Called after so many crashes that another restart would not help. */
   giveUp(reason: string): void;
 }
 
@@ -22,13 +22,13 @@ export interface SupervisedServices {
   stop(): Promise<void>;
 }
 
-/** After this many crashes within a minute, the services are not restarted. */
+/** After this number of crashes within a minute, the services are not restarted. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 
 /**
- * Starts the services, and restarts them on the same ports when their process crashes: immediately, then after 1, 2 and
- * 4 s.
+ * Starts the services, and restarts them on the same ports if their process crashes: immediately, and then after 1, 2
+ * and 4 s.
  */
 export async function supervise(options: SupervisedOptions): Promise<SupervisedServices> {
   const { reaper, tell } = options;

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Connection } from './connection-file.ts';
 
-/** Text that is printed once everything is ready: URLs, and commands to paste. */
+/** Returns the text that is printed once everything is ready: URLs, and commands to paste. */
 export function welcome(
   connection: Connection,
   facts: {
@@ -48,7 +48,10 @@ Press Ctrl-C to stop Millrace. Your data is kept.
 `;
 }
 
-/** `millrace` finds the system by its directory, so a different data directory must be passed. */
+/**
+ * Returns the start of a `millrace` command. `millrace` finds the system by its directory, so a different data
+ * directory must be passed.
+ */
 function commandLine({ root, connectionPath }: { root: string; connectionPath: string }): string {
   const directory = dirname(connectionPath);
   const isUsual = directory === join(root, '.millrace');

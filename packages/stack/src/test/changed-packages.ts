@@ -13,9 +13,9 @@ const readBy: readonly (readonly [RegExp, readonly string[]])[] = [
 ];
 
 /**
- * Returns the directories of the packages whose tests a change since `commit` may break: changed packages, packages
- * that import them directly or indirectly, and packages whose tests start their programs. Uncommitted changes count.
- *
+ * Returns the directories of the packages whose tests may fail after a change since `commit`: changed packages,
+ * packages that import them directly or indirectly, and packages whose tests start their programs. Uncommitted changes
+ * count too.
  * @throws SetupProblem if git does not know the commit
  */
 export function changedPackages(root: string, commit: string): string[] {
@@ -46,7 +46,7 @@ function changedFiles(root: string, commit: string): string[] {
 
 interface Package {
   folder: string;
-  /** Directories of the packages that it imports, or whose programs its tests start. */
+  /** The directories of the packages that it imports, and of those whose programs its tests start. */
   uses: string[];
 }
 

@@ -26,7 +26,7 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // One file for each reason to run a test again: random cases, library internals, and sampled cases.
+    // There is one file for each reason to run a test again: random cases, library internals, and sampled cases.
     expect(again).toEqual(
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',
@@ -39,7 +39,7 @@ test.each([
 );
 
 describe('the counts of a run', () => {
-  test('count a run that ended early as one failure', async () => {
+  test('include a run that ended early as one failure', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'millrace-counts-'));
     const whole = join(directory, 'whole.json');
     await writeFile(whole, JSON.stringify({ failedFiles: [], passed: 5, failed: 0, skipped: 2 }));
@@ -54,7 +54,7 @@ describe('the counts of a run', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('take the second result of files that ran again, and list what failed only once as unstable', () => {
+  test('use the second result of files that ran again, and list tests that failed only once as unstable', () => {
     const firstTime = { path: 'a.test.ts', failures: ['a.test.ts: adds'], passed: 3, failed: 1, skipped: 0 };
     const bothTimes = { path: 'b.test.ts', failures: ['b.test.ts: divides'], passed: 0, failed: 2, skipped: 1 };
     const first = { failedFiles: [firstTime, bothTimes], passed: 100, failed: 3, skipped: 1 };

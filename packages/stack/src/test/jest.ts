@@ -1,4 +1,4 @@
-// Starts jest: which tests run with which Node.js, and how many passed.
+// Starts jest: chooses the tests and the Node.js that runs them, and counts how many passed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,31 +16,34 @@ const nodeOptions = [
   new URL('../servers/end-with-parent.mjs', import.meta.url).href,
   '--import',
   new URL('../jest/strip-types.mjs', import.meta.url).href,
-  // kafkajs passes negative delays, which newer Node.js releases warn about. The services correct them
-  // (packages/event-log, kafkajs-internals/request-queue-timer), but some tests use kafkajs directly.
+  // kafkajs passes negative delays to timers, about which newer releases of Node.js print a warning. The services fix
+  // this (packages/event-log, kafkajs-internals/request-queue-timer), but some tests use kafkajs directly.
   '--disable-warning=ExperimentalWarning',
   '--disable-warning=TimeoutNegativeWarning',
 ];
 const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.meta.url));
 
-/** `npm test` runs `quick`, and `npm run test:long` runs `long`: files named `*.long.test.ts`. */
+/**
+ * The set of tests to run. `npm test` runs `quick`, and `npm run test:long` runs `long`, which are the files named
+ * `*.long.test.ts`.
+ */
 export type Suite = 'quick' | 'long';
 
 /** One run of jest over some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
-  /** Title that is printed before the run. Empty for the first run. */
+  /** A title that is printed before the run. Empty for the first run. */
   title: string;
-  /** Path of the Node.js that runs it. */
+  /** The path of the Node.js that runs jest. */
   node: string;
-  /** Whether random stories have their full length (`storySize` of test-e2e/testing). */
+  /** True if random tests have their full length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }
 
 /**
- * Starts jest with the given servers. Its output goes directly to the terminal.
- * @param countsFile file for the counts, see `readCounts`. Tests also keep shared files in its directory.
+ * Starts jest with the given servers. Its output is written to the terminal.
+ * @param countsFile file for the counts, see `readCounts`. Tests also store shared files in its directory.
  */
 export function startJest(
   root: string,
@@ -74,7 +77,7 @@ export function startJest(
 
 /**
  * Returns the test files of a run without running them.
- * @throws SetupProblem with jest's output if the arguments are invalid.
+ * @throws SetupProblem with jest's output if the arguments are invalid
  */
 export async function listTests(root: string, run: JestRun): Promise<string[]> {
   const words = [jestProgram(root), '--listTests', '-c', join(root, '.jest.config.mjs'), ...run.jestArguments];
@@ -94,7 +97,7 @@ const jestProgram = (root: string) => createRequire(join(root, 'package.json')).
 function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
   return {
     ...process.env,
-    // Suppresses a warning of the AWS SDK, which is of no use because Millrace supports Node.js 20.
+    // Turns off a warning of the AWS SDK about Node.js 20, which Millrace supports.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     MILLRACE_CACHE_DIR: cacheDirectory(),
     // .jest.config.mjs reads this.
@@ -111,13 +114,13 @@ interface Counts {
 
 export interface FailedFile extends Counts {
   path: string;
-  /** File, name and beginning of the error of each failed test. */
+  /** The file, the name, and the beginning of the error of each failed test. */
   failures: string[];
 }
 
 export interface TestCounts extends Counts {
   failedFiles: FailedFile[];
-  /** Failures of files that passed when they ran again, see `withRerun`. */
+  /** Failures in files that passed when they ran again, see `withRerun`. */
   unstable?: string[];
 }
 
@@ -148,7 +151,10 @@ function sumOfCounts(counts: readonly Counts[]): Counts {
   };
 }
 
-/** The counts of a run whose failed files ran again: for these files, the second result counts. */
+/**
+ * Combines the counts of a run with those of its failed files, which ran again. For these files, the second result
+ * counts.
+ */
 export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
   const before = sumOfCounts(first.failedFiles);
   const stillFailed = new Set(again.failedFiles.map(({ path }) => path));
@@ -162,16 +168,16 @@ export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
 }
 
 /**
- * Quick tests that the long suite runs again. Sampled tests (`*.sampled.test.ts`) run with all of their cases. Tests of
- * code that a new Node.js release could break run with the Node.js of the image: code that uses library internals,
- * sockets, streams, compression, TLS, HTTP, JSON or text encodings.
+ * Matches quick tests that the long suite runs again. Sampled tests (`*.sampled.test.ts`) run with all of their cases.
+ * Tests of code that a new release of Node.js could break run with the Node.js of the image. This includes code that
+ * uses library internals, sockets, streams, compression, TLS, HTTP, JSON or text encodings.
  */
 const runsAgain =
   /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|response)\//;
 
 /**
  * Returns the requested run with the current Node.js. The complete long suite has a second run with the Node.js of the
- * image, see `runsAgain`. test-e2e/image runs the programs themselves with that Node.js.
+ * image (see `runsAgain`). test-e2e/image runs the programs themselves with that Node.js.
  */
 export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
   const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };

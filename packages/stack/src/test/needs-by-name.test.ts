@@ -5,7 +5,7 @@ test.each([
   ['a/live.kafka.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
   ['a/visits.chromium.kafka.sampled.test.ts', ['CHROMIUM_PATH', 'DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
   ['kafka/a.test.ts', ['DATABASE_URL']],
-])('%s needs %j', (file, needs) => {
+])('a test file named %s needs %j', (file, needs) => {
   expect([...needsOf([file])].sort()).toEqual(needs);
 });
 
@@ -13,7 +13,7 @@ it('a run without files needs no servers', () => {
   expect(needsOf([]).size).toBe(0);
 });
 
-it('hides servers from a file whose name does not include them', () => {
+it('hides servers from a test file whose name does not mention them', () => {
   expect(hiddenFrom('a/live.kafka.test.ts')).toContain('CHROMIUM_PATH');
   expect(hiddenFrom('a/live.kafka.test.ts')).not.toContain('KAFKA_BROKERS');
   expect(process.env.KAFKA_BROKERS).toBeUndefined();

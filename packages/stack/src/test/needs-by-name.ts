@@ -1,4 +1,4 @@
-/** A server or program that tests need, named by the environment variable with its address or path. */
+/** A server or program that tests need, named by the environment variable that contains its address or path. */
 export type Need =
   | 'DATABASE_URL'
   | 'KAFKA_BROKERS'
@@ -10,16 +10,16 @@ export type Need =
   | 'FIREFOX_PATH'
   | 'WEBKIT_DRIVER_PATH';
 
-/** Every test gets PostgreSQL. A file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
+/** Every test gets PostgreSQL. A test file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
 const bySuffix: Readonly<Record<string, readonly Need[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
-  // Includes Kafka's programs, for brokers that the test itself starts and stops.
+  // This includes Kafka's programs, for brokers that the test itself starts and stops.
   'kafka-cluster': ['KAFKA_BROKERS', 'KAFKA_JARS', 'REDIS_URL'],
   redis: ['REDIS_URL'],
   // The path of the Redis program, for servers that the test starts and stops.
   'redis-server': ['REDIS_SERVER_PATH'],
   chromium: ['CHROMIUM_PATH'],
-  // A Chromium that keeps left pages in its back/forward cache.
+  // A Chromium that keeps pages that were left in its back/forward cache.
   'kept-pages': ['CHROMIUM_PATH', 'WINDOWED_CHROMIUM_PATH'],
   firefox: ['FIREFOX_PATH'],
   webkit: ['WEBKIT_DRIVER_PATH'],
@@ -32,7 +32,10 @@ export function needsOf(testFiles: readonly string[]): Set<Need> {
   return new Set([...base, ...suffixes.flatMap((suffix) => bySuffix[suffix] ?? [])]);
 }
 
-/** Returns the variables that a test file does not get, so that a test with a missing suffix fails everywhere. */
+/**
+ * Returns the variables that are hidden from a test file. A test without the necessary suffix therefore fails
+ * everywhere.
+ */
 export function hiddenFrom(testFile: string): Need[] {
   const needs = needsOf([testFile]);
   return [...new Set(Object.values(bySuffix).flat())].filter((need) => !needs.has(need));

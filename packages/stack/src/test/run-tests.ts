@@ -25,9 +25,10 @@ import {
 } from './test-servers.ts';
 
 /**
- * `npm test [-- jest's arguments]`, and with `--long` first `npm run test:long`. Removes what killed runs left behind,
- * starts the servers that the selected tests need, runs jest, stops everything, and prints the counts in the last line.
- * With `--changed`, only runs the tests of packages that a change may break. In CI, a skipped test is a failure.
+ * `npm test [-- jest's arguments]` and `npm run test:long`, which passes `--long` first. Removes what killed runs left
+ * behind, starts the servers that the selected tests need, runs jest, stops everything, and prints the counts in the
+ * last line. With `--changed`, runs only the tests of packages that a change may break. In CI, a skipped test is a
+ * failure.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const [suite, given]: [Suite, string[]] =
@@ -110,14 +111,14 @@ async function runJest(root: string, { servers, interruption, ...run }: Running)
   return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
 }
 
-/** A run of at least this many files is a whole suite or package, which is expensive to repeat. */
+/** A run of at least this number of files is a whole suite or package, which takes long to repeat. */
 const manyFiles = 50;
-/** More failed files than this have a common cause. */
+/** If more files than this fail, they are assumed to have a common cause and are not repeated. */
 const maxReruns = 3;
 
 /**
- * Runs a few failed files again, one after another. A test that passes then depends on the load of the machine. It is
- * listed at the end but does not fail the run (docs/decisions/041-unstable-tests.md).
+ * Runs a few failed files again, one after another. If a test passes then, its result depends on the load of the
+ * machine. It is listed at the end, but the run does not fail (docs/decisions/041-unstable-tests.md).
  */
 async function rerunFailedFiles(root: string, run: Running, first: Outcome): Promise<Outcome> {
   const paths = first.counts.failedFiles.map(({ path }) => path);
@@ -130,10 +131,9 @@ async function rerunFailedFiles(root: string, run: Running, first: Outcome): Pro
 }
 
 /**
- * Prints the failed tests, and then the line with the counts as the last line. If MILLRACE_CLOSING_LINE_FILE is set,
- * writes them to this file instead, counts first, because `.ci/run` adds the counts of two runs.
- *
- * @returns the exit code.
+ * Prints the failed tests, and then the counts as the last line. If MILLRACE_CLOSING_LINE_FILE is set, writes them to
+ * this file instead, counts first, because `.ci/run` adds the counts of two runs.
+ * @returns the exit code
  */
 function report(outcomes: readonly Outcome[]): number {
   const { failedFiles, unstable = [], passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
@@ -156,8 +156,8 @@ function report(outcomes: readonly Outcome[]): number {
 type Interruption = ReturnType<typeof watchForInterruption>;
 
 /**
- * The first signal ends jest and then stops everything in order. A second one ends this process, and the reaper ends
- * the servers.
+ * Watches for signals. The first one ends jest and then stops everything in order. A second one ends this process
+ * immediately, and the reaper ends the servers.
  */
 function watchForInterruption() {
   let received: NodeJS.Signals | undefined;

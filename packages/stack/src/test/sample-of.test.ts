@@ -6,19 +6,19 @@ afterEach(() => {
   process.env.MILLRACE_TESTS_AT_LENGTH = isAtLength;
 });
 
-it.each([1, 4, 34])('a sample covers every case in successive runs with samples of %i', (count) => {
+it.each([1, 4, 34])('successive runs with samples of %i cases cover every case', (count) => {
   process.env.MILLRACE_TESTS_AT_LENGTH = 'false';
   const turns = Array.from({ length: Math.ceil(35 / count) }, (_, turn) => sampleOf(cases, { count, turn }));
   expect(new Set(turns.map(({ length }) => length))).toEqual(new Set([count]));
   expect(new Set(turns.flat()).size).toBe(35);
 });
 
-it('a sample is spread over the list', () => {
+it('a sample is spread evenly over the list', () => {
   process.env.MILLRACE_TESTS_AT_LENGTH = 'false';
   expect(sampleOf(cases, { count: 4, turn: 1 })).toEqual([1, 10, 19, 28]);
 });
 
-it('a sample takes all cases in the long tests', () => {
+it('the long tests run all cases instead of a sample', () => {
   process.env.MILLRACE_TESTS_AT_LENGTH = 'true';
   expect(sampleOf(cases, { count: 4, turn: 1 })).toEqual(cases);
 });

@@ -28,7 +28,7 @@ afterEach(() => {
   rmSync(parent, { recursive: true });
 });
 
-test('a test run ends the servers of a run that was killed, and removes its files', async () => {
+test('a test run ends the servers of an earlier run that was killed, and removes its files', async () => {
   const directory = createTestRunDirectory(parent);
   writeProcessRecord(join(directory, 'run.json'), { pid: 0, marker: 'bin/test.mjs' });
   const broker = await startProcess(join(directory, 'kafka/server.properties'));
@@ -40,7 +40,7 @@ test('a test run ends the servers of a run that was killed, and removes its file
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a test run does not touch a run that is still in progress', async () => {
+test('a test run does not touch another run that is still in progress', async () => {
   const directory = createTestRunDirectory(parent);
   const run = await startProcess('packages/stack/bin/test.mjs');
   writeProcessRecord(join(directory, 'run.json'), { pid: Number(run.pid), marker: 'bin/test.mjs' });
@@ -50,7 +50,7 @@ test('a test run does not touch a run that is still in progress', async () => {
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a test run keeps a new directory without a record, because its run is just starting, and removes an old one', async () => {
+test('a test run keeps a new directory without a record, because that run is just starting, and removes an old one', async () => {
   const young = join(parent, 'run-young');
   const old = join(parent, 'run-old');
   mkdirSync(young);

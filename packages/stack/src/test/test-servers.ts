@@ -34,7 +34,7 @@ export interface TestServerSet {
   stop(): Promise<void>;
 }
 
-/** Starts the needed servers in parallel. Reports and omits the ones that are unavailable. */
+/** Starts the required servers in parallel. Reports those that are unavailable and leaves them out. */
 export async function provideTestServers(
   needed: ReadonlySet<Need>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
@@ -82,7 +82,7 @@ export async function provideTestServers(
 /** A part of this command's command line (see package.json). */
 const marker = 'bin/test.mjs';
 
-/** Directory name of each server in the run's directory, and the signal that stops it. */
+/** The name of each server's directory in the directory of the run, and the signal that stops the server. */
 const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SIGTERM', redis: 'SIGTERM' };
 
 /** Creates a directory for servers that run as long as this test run. */
@@ -117,7 +117,7 @@ export async function removeTestRunDirectory(directory: string): Promise<void> {
 function isAlive(directory: string): boolean {
   const record = readProcessRecord(recordFile(directory));
   if (record) return isRunning(record.pid, record.marker);
-  // A directory without a record is either new, or its run was killed immediately.
+  // A directory without a record is new, or its run was killed immediately after it was created.
   return Date.now() - statSync(directory).mtimeMs < 60_000;
 }
 

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
 
-/** A Compose file as Docker's own library loads it: with resolved variables, defaults and expanded shorthands. */
+/**
+ * A Compose file as Docker's own library loads it: with variables replaced, defaults added and short forms expanded.
+ */
 export interface ComposeProject {
   services: Record<string, ComposeService>;
 }
@@ -24,7 +26,7 @@ export interface ComposeService {
   stop_grace_period?: string;
 }
 
-/** Why Compose files cannot be loaded here. Empty if they can. */
+/** Returns why Compose files cannot be loaded on this machine. Empty if they can. */
 export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }

@@ -1,6 +1,6 @@
 /**
- * Started by reaper.test.ts. Owns a reaper and two servers, prints their process IDs, then keeps or dismisses the
- * reaper.
+ * A program that reaper.test.ts starts. It owns a reaper and two servers, prints their process IDs, and then keeps or
+ * dismisses the reaper.
  */
 import { spawn } from 'node:child_process';
 import { createReaper } from '../servers/server-process.ts';

@@ -11,7 +11,7 @@ const command = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
 /** `npm start` in a separate process. */
 export interface StartCommand {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with its exit code, or null after a signal. */
+  /** Resolves with the exit code, or with null after a signal. */
   ended: Promise<number | null>;
   output(): string;
   /** Waits until it has printed that everything is ready. */
@@ -24,7 +24,7 @@ export function runStartCommand(
   { options = [], node = process.execPath }: { options?: readonly string[]; node?: string } = {},
 ): StartCommand {
   const child = spawn(node, [command, ...options], {
-    // Excludes the Node.js options and variables of the test runner.
+    // Leaves out the Node.js options and variables of the test runner.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, MILLRACE_DATA_DIR: directory },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

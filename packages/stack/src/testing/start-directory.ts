@@ -13,7 +13,7 @@ import { runStartCommand, type StartCommand } from './start-command.ts';
 export interface StartDirectory {
   /** The data directory. Its name contains a space and an umlaut. */
   path(): string;
-  /** A port in use by another program, which `start` requests for the gateway and the API. */
+  /** A port that another program uses, and which `start` requests for the gateway and the API. */
   takenPort(): number;
   start(env?: Record<string, string>, options?: string[]): StartCommand;
   /** Waits until no process uses the data directory. */
@@ -21,7 +21,8 @@ export interface StartDirectory {
 }
 
 /**
- * Creates a data directory before the tests of a file, ends what they started after each, and removes it at the end.
+ * Creates a data directory before the tests of a file, ends everything that they started after each one, and removes
+ * the directory at the end.
  */
 export function useStartDirectory(): StartDirectory {
   let directory: string;
@@ -34,7 +35,7 @@ export function useStartDirectory(): StartDirectory {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'millrace start ü-'));
-    // When tests run as root, PostgreSQL runs as another user, who must be able to enter the directory.
+    // If tests run as root, PostgreSQL runs as another user, who must be able to enter the directory.
     chmodSync(directory, 0o755);
     taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

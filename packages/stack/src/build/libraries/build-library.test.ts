@@ -16,7 +16,7 @@ import { buildLibrary, libraries } from './libraries.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../../..');
 
-/** Directory of an application that has installed both libraries and React. */
+/** The directory of an application that has installed both libraries and React. */
 let application: string;
 const installed = (name: string) => join(application, 'node_modules', name);
 
@@ -66,7 +66,7 @@ describe.each(['@millrace/browser', '@millrace/react'])('the package %s', (name)
     expect({ dependencies, optionalDependencies, scripts, devDependencies }).toEqual({});
   });
 
-  it('contains its sources for debuggers', async () => {
+  it('contains its source code for debuggers', async () => {
     const map = JSON.parse(await readFile(join(installed(name), 'esm/index.js.map'), 'utf8')) as {
       sourcesContent: string[];
     };
@@ -121,7 +121,7 @@ it.each([
   const program = `
     import { createRequire } from 'node:module';
     const required = createRequire(process.cwd() + '/')(${JSON.stringify(entry)});
-    // As React Native has it.
+    // React Native defines a global window too.
     globalThis.window = globalThis;
     const imported = await import(${JSON.stringify(entry)});
     required.posthog?.init('phc_key', { api_host: 'https://events.example.com' });
@@ -152,7 +152,7 @@ it('the react library also works as a script, with React and the client from the
   expect(page.MillraceReact?.PostHogContext._currentValue.client).toBe(page.posthog);
 });
 
-/** Bundles a module as common bundlers do for an application. */
+/** Bundles a module like common bundlers do for an application. */
 async function bundle(contents: string, external: string[] = []): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: application },
@@ -166,7 +166,7 @@ async function bundle(contents: string, external: string[] = []): Promise<string
   return outputFiles.map(({ text }) => text).join('');
 }
 
-it('hooks find the client even if the application imports nothing else', async () => {
+it('hooks find the client even if the application imports nothing but hooks', async () => {
   const code = await bundle(`
     import { renderToString } from 'react-dom/server';
     import { createElement } from 'react';
@@ -178,7 +178,7 @@ it('hooks find the client even if the application imports nothing else', async (
   expect(stdout.trim()).toBe('function');
 });
 
-it('an application that uses both import and require has one client and one context', async () => {
+it('an application that uses both import and require shares one client and one context', async () => {
   const code = await bundle(`
     import posthog from '@millrace/browser';
     import { PostHogContext } from '@millrace/react/slim';
@@ -189,7 +189,7 @@ it('an application that uses both import and require has one client and one cont
   expect(stdout.trim()).toBe('true,true');
 });
 
-/** Compresses as application servers do. */
+/** Compresses code like application servers do. */
 const gzip = async (code: Promise<string>) => gzipSync(await code, { level: 9 });
 
 /**
@@ -250,7 +250,7 @@ describe('types in an application', () => {
   }
 
   it.each(modules)(
-    'types the flags and events that an application declares, and leaves others unchanged: %s',
+    'are narrowed to the flags and events that an application declares, and others stay unchanged: %s',
     async (_, resolution) => {
       const output = await compilerErrors(declaredByApplication, resolution);
       expect(output).toBe('');
@@ -258,7 +258,7 @@ describe('types in an application', () => {
   );
 
   it.each(modules)(
-    "compiles code written for PostHog's packages after changing the import: %s",
+    "accept code written for PostHog's packages after the import is changed: %s",
     async (_, resolution) => {
       const written = await readFile(join(import.meta.dirname, 'fixtures/written-for-posthog.tsx'), 'utf8');
       const source = written

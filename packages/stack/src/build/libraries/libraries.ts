@@ -8,16 +8,16 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { runProgram } from '../../run-program.ts';
 
 // Builds the npm packages of the libraries for web pages.
-/** A library that applications install. Its `exports` in the repository are its entries. */
+/** A library that applications install. The `exports` in its package.json are the entries that are built. */
 export interface Library {
   directory: string;
-  /** Names of the UMD builds in a page: the global of each entry, and the global for each import. */
+  /** Names of global variables in the UMD builds for pages: one for each entry, and one for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
   /** esbuild options in addition to the common ones. */
   options?: BuildOptions;
-  /** Directive at the beginning of each module. */
+  /** A directive that is added at the beginning of each module. */
   directive?: string;
-  /** Entries with side effects, which bundlers must keep even if no export is used. */
+  /** Entries with side effects. Bundlers must keep them even if the application uses none of their exports. */
   sideEffects: string[];
   /** Path of the script for pages that do not use modules. */
   script: string;
@@ -37,9 +37,9 @@ export const libraries: Library[] = [
       entries: { index: 'MillraceReact', slim: 'MillraceReact', surveys: 'MillraceReactSurveys' },
       imports: { react: 'React', '@millrace/browser': '{ posthog: root.posthog }', './index.js': 'MillraceReact' },
     },
-    // Frameworks that render components on the server by default then send these to the browser.
+    // With this directive, frameworks that render components on the server by default also send these to the browser.
     directive: "'use client';",
-    // Sets the client that hooks use without a provider.
+    // This entry sets the client that hooks use without a provider.
     sideEffects: ['index'],
     script: './umd/index.js',
   },
@@ -63,8 +63,7 @@ function entriesOf({ exports }: SourceManifest): Record<string, string> {
 }
 
 /**
- * Returns every `package.json` of the package by path: its own, and those for older resolvers.
- *
+ * Returns every `package.json` of the package by path: the main one, and those for older resolvers.
  * @param entries source file by entry name
  */
 function packedManifests(
@@ -78,8 +77,8 @@ function packedManifests(
     `${from}/${(entries[entry] ?? '').slice('./src/'.length, -'.ts'.length)}.d.ts`;
   const conditions = (entry: string) => ({
     import: { types: types(entry, './types'), default: `./esm/${entry}.js` },
-    // Bundlers must use this for `require` too. Otherwise an application that uses both import and require has two
-    // clients. Bundlers also cannot analyze UMD's `require`.
+    // Bundlers must use this for `require` too. Otherwise, an application that uses both import and require would have
+    // two clients. Bundlers also cannot analyze `require` of UMD.
     module: `./esm/${entry}.js`,
     require: { types: types(entry, './umd/types'), default: `./umd/${entry}.js` },
   });
@@ -107,7 +106,7 @@ function packedManifests(
       },
       ...(peerDependencies && { peerDependencies }),
     },
-    // Makes Node.js treat the files as CommonJS.
+    // With this file, Node.js treats the others as CommonJS.
     'umd/package.json': { type: 'commonjs' },
     // Resolvers that do not support `exports` look for a directory with the name of the entry.
     ...Object.fromEntries(
@@ -153,7 +152,7 @@ export async function buildLibrary(root: string, library: Library, outDirectory:
   }
 }
 
-/** Writes the script that the gateway serves too. */
+/** Writes the script for pages. The gateway serves the same file. */
 async function writeScript(outDirectory: string): Promise<void> {
   const { code, sourceMap } = await bundleScript('array.js');
   await writeFile(join(outDirectory, 'array.js'), `${code.trimEnd()}\n//# sourceMappingURL=array.js.map\n`);
@@ -161,7 +160,8 @@ async function writeScript(outDirectory: string): Promise<void> {
 }
 
 /**
- * Writes the declarations of the entries, and of the files they import, to `types/`, and to `umd/types/` for `require`.
+ * Writes the type declarations of the entries, and of the files that they import, to `types/`, and to `umd/types/` for
+ * `require`.
  */
 async function declareTypes(
   root: string,
@@ -207,7 +207,7 @@ async function compile(root: string, directory: string, outDirectory: string): P
 
 const relativeImport = /(['"])(\.{1,2}\/[^'"]+)\.ts\1/g;
 
-/** Returns the declarations that the entries import, directly or indirectly. */
+/** Returns all declarations that the entries import, directly or indirectly. */
 async function reachable(source: string, entries: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   const waiting = entries.map((path) => join(path.replace(/\.ts$/, '.d.ts')));
@@ -223,7 +223,7 @@ async function reachable(source: string, entries: string[]): Promise<Set<string>
 const typeStar = /^export type \* from/gm;
 
 /**
- * Rewrites a declaration for the package: imports refer to `.js` files, and `export type *` is replaced because
+ * Rewrites a declaration for the package. Imports refer to `.js` files, and `export type *` is replaced, because
  * compilers before TypeScript 5 do not support it.
  */
 async function writeDeclaration(from: string, to: string): Promise<void> {
@@ -313,8 +313,8 @@ async function bundleUmd(
 }
 
 /**
- * Makes other entries use the React context of the main entry. With a second context, their hooks would not find the
- * provider.
+ * Makes other entries use the React context of the main entry. If they had a context of their own, their hooks would
+ * not find the provider.
  */
 const contextOfMainEntry: Plugin = {
   name: 'context-of-main-entry',
@@ -324,15 +324,18 @@ const contextOfMainEntry: Plugin = {
 };
 
 /**
- * Code after the module that never runs. It declares the exports for tools that only parse the file, as Node.js and
- * TypeScript do.
+ * Returns code that is added after the module and never runs. It declares the exports for tools that only parse the
+ * file, such as Node.js and TypeScript.
  */
 function umdFoot(names: string[]): string {
   const exports = names.map((name) => `exports.${name} = 0;`).join(' ');
   return `});\nif (0) { Object.defineProperty(exports, '__esModule', { value: true }); ${exports} }`;
 }
 
-/** Code before the module that loads it with `require`, or else with globals for its imports and exports. */
+/**
+ * Returns code that is added before the module. It loads the module with `require`, or otherwise with global variables
+ * for its imports and exports.
+ */
 function umdHead(global: string, imports: Record<string, string>): string {
   const globals = Object.entries(imports).map(
     ([name, value]) => `${JSON.stringify(name)}: ${value.startsWith('{') ? value : `root.${value}`}`,
