@@ -10,8 +10,8 @@ import {
 import { Type } from 'typebox';
 
 /**
- * The worker's settings. Each is read from the environment variable of the same name, for example `healthPort` from
- * `HEALTH_PORT`.
+ * The settings of the worker. Each is read from the environment variable of the same name, for example `healthPort`
+ * from `HEALTH_PORT`.
  */
 export const configSchema = Type.Object({
   healthPort: integerSetting(8021, 'TCP port for health endpoints and metrics; 0 picks a free port', {

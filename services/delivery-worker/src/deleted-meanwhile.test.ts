@@ -11,7 +11,7 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** A project is deleted while the worker is processing its data: the work ends, and other projects are not affected. */
+/** Tests that work on a project ends when the project is deleted, and that other projects are not affected. */
 let fixture: WorkerFixture;
 let server: Server;
 let url: string;
@@ -39,7 +39,7 @@ afterAll(async () => {
 const deleteProject = (projectId: number) =>
   fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
 
-test('ends when the project is deleted while its report is being sent', async () => {
+test('stops sending a report without an error when its project is deleted', async () => {
   const { sql } = fixture.database;
   const [deleted, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const target = { target_type: 'webhook', target_value: url };
@@ -121,7 +121,7 @@ test('when the project is deleted during an export, nothing appears at the desti
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
   expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
-  // Skips the waiting time for late writers.
+  // End the waiting time for late writers immediately.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);
   const remaining = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');

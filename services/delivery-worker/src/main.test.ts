@@ -14,7 +14,7 @@ import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
-/** Runs the worker as a process, like an operator. */
+/** Runs the worker as a process, like an operator would. */
 let programs: CompiledPrograms;
 let fixture: WorkerFixture;
 const children: ChildProcess[] = [];
@@ -72,7 +72,7 @@ test('reports that it is alive and ready, counts its rounds, sends reports that 
   const { child, url } = await start();
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
   const delivered = 'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1';
-  // It is counted after the mail server has accepted it.
+  // An email is counted after the mail server has accepted it.
   await eventually(async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain(delivered), {
     what: 'The report being counted',
   });
@@ -107,7 +107,7 @@ test('after a kill during an export, the next process exports every event exactl
     await end(first.child, 'SIGKILL');
   });
   expect(await run()).toMatchObject({ status: 'Running' });
-  // Expires the lease.
+  // This makes the lease expire.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
   const second = await start();
   await eventually(async () => (await run())?.status === 'Completed', { what: 'The export' });
@@ -120,7 +120,7 @@ test('after a kill during an export, the next process exports every event exactl
   await warehouse.drop();
 });
 
-test('does not start without the key of stored secrets', async () => {
+test('does not start without the key that encrypts stored secrets', async () => {
   const { environmentId } = await createTestTenant(fixture.database);
   const id = randomUUID();
   const destination_secrets = fixture.secretBox.seal({ user: 'u', password: 'hunter2' }, id);

@@ -1,4 +1,4 @@
-// Entry point of the delivery worker process.
+// The entry point of the delivery worker process.
 
 import { runService } from '@millrace/runtime';
 import { deliveryWorker } from './start.ts';

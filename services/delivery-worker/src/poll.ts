@@ -6,18 +6,19 @@ import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 export interface Task {
   name: string;
   /**
-   * Processes one portion of due work. If the signal aborts because the worker stops, long work is released.
-   * @returns whether there may be more.
+   * Processes one portion of due work. If the signal is aborted because the worker stops, releases work that takes
+   * long.
+   * @returns whether there may be more
    */
   work(signal: AbortSignal): Promise<boolean>;
 }
 
-/** After failures, the pause is at most this many times the interval. */
+/** After failures, the delay is at most this number of intervals. */
 const maxPatience = 16;
 
 /**
- * Runs a task repeatedly: immediately while there is more, otherwise after `intervalMs`. A failed portion is logged and
- * retried later, when the lease of its claims has expired. Stopping waits for the current portion.
+ * Runs a task repeatedly: immediately while there is more to do, and otherwise after `intervalMs`. A portion that fails
+ * is logged and retried later, when the lease of its claims has expired. Stopping waits for the current portion.
  */
 export function startPolling(
   task: Task,
@@ -44,7 +45,7 @@ export function startPolling(
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
-        // An unavailable database reports itself and usually recovers. Other errors are bugs.
+        // If the database is unavailable, this is reported elsewhere and usually passes. Other errors are bugs.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
@@ -71,7 +72,7 @@ export function createPollMetrics(metrics: Metrics) {
 }
 
 /**
- * Limits work that scans tables: repeats it immediately while there is more, and otherwise waits at least `intervalMs`.
+ * Limits work that scans tables. Repeats it immediately while there is more, and otherwise waits at least `intervalMs`.
  * Failures are retried as usual.
  */
 export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
@@ -85,23 +86,23 @@ export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>)
 }
 
 /**
- * Number of slots in use per organization, so that claims can take turns between organizations (`claim…` in the
+ * How many slots each organization uses. Claims take turns between organizations based on this (`claim…` in the
  * stores).
  */
 export interface SlotUsage {
   organizationIds: string[];
   counts: number[];
-  /** Maximum number of slots for one organization. */
+  /** The maximum number of slots for one organization. */
   maxEach: number;
-  /** ID of the organization that was served last. Those after it come first. */
+  /** The ID of the organization that was served last. The organizations with higher IDs come next. */
   last: string;
 }
 
-/** Slots for concurrent work, of which one organization gets only a part. */
+/** Slots for concurrent work. One organization can use only some of them. */
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;
-  /** Runs work in a slot, and logs its error. */
+  /** Runs work in a slot, and logs its error if it fails. */
   start(organizationId: string, work: () => Promise<void>): void;
   /** Resolves when a slot is released. */
   released(): Promise<unknown>;
@@ -123,7 +124,7 @@ export function createFairSlots(
     try {
       await work();
     } catch (error) {
-      // Its claims become free when their lease expires.
+      // The claims of the work become free when their lease expires.
       logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task, error });
     }
     const remaining = (slotsByOrganization.get(organizationId) ?? 0) - 1;

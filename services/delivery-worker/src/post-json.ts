@@ -2,13 +2,15 @@
 
 import { sendOutbound } from '@millrace/runtime/outbound';
 
-/** Outcome of a request: the status of the response, or the code of a failure. */
+/** The outcome of a request: the status of the response, or the code of a failure. */
 export type PostOutcome = { result: 'responded'; status: number } | { result: 'unreachable'; code: string };
 
 interface PostOptions {
-  /** Sent unchanged with every attempt, so that a receiver can recognize a retry. */
+  /** A key that is the same for every attempt, so that the receiver can recognize a retry. */
   idempotencyKey: string;
-  /** Time limit from the DNS lookup to the response headers. The body is not read, because only the status matters. */
+  /**
+   * The time limit from the DNS lookup to the response headers. The body is not read, because only the status matters.
+   */
   timeoutMs: number;
   mayBePrivate: boolean;
 }

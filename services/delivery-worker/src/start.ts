@@ -1,4 +1,4 @@
-// Starts the delivery worker: opens its connections from the configuration, and stops them in reverse order.
+// Starts the delivery worker: opens its connections according to the configuration, and stops them in reverse order.
 
 import { createChallengeLookup } from '@millrace/accounts';
 import { createDatabase, createReadPool, readSealingKeyIds, withDatabaseAddress } from '@millrace/db';
@@ -24,7 +24,7 @@ type WorkerConfig = ReturnType<typeof readSettings>;
 export const deliveryWorker: Service<WorkerConfig> = {
   name,
   readConfig: readSettings,
-  // Leaves time to close the database after the work has ended.
+  // This leaves time to close the database after the work has ended.
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs + 3000,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -36,7 +36,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       url: config.databaseUrl,
       logger,
       poolSize: config.databasePoolSize,
-      // Long, because exports scan large tables and cleanups delete in portions.
+      // This is long, because exports scan large tables and cleanups delete in portions.
       statementTimeoutMs: 300_000,
       applicationName: `millrace-${name}`,
     }),
@@ -46,7 +46,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('SMTP_URL is not set: reports cannot be sent by email');
-  // Read-only connections. Each query has its own time limit.
+  // These connections are read-only, and each query has its own time limit.
   const reader = lifecycle.own(
     'connections for reports',
     createReadPool({
@@ -67,7 +67,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
-  // A running export occupies a connection, and briefly needs others.
+  // A running export occupies one connection, and briefly needs others.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
   secretBox.requireKeys(await readSealingKeyIds(database.sql));

@@ -25,12 +25,13 @@ import { scheduleDueReports } from './subscriptions/schedule.ts';
 export interface WorkerDeps {
   database: Database;
   mailer: Mailer | null;
-  /** Event store for the queries of reports. */
+  /** The event store for the queries of reports. */
   events: EventStore;
   /** Parser for the queries of batch exports. */
   parser: SqlParser;
   /**
-   * Where stored events are copied to, and how long PostgreSQL then keeps them (0 for the same time). Null for no copy.
+   * The copy of stored events, and the number of days after which PostgreSQL drops copied ones (0 to keep them as long
+   * as the copy). Null for no copy.
    */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;
@@ -41,34 +42,37 @@ export interface WorkerDeps {
 export interface WorkerOptions extends RetentionOptions {
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** True if webhooks and exports may address private networks. */
+  /** True if webhooks and exports can use private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
   /** Limit per organization, or 0 for unlimited. */
   mailsPerHour: number;
-  /** Maximum number of concurrent exports. Each occupies a connection. */
+  /** The maximum number of concurrent exports. Each one occupies a connection. */
   exportsAtOnce: number;
-  /** How long outcomes of reports and runs are kept. */
+  /** How long deliveries and export runs are kept, in days. */
   keepOutcomesDays: number;
-  /** How long hashes of the IDs of deleted persons are kept. */
+  /** How long hashes of the IDs of deleted persons are kept, in days. */
   keepDeletedIdsDays: number;
   /** Time between two counts of an unchanged cohort. */
   recountCohortsHours: number;
   /** Checks the challenge record of a domain. */
   lookUpChallenge: LookUpChallenge;
-  /** Time limit for the response of a webhook. */
+  /** The time limit for the response of a webhook, in milliseconds. */
   postTimeoutMs?: number;
 }
 
 const hourMs = 3_600_000;
-/** Time limit for a pass over the persons of a project, enough for tens of millions. */
+/** The time limit for a pass over the persons of a project. It is enough for tens of millions. */
 const maxCohortWalkMs = 15 * 60_000;
-/** Minimum age of events that are copied to ClickHouse. */
+/** The minimum age of events that are copied to ClickHouse, in seconds. */
 const copySettleSeconds = 5;
-/** Maximum number of concurrent deliveries in total and per organization. An unresponsive target occupies its slot. */
+/**
+ * The maximum number of concurrent deliveries, in total and per organization. A target that does not respond occupies
+ * its slot.
+ */
 const sentAtOnce = { max: 20, maxEach: 5 };
 
-/** All background tasks of this service. Replicas share the work by locking rows. */
+/** Starts all background tasks of this service. Replicas share the work by locking rows. */
 export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
   const { database, logger, secretBox } = deps;
   const metrics = createPollMetrics(deps.metrics);
@@ -102,7 +106,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
-  // One per organization, so that a large one does not delay all others.
+  // There is one export at a time per organization, so that a large organization does not delay all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const follow =
     copying &&

@@ -7,7 +7,7 @@ import type { DropReason } from './model/event.ts';
 
 export interface BatchWork {
   batch: LogBatch;
-  /** Consumer group whose offset advances. */
+  /** The consumer group whose offset advances. */
   group: string;
   /** If set, all records of the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
@@ -18,7 +18,7 @@ export interface BatchWork {
   lockFirst: boolean;
 }
 
-/** Result of a batch. Each list contains one entry per event or record. */
+/** The result of a batch. Each list contains one entry per event or record. */
 export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
@@ -30,7 +30,7 @@ export interface BatchReport {
   deadLettered: DeadLetterReason[];
 }
 
-/** The stored offset is not the one that the batch continues from. Nothing was written. */
+/** Returned if the stored offset is not the one from which the batch continues. Nothing was written. */
 export interface StaleBatch {
   outcome: 'stale';
   nextOffset: bigint;
@@ -41,7 +41,7 @@ export function offsetKey({ batch, group }: BatchWork): OffsetKey {
   return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
 }
 
-/** Returns the last record, after which the offset continues. */
+/** Returns the last record of the batch. The offset continues after it. */
 export function lastRecord({ batch }: BatchWork): LogRecord {
   const last = batch.records.at(-1);
   if (last === undefined) throw new Error('a batch must contain at least one record');

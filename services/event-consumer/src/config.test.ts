@@ -3,7 +3,7 @@ import { configuredTopics, consumerConfigSchema } from './config.ts';
 
 const databaseUrl = { DATABASE_URL: 'postgresql://x' };
 
-test('the consumer reads all topics by default, and the historical topic strictly in order', () => {
+test('the consumer reads all topics by default, and processes the historical topic strictly in order', () => {
   const config = readConfig(consumerConfigSchema, databaseUrl);
   expect(configuredTopics(config)).toEqual([
     { topic: 'live', partitionConcurrency: 3 },

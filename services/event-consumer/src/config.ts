@@ -49,7 +49,7 @@ export const consumerConfigSchema = Type.Object({
     description:
       'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
-  // One batch often waits for the commit of another. Two more batches keep this process and PostgreSQL busy meanwhile.
+  // One batch often waits until another is committed. Two more batches use this process and PostgreSQL in the meantime.
   livePartitionConcurrency: integerSetting(
     3,
     'number of partitions of the topic `live` that are processed at the same time',

@@ -73,7 +73,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
   afterAll(() => close());
 
   const running: LogConsumer[] = [];
-  // A failed test must not leave a member behind, which would keep the process alive.
+  // If the test fails, it must not leave a member, which would keep the process running.
   afterEach(async () => {
     await Promise.all(running.splice(0).map((consumer) => consumer.stop()));
   });
@@ -182,14 +182,14 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
       where: { project_id: project.id, main_distinct_id: { startsWith: 'shared-' } },
     });
     expect(persons).toHaveLength(60);
-    // Each person has ten events: the first created the person, and each later one changed it once.
+    // Each person has ten events. The first one created the person, and each later one changed the person once.
     expect(persons.map(({ version }) => Number(version))).toEqual(persons.map(() => 9));
     expect(fatal).toEqual([]);
   });
 });
 
-describe('starting before the log is available', () => {
-  test('waits, and is ready once the log is', async () => {
+describe('starting the consumer before the log is available', () => {
+  test('waits, and becomes ready once the log is available', async () => {
     const topics = topicNames(`t-${randomUUID()}.`);
     const { log, close } = await openLog('postgres');
     let failures = 2;

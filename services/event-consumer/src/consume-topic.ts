@@ -1,4 +1,4 @@
-// Joins the consumer groups of the configured topics, and connects each to the handler of its batches.
+// Joins the consumer groups of the configured topics, and creates the handler of batches for each.
 
 import { consumerGroup, type EventTopic, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
@@ -19,7 +19,7 @@ interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
-  /** Null to disable tracing. */
+  /** The tracing of batches, or null if it is disabled. */
   tracing: Tracing | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -27,17 +27,17 @@ interface ConsumeTopicDeps {
   maxBatchBytes: number;
   logger: Logger;
   metricsOf(topic: EventTopic): ConsumeMetrics;
-  /** Shared by all topics of the process. */
+  /** The load of live events. All topics of the process share it. */
   liveLoad: LiveLoadTracker;
   /** Shared by all topics of the process. */
   releaseLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
 
-/** Maximum delay of a batch of historical events while this process is busy with live events. */
+/** The maximum delay of a batch of historical events while this process is busy with live events. */
 const maxYieldMs = 250;
 
-/** Returns the function that processes a batch, with tracing if enabled. */
+/** Returns the function that processes a batch. It traces batches if tracing is enabled. */
 function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startTimer: () => Lap) => processBatch(work, { ...process, startTimer });
@@ -69,7 +69,7 @@ export function consumeTopic(
       readOffset(deps.database.sql, { topic: deps.topics[topic], partition, group, log }),
     async handler(batch, context) {
       if (topic === 'live') return liveLoad.during(() => handleBatch(batch, context));
-      // Live events come first, and historical events yield to them. Overflow events do not yield, because they are
+      // Live events have priority, so historical events wait for them. Overflow events do not wait, because they are
       // live events of busy keys.
       if (topic === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
       return handleBatch(batch, context);
@@ -82,7 +82,7 @@ export function consumeTopic(
 export type TopicReaderDeps = Omit<ConsumeTopicDeps, 'log'> & Pick<PublishTopicDeps, 'database' | 'published'>;
 
 /**
- * Returns all readers of topics in a log.
+ * Returns the readers of all topics in a log.
  * @param chosen log to which published events are appended, whichever log is read
  */
 export function createTopicReaders(
@@ -110,7 +110,7 @@ export function createTopicReaders(
   ];
 }
 
-/** Returns the topics whose stored events are published. */
+/** Returns the topics whose events are published once they are stored. */
 export function publishedTopics(config: ConsumerConfig): EventTopic[] {
   return config.publishProcessed === 'on' ? configuredTopics(config).map(({ topic }) => topic) : [];
 }
@@ -119,7 +119,7 @@ interface StartConsumingOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** Work that precedes reading. It never rejects. */
+  /** Resolves when reading can start. It never rejects. */
   before?: Promise<void>;
   /** Functions that each join the consumer group of one topic. */
   joins: (() => Promise<LogConsumer>)[];
@@ -127,7 +127,7 @@ interface StartConsumingOptions {
 }
 
 interface RunningConsumers extends Stoppable {
-  /** True once all groups have been joined. */
+  /** Returns whether all groups have been joined. */
   isReady(): boolean;
 }
 
@@ -135,7 +135,7 @@ const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
 /**
- * Creates the topics and joins the groups in the background, retrying until the log is available. Meanwhile, the
+ * Creates the topics and joins the groups in the background, and retries until the log is available. While it does, the
  * process runs and responds to health checks. Stopping waits for in-flight batches.
  */
 export function startConsuming({
@@ -195,11 +195,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Tracks whether this process is busy with live events, so that other work can yield. */
+/** Tracks whether this process is busy with live events, so that other work can wait. */
 interface LiveLoadTracker {
   /** Runs a batch of live events. */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal aborts. */
+  /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal is aborted. */
   untilIdle(maxMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -219,7 +219,7 @@ export function createLiveLoadTracker(): LiveLoadTracker {
     async untilIdle(maxMs, signal) {
       if (inHand === 0) return;
       const over = new AbortController();
-      // Does not use `AbortSignal.any`, which would leak memory in the long-lived signal.
+      // This does not use `AbortSignal.any`, which would leak memory, because the signal exists for a long time.
       const stop = () => over.abort();
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();

@@ -18,7 +18,7 @@ let topic: string;
 
 beforeAll(async () => {
   fixture = await createConsumerFixture();
-  // An event name that only the database rejects.
+  // An event name that nothing rejects except the database.
   await fixture.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
 });
 afterAll(() => fixture.stop());
@@ -45,7 +45,7 @@ async function storedOffset(): Promise<bigint | undefined> {
 
 const deadOffsets = () => fixture.deadLetters.map(({ headers }) => Number(headers?.dlq_offset));
 
-describe('poison records', () => {
+describe('invalid records', () => {
   test.each([[[0]], [[9]], [[4, 5]], [[0, 3, 7, 9]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])(
     'when the database rejects records %j of ten, exactly these become dead letters',
     async (poisoned) => {
@@ -66,7 +66,7 @@ describe('poison records', () => {
     },
   );
 
-  test('gives up a record with a number too large for its column', async () => {
+  test('moves a record with a number too large for its column to the dead letters', async () => {
     const warning = {
       kind: 'warning' as const,
       uuid: randomUUID(),
@@ -82,7 +82,7 @@ describe('poison records', () => {
     expect(deadOffsets()).toEqual([1]);
   });
 
-  test('gives up invalid records among valid ones', async () => {
+  test('moves only the invalid records of a batch to the dead letters', async () => {
     const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
     const good = event();
     const contents = [
@@ -103,7 +103,7 @@ describe('poison records', () => {
     expect(await counted('dead_letters_total')).toBe(8);
   });
 
-  test('gives up only the event whose properties are invalid', async () => {
+  test('moves only the event whose properties are invalid to the dead letters', async () => {
     const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
     const { properties: _, ...head } = event();
     const list = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":[1]}`);
@@ -113,7 +113,7 @@ describe('poison records', () => {
     expect(await storedUuids()).toHaveLength(2);
   });
 
-  test('stores an event with NUL and half a surrogate pair, with replacements', async () => {
+  test('stores an event that contains NUL and a lone surrogate, with both replaced', async () => {
     const withUnstorableText = event({
       properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' },
       distinct_id: 'x\u0000y',
@@ -140,7 +140,7 @@ describe('poison records', () => {
     expect(await storedUuids()).toHaveLength(6);
   });
 
-  test('contradictory stored data does not stop the partition', async () => {
+  test('inconsistent stored data does not stop the partition', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       const isTorn = work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 2n);
       if (isTorn) throw new LedgerConflict('a row that never settles');
@@ -153,7 +153,7 @@ describe('poison records', () => {
     expect(fixture.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
   });
 
-  test('an ID whose mapping was deleted manually gets its person back', async () => {
+  test('an ID whose mapping was deleted manually is mapped to its person again', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     await handle(logBatch(topic, 0, [event({ distinct_id: 'torn', properties: { $set: { kept: 1 } } })]));
     await fixture.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
@@ -168,7 +168,7 @@ describe('poison records', () => {
     expect(rows).toEqual([{ kept: 1 }]);
   });
 
-  test('a dead letter that cannot be written stops the partition before its record, but not before its neighbors', async () => {
+  test('a dead letter that cannot be written stops the partition before the failed record, but the records before it are stored', async () => {
     let isBroken = true;
     const { handle } = createHandlerFixture(
       fixture,
@@ -192,7 +192,7 @@ describe('poison records', () => {
 });
 
 describe('transient failures', () => {
-  test('stores every batch once although the connection is killed before each statement in turn', async () => {
+  test('stores every batch once, whichever statement the connection is killed before', async () => {
     let statement = 0;
     let killAt = 1;
     let kills = 0;
@@ -237,11 +237,11 @@ describe('transient failures', () => {
     expect(group).toMatchObject({ version: BigInt(batches), group_properties: { n: batches } });
     const persons = await fixture.database.prisma.person.findMany({ where: { project_id: project.id } });
     const steady = persons.find(({ main_distinct_id }) => main_distinct_id === 'steady');
-    // The first event created the person, and each later one changed it exactly once.
+    // The first event created the person, and each later one changed the person exactly once.
     expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
   });
 
-  test('detects that a commit with a lost response succeeded', async () => {
+  test('detects that a commit succeeded although its response was lost', async () => {
     let isLost = false;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -258,7 +258,7 @@ describe('transient failures', () => {
     expect(await storedUuids()).toHaveLength(2);
   });
 
-  test('detects a commit with a lost response while isolating a poison record', async () => {
+  test('detects a commit whose response was lost while isolating an invalid record', async () => {
     let commits = 0;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -277,7 +277,7 @@ describe('transient failures', () => {
     expect(deadOffsets()).toEqual([2]);
   });
 
-  test('during a long outage, the batch returns to the log without skipped records or dead letters', async () => {
+  test('during a long outage, the batch returns to the log and no record is skipped or becomes a dead letter', async () => {
     let isDown = true;
     const { handle, pauses } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -297,7 +297,7 @@ describe('transient failures', () => {
     ['the disk is full', '53100'],
     ['the database is read-only', '25006'],
     ['an index is broken', 'XX001'],
-  ])('gives up no record when %s', async (_, code) => {
+  ])('moves no record to the dead letters when %s', async (_, code) => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), () => {
       throw Object.assign(new Error('refused'), { code });
     });
@@ -305,7 +305,7 @@ describe('transient failures', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('retries a lost race immediately, and then waits for locks first', async () => {
+  test('retries immediately after a lost race, and locks the rows before reading them', async () => {
     const attempts: boolean[] = [];
     const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       attempts.push(work.lockFirst);
@@ -332,7 +332,7 @@ describe('when statements take too long', () => {
       });
     });
 
-  test('gives up the slow record after several attempts, and continues with the partition', async () => {
+  test('moves the slow record to the dead letters after several attempts, and continues with the partition', async () => {
     const events = Array.from({ length: 9 }, () => event());
     const { handle, counted } = slowFor([4n]);
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 9n });
@@ -342,7 +342,7 @@ describe('when statements take too long', () => {
     expect(await counted('retries_total', 'slow')).toBeGreaterThan(3);
   });
 
-  test('gives up no record if the slowness is temporary', async () => {
+  test('moves no record to the dead letters if statements are slow only temporarily', async () => {
     let slow = 2;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       slow -= 1;
@@ -353,7 +353,7 @@ describe('when statements take too long', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('gives up no record if the server is too slow for everything', async () => {
+  test('moves no record to the dead letters if the server is too slow for everything', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async () => {
       throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
     });
@@ -362,7 +362,7 @@ describe('when statements take too long', () => {
   });
 });
 
-test('a lock timeout lets other partitions use the slot immediately', async () => {
+test('a batch that hits a lock timeout frees its slot for other partitions immediately', async () => {
   const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), () => {
     throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
   });
@@ -385,14 +385,14 @@ test('processes a batch that is too large in parts, in order', async () => {
   expect(await storedUuids()).toHaveLength(8);
 });
 
-describe('isolation of a failed batch', () => {
+describe('isolating the invalid records of a failed batch', () => {
   test('ends when another member takes over the batch', async () => {
     const events = [event(), event(), event({ event: 'poison' }), event()];
     const batch = logBatch(topic, 0, events);
     let calls = 0;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       calls += 1;
-      // After the whole batch failed, the other member completes it before the left half starts.
+      // After the whole batch has failed, the other member completes it before the left half starts.
       if (calls === 2) {
         await fixture.database.sql.query('INSERT INTO consumer_offset VALUES ($1, 0, $2, $3, 40)', [
           topic,
@@ -407,7 +407,7 @@ describe('isolation of a failed batch', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('finishes the current part and starts no other when this member stops', async () => {
+  test('finishes the current part and starts no other one when this member stops', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {

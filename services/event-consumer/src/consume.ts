@@ -9,7 +9,7 @@ import type { ConsumeMetrics } from './metrics.ts';
 
 export interface ConsumeDeps {
   group: string;
-  /** `processBatch` with its dependencies. */
+  /** Runs `processBatch` with its dependencies. */
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
@@ -17,27 +17,31 @@ export interface ConsumeDeps {
   traceIdOf(batch: LogBatch): string | null;
   /** Called when a lock timed out, because a dead process may still hold it. Never throws. */
   releaseLocks(): Promise<void>;
-  /** Resolves after the time, or immediately when the signal aborts. */
+  /** Resolves after the time, or as soon as the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Number of retries here. After that, the log delivers the batch again, with longer pauses, until it succeeds. */
+/**
+ * The number of retries in this process. After that, the log delivers the batch again, with longer delays, until it
+ * succeeds.
+ */
 const maxTransientRetries = 4;
 /**
- * Conflicts between batches are brief and rarely repeat. This many in a row (about ten seconds) mean that the stored
- * data contradicts itself.
+ * The maximum number of consecutive conflicts. Conflicts between batches are brief and rarely repeat, so this number
+ * (about ten seconds) means that the stored data is inconsistent.
  */
 const maxMovedRetries = 20;
 /**
- * How often a single record may cause a statement timeout before it is given up. The first time, the cause is usually a
+ * How often a single record can cause a statement timeout before it is given up. The first time, the cause usually is a
  * busy server.
  */
 const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
 
 /**
- * Creates the handler of a topic, which is the only place for retries. Every batch ends as stored, as dead letters with
- * a reason, or as an error that makes the log deliver it again. Nothing is skipped.
+ * Creates the handler of a topic, which is the only place for retries. Every batch ends in one of three ways: its
+ * events are stored, its records become dead letters with a reason, or an error makes the log deliver it again. Nothing
+ * is skipped.
  */
 export function createBatchHandler(
   deps: ConsumeDeps,
@@ -59,7 +63,7 @@ export function createBatchHandler(
 
   /**
    * Processes a batch. If it is too large, splits it and processes the parts in order. If a record cannot be processed,
-   * halves the batch until that record is alone.
+   * halves the batch repeatedly until only that record is left.
    */
   async function processOrSplit(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
     const attempt = await retryUntilDecided(batch, null, context);
@@ -70,7 +74,7 @@ export function createBatchHandler(
     let result = await processOrSplit(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
-      // If another member has advanced the offset meanwhile, this returns stale.
+      // If another member has advanced the offset in the meantime, this returns a stale result.
       result = await processOrSplit(part, context);
     }
     return result;
@@ -94,7 +98,7 @@ export function createBatchHandler(
   }
 
   /**
-   * Runs a batch, and retries it as long as that may help.
+   * Runs a batch, and retries it as long as this can help.
    * @throws the last error if the log should deliver the batch again later
    */
   async function retryUntilDecided(
@@ -141,7 +145,8 @@ async function afterFailure(
       return { kind: 'retry', failure: 'moved' };
     case 'slow':
       failures.slow += 1;
-      // Writing a dead letter needs a similar transaction, so nothing is given up while the server is too slow for one.
+      // Writing a dead letter requires a similar transaction, so no record is given up while the server is too slow for
+      // one.
       if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'retry', failure: 'slow' };
       return { kind: 'split', partCount: 2, reason: 'timed_out', error };
     case 'transient':
@@ -149,7 +154,7 @@ async function afterFailure(
       if (failures.transient > maxTransientRetries) throw error;
       return { kind: 'retry', failure: 'transient' };
     case 'blocked':
-      // The log delivers the batch again later, and other partitions use the slot meanwhile. Waiting here would block
+      // The log delivers the batch again later, and other partitions use the slot until then. Waiting here would block
       // it.
       await releaseLocks();
       throw error;
@@ -162,7 +167,7 @@ async function afterFailure(
   }
 }
 
-/** Number of failed attempts by kind. */
+/** The number of failed attempts by kind of failure. */
 type Failures = Record<'moved' | 'transient' | 'slow', number>;
 
 interface RetryRequired {
@@ -172,7 +177,7 @@ interface RetryRequired {
 
 type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRequired;
 
-/** Split the batch. If it has only one record, give that record up for this reason. */
+/** The batch must be split. If it has only one record, that record is given up for this reason. */
 interface SplitRequired {
   kind: 'split';
   partCount: number;
@@ -181,15 +186,15 @@ interface SplitRequired {
 }
 
 /**
- * Returns the pause before a retry. After a conflict, the first retry is immediate, because the other batch has
- * finished. A server needs time to recover. Half of the pause is random, so that batches do not collide again.
+ * Returns the delay before a retry. After a conflict, the first retry is immediate, because the other batch has
+ * finished. A server needs time to recover. Half of the delay is random, so that batches do not conflict again.
  */
 function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;
   return Math.min(ms, 1000) * (0.5 + Math.random() / 2);
 }
 
-/** Splits a batch into parts of about equal size. Each continues where the previous one ends. */
+/** Splits a batch into parts of about equal size. Each part continues where the previous one ends. */
 function splitBatch(batch: LogBatch, partCount: number): [LogBatch, ...LogBatch[]] {
   const { records } = batch;
   const size = Math.ceil(records.length / Math.min(Math.max(partCount, 2), records.length));

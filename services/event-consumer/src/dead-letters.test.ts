@@ -14,7 +14,7 @@ function deadLetter(offset: number, value = 'value'): DeadLetter {
   };
 }
 
-/** A log that accepts records up to a size, either all records of a call or none, like the real ones. */
+/** A log that accepts records up to a size. Like the real ones, it accepts either all records of a call or none. */
 function limitedLog(maxBytes: number) {
   const appended: AppendRecord[] = [];
   let isDown = false;
@@ -41,7 +41,7 @@ test('a retried batch does not write its dead letters twice', async () => {
   expect(offsets(log.appended)).toEqual(['1', '2', '3']);
 });
 
-test('a dead letter of another log is a different one, even with the same position', async () => {
+test('writes a dead letter of another log separately, even if it has the same position', async () => {
   const log = limitedLog(100);
   const deadLetters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
   await deadLetters.append([deadLetter(1)]);

@@ -5,15 +5,20 @@ import { isAppError, type Logger } from '@millrace/runtime';
 import type { RecordPosition } from './model/event.ts';
 
 export interface DeadLetterLog {
-  /** Resolves when all dead letters are durable. @throws AppError `unavailable`. Then no record may be skipped. */
+  /**
+   * Resolves when all dead letters are durable.
+   * @throws AppError `unavailable`. No record must be skipped in this case.
+   */
   append(letters: DeadLetter[]): Promise<void>;
 }
 
 /**
- * Writes records that cannot be processed to the dead-letter topic: the original key, value and headers, plus
- * `dlq_reason`, `dlq_step`, `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset` and `dlq_log`, the log of that
- * position (docs/ingestion-rules.md#dead-letters). Delivery is at least once: a crash before the commit of the offset
- * repeats a dead letter. Readers recognize it by topic, partition and offset.
+ * Creates a log that writes records which cannot be processed to the dead-letter topic. A dead letter has the original
+ * key, value and headers, and the headers `dlq_reason`, `dlq_step`, `dlq_timestamp`, `dlq_topic`, `dlq_partition`,
+ * `dlq_offset` and `dlq_log`, which is the log of that position (docs/ingestion-rules.md#dead-letters).
+ *
+ * A dead letter is written at least once. A crash before the offset is committed writes it again. Readers recognize
+ * this by topic, partition and offset.
  */
 export function createDeadLetterLog({
   log,
@@ -26,7 +31,7 @@ export function createDeadLetterLog({
   logger: Logger;
   now: () => number;
 }): DeadLetterLog {
-  // A retried batch contains the same dead letters again. Those already written are not sent twice.
+  // A retried batch contains the same dead letters again. Those that were already written are not sent again.
   const arrived = new Set<string>();
 
   return {
@@ -49,8 +54,8 @@ export function createDeadLetterLog({
   }
 
   /**
-   * Writes one dead letter. If the added headers make it too large for the log, leaves out its value, which is still at
-   * its original position.
+   * Writes one dead letter. If the added headers make it too large for the log, leaves out its value, which is still
+   * available at its original position.
    */
   async function appendOne(deadLetter: DeadLetter): Promise<void> {
     const record = toRecord(deadLetter, topic, now());
@@ -106,7 +111,7 @@ export type InvalidRecordReason =
   | 'event_name_missing'
   | 'distinct_id_missing';
 
-/** Why a record was given up. Used as a metric label and as the header `dlq_reason`. */
+/** Why a record was given up. It is a metric label and the header `dlq_reason`. */
 export type DeadLetterReason =
   | InvalidRecordReason
   /** No partition of the event table can contain its timestamp. */
@@ -115,15 +120,15 @@ export type DeadLetterReason =
   | 'processing_error'
   /** PostgreSQL rejected one of its values. */
   | 'refused_by_database'
-  /** The stored data about its IDs contradicts itself, so retrying does not help. */
+  /** The stored data about its IDs is inconsistent, so retrying does not help. */
   | 'ledger_conflict'
-  /** The record alone repeatedly caused a statement timeout. */
+  /** The record repeatedly caused a statement timeout, even on its own. */
   | 'timed_out';
 
-/** Step that failed. It is stored in the header `dlq_step`. */
+/** The step that failed. It is stored in the header `dlq_step`. */
 type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';
 
-/** A record that cannot be processed, with everything needed to inspect and replay it. */
+/** A record that cannot be processed, with all information needed to inspect and replay it. */
 export interface DeadLetter {
   record: LogRecord;
   position: RecordPosition;
@@ -134,7 +139,7 @@ export interface DeadLetter {
 /** A record that will become a dead letter, with what is known about its owner. */
 export interface UnprocessableRecord {
   deadLetter: DeadLetter;
-  /** Taken from the record or its key. Null if neither contains it. */
+  /** The owner according to the record or its key. Null if neither contains it. */
   owner: RecordOwner | null;
   eventUuid: string | null;
   /** What is wrong, without any value of the record. */
@@ -144,8 +149,8 @@ export interface UnprocessableRecord {
 /** Information in a record about its owner. */
 export interface RecordOwner {
   token: string;
-  /** Environment determined by the gateway, or undefined if the gateway could not determine it. */
+  /** The environment that the gateway determined, or undefined if it could not. */
   environment_id?: number | undefined;
-  /** When the record was accepted, as ISO 8601. The key may have been replaced since. */
+  /** The time when the record was accepted, in ISO 8601. The key may have been replaced since then. */
   now: string;
 }

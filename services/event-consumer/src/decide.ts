@@ -22,15 +22,14 @@ interface Decisions {
 }
 
 /**
- * Limit on the total size of person properties in the rows of a batch, in addition to the events' own data. It keeps a
- * batch at a few megabytes, however large the persons are.
+ * The limit on the total size of person properties in the rows of a batch, in addition to the events' own data. It
+ * limits a batch to a few megabytes, however large its persons are.
  */
 const maxShownBytes = 8 * 1024 * 1024;
 
 /**
- * Applies the rules to each project's events in order. Projects do not affect each other.
- *
- * @throws BatchTooLarge when the rows of several events contain too many person properties.
+ * Applies the rules to the events of each project in order. Projects do not affect each other.
+ * @throws BatchTooLarge if the rows of several events contain too many person properties
  */
 export function decideEvents(fresh: IncomingEvent[], ledger: Ledger): Decisions {
   const decisions: Decisions = { rows: [], projectIds: [], warnings: [], dropped: [] };
@@ -81,10 +80,11 @@ function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
 }
 
 /**
- * Decides everything about one event: changes the project's ledger in memory, and returns the row to store or why none
- * is stored. The ledger must contain everything that `touchedBy` names. The event is not modified. Pure: no I/O and no
- * clock. Never throws for JSON that a client can send. For the rules by event name, see
- * docs/ingestion-rules.md#effects-of-event-names.
+ * Decides everything about one event. Changes the project's ledger in memory, and returns the row to store or why none
+ * is stored. The ledger must contain everything that `touchedBy` names. The event is not modified.
+ *
+ * Uses neither I/O nor a clock. Never throws for JSON that a client can send. See
+ * docs/ingestion-rules.md#effects-of-event-names for the rules by event name.
  */
 export function processEvent(event: IncomingEvent, ledger: ProjectLedger): EventOutcome {
   const refusal = findRefusal(event);

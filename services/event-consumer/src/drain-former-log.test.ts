@@ -95,7 +95,7 @@ test('processes records left in PostgreSQL before all others, and also those tha
   const remaining = await append(live, 60);
   await start(liveReader(of)).begun();
   expect(await countStored(remaining)).toBe(60);
-  // Appends records as a gateway does that still uses the old setting.
+  // Appends records like a gateway that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });
   await eventually(
@@ -106,7 +106,7 @@ test('processes records left in PostgreSQL before all others, and also those tha
   );
 });
 
-test('does not join a group or wait if no records are left', async () => {
+test('does not join a consumer group or wait if the former log has no unread records', async () => {
   const of = prefix();
   const joins: string[] = [];
   const reader = liveReader(of);

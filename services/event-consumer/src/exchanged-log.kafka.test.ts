@@ -14,7 +14,7 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** Offsets belong to a log: a replacement is read from its start, and a former log from where reading stopped. */
+/** Offsets belong to a log. A new log is read from its start, and a former log from where reading stopped. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
@@ -77,7 +77,7 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
   }
 }
 
-/** Appends events as the gateway does. Returns the uuids of acknowledged events. */
+/** Appends events like the gateway. Returns the uuids of acknowledged events. */
 async function append(log: EventLog, topic: string, count: number): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) =>
     capturedEvent(project.token, { distinct_id: `person-${index % 5}` }),
@@ -111,7 +111,7 @@ async function untilStored(acknowledged: readonly string[]): Promise<void> {
   );
 }
 
-test('switching between postgres and kafka repeatedly loses and duplicates no acknowledged event, even unread ones', async () => {
+test('switching repeatedly between PostgreSQL and Kafka loses and duplicates no acknowledged event, not even unread ones', async () => {
   const { prefix, topics } = names();
   const acknowledged: string[] = [];
   for (const [kind, read, remaining] of [
@@ -141,7 +141,7 @@ test('a topic that is deleted and created again under load is read from its star
       const before = await append(log, topics.live, 30);
       await untilStored(before);
       await deleteTopics(testServers().kafkaBrokers, [topics.live]);
-      // Senders continue, so the new topic soon has more records than were read from the former one.
+      // The senders continue, so the new topic soon has more records than were read from the former one.
       const after: string[] = [];
       await eventually(() => log.ensureTopics([{ topic: topics.live, partitions: 2 }]), { what: 'A new topic' });
       for (let batch = 0; batch < 10; batch += 1) {

@@ -30,11 +30,11 @@ test.each<[string, unknown, string, string | null]>([
   ['an invalid call of Node.js', withCode('ERR_INVALID_ARG_TYPE'), 'poison', 'processing_error'],
   ['a text beyond the limits of JavaScript', new RangeError('Invalid string length'), 'poison', 'processing_error'],
   ['a thrown value that is not an error', 'text', 'poison', 'processing_error'],
-])('classifies %s', (_, error, kind, reason) => {
+])('classifies the failure %s', (_, error, kind, reason) => {
   expect(classifyFailure(error)).toEqual(reason === null ? { kind } : { kind, reason });
 });
 
-test('describes what failed and where, without the error message, which may contain values', () => {
+test('describes a failure without its message, which may contain values', () => {
   const error = Object.assign(new Error('invalid input: "ada@example.com"'), {
     name: 'error',
     code: '22P02',
@@ -47,6 +47,6 @@ test('describes what failed and where, without the error message, which may cont
   expect(JSON.stringify(described)).not.toContain('ada@example.com');
 });
 
-test('describes a thrown value that is not an error by its type only', () => {
+test('describes only the type of a thrown value that is not an error', () => {
   expect(describeFailure('secret')).toEqual({ errorName: 'string' });
 });

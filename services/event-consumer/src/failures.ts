@@ -1,4 +1,5 @@
-// Classifies errors that end a batch, which decides whether it is retried, split or moved to the dead letters.
+// Classifies errors that end a batch. The class decides whether the batch is retried, split, or written to the dead
+// letters.
 
 import { isTransientError, isUniqueViolation } from '@millrace/db/sql';
 import { isAppError } from '@millrace/runtime';
@@ -6,13 +7,15 @@ import type { DeadLetterReason } from './dead-letters.ts';
 
 /**
  * Classes of errors that end a batch:
- * - `moved`: another batch was faster; decide again immediately. Persistent only if the stored data contradicts itself.
- * - `transient`: a server does not respond or requests a retry; the same batch will succeed later.
- * - `blocked`: a lock timed out. Like transient, but other partitions get their turn first.
+ *
+ * - `moved`: another batch was faster, so decide again immediately. This persists only if the stored data is
+ *   inconsistent.
+ * - `transient`: a server does not respond or requests a retry. The same batch will succeed later.
+ * - `blocked`: a lock timed out. Like `transient`, but other partitions are processed first.
  * - `slow`: the server canceled a statement of this batch because it took too long. A smaller batch may succeed.
  * - `too_large`: the batch must be split.
- * - `systemic`: not caused by a record (schema, permissions, disk, configuration). Like transient, but an operator must
- *   act.
+ * - `systemic`: the cause is not a record, but for example the schema, permissions, the disk or the configuration. Like
+ *   `transient`, but an operator must act.
  * - `poison`: one of the records can never be processed.
  */
 export type FailureClass =
@@ -48,13 +51,16 @@ const queryCanceled = '57014';
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
 const sqlState = /^[0-9A-Z]{5}$/;
-/** Codes of the operating system, e.g. EMFILE. Node's own error codes start with `ERR_`. */
+/** Matches codes of the operating system, e.g. EMFILE. Node's own error codes start with `ERR_`. */
 const systemError = /^E[A-Z0-9]+$/;
 
-/** A batch of several records needs more memory than the consumer allows, in addition to its records. It is split. */
+/**
+ * Thrown if a batch of several records needs more memory than the consumer allows, in addition to its records. The
+ * batch is then split.
+ */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
-  /** Number of parts into which to split the batch so that each part probably fits. */
+  /** The number of parts into which the batch should be split so that each part probably fits. */
   readonly partCount: number;
 
   constructor(what: string, partCount: number) {
@@ -64,15 +70,15 @@ export class BatchTooLarge extends Error {
 }
 
 /**
- * Maximum size of persons or groups that one statement may load, in bytes of JSON. As objects, they take several times
- * as much, and several batches are in flight at the same time.
+ * The maximum size of persons or groups that one statement can load, in bytes of JSON. As objects, they take several
+ * times as much memory, and several batches are in flight at the same time.
  */
 export const maxLoadedBytes = 8 * 1024 * 1024;
 
 /**
  * Checks that a statement has loaded all properties.
  * @param runningBytes running sums over the rows of a statement that leaves out properties beyond the limit
- * @throws BatchTooLarge when properties were left out
+ * @throws BatchTooLarge if properties were left out
  */
 export function checkLoadedSize(what: string, runningBytes: readonly number[]): void {
   const bytes = Math.max(0, ...runningBytes);
@@ -80,8 +86,8 @@ export function checkLoadedSize(what: string, runningBytes: readonly number[]): 
 }
 
 /**
- * Another batch changed data that this one had read before it held the locks, for example by creating the same person
- * or moving a mapping. The transaction is rolled back, and the batch is decided again on the new data.
+ * Thrown if another batch changed data that this one had read before it held the locks, for example by creating the
+ * same person or moving an ID. The transaction is rolled back, and the batch is decided again with the new data.
  */
 export class LedgerConflict extends Error {
   constructor(what: string, cause?: unknown) {
@@ -91,9 +97,8 @@ export class LedgerConflict extends Error {
 }
 
 /**
- * Waits for the insertion of rows that do not exist according to the ledger.
- *
- * @throws LedgerConflict when one of them exists.
+ * Waits until rows are inserted that do not exist according to the ledger.
+ * @throws LedgerConflict if one of them exists
  */
 export async function insertNew(what: string, insert: Promise<unknown>): Promise<void> {
   try {
@@ -104,8 +109,8 @@ export async function insertNew(what: string, insert: Promise<unknown>): Promise
 }
 
 /**
- * A month that had a partition, according to the cache, no longer has one. It is created again when the batch is
- * retried.
+ * Thrown if the partition of a month no longer exists although the cache contains it. It is created again when the
+ * batch is retried.
  */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {
@@ -115,8 +120,8 @@ export class PartitionMissing extends Error {
 }
 
 /**
- * Describes an error for the log, without its message: messages of PostgreSQL and JSON.parse contain values, and
- * property values, keys and email addresses are never logged.
+ * Describes an error for the log, without its message. Messages of PostgreSQL and JSON.parse contain values, and
+ * property values, keys and email addresses must never be logged.
  */
 export function describeFailure(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { errorName: typeof error };

@@ -1,4 +1,4 @@
-// Processes what is left in the event log that was configured before the current one.
+// Processes the records that are left in the event log that was configured before the current one.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
@@ -26,12 +26,16 @@ const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
 /** How long to wait for a backlog that does not shrink. */
 const patienceMs = 20_000;
-/** Gateways may keep appending there for a while, because they are reconfigured after the consumers. */
+/**
+ * The delay between checks. Gateways may still append to the former log for a while, because they are reconfigured
+ * after the consumers.
+ */
 const restMs = 10_000;
 
 /**
- * Processes the records left in the PostgreSQL log after a switch to Kafka, in the same consumer groups as before the
- * switch. Checks repeatedly, because gateways are reconfigured after the consumers and append there until then.
+ * Processes the records that are left in the PostgreSQL log after a switch to Kafka, in the same consumer groups as
+ * before the switch. Checks repeatedly, because gateways are reconfigured after the consumers and append there until
+ * then.
  */
 export function drainFormerLog({
   database,
@@ -100,7 +104,7 @@ export function drainFormerLog({
         await look();
       } catch (error) {
         logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
-        // PostgreSQL is down. Reading the other log waits for it anyway.
+        // PostgreSQL is down, and reading the other log will wait for it anyway.
         announceBegun();
       }
       await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
@@ -130,7 +134,7 @@ function createBacklogWatch() {
       if (records < fewest) movedAt = performance.now();
       fewest = Math.min(fewest, records);
     },
-    /** Returns true once per `patienceMs` without progress. */
+    /** Returns true each time `patienceMs` have passed without progress. */
     isStuck(): boolean {
       if (performance.now() - movedAt <= patienceMs) return false;
       movedAt = performance.now();
@@ -143,12 +147,12 @@ function createBacklogWatch() {
   };
 }
 
-/** Maximum age in days of the last read for a log to be reported. */
+/** A log is reported only if it was last read in this number of days. */
 const days = 30;
 
 /**
- * Reports Kafka logs that were read before and are not read any more. This process cannot count their remaining
- * records. It can count records left in the PostgreSQL log, and `drainFormerLog` processes them.
+ * Reports Kafka logs that were read before but are no longer read. This process cannot count their remaining records.
+ * It can count records that are left in the PostgreSQL log, and `drainFormerLog` processes them.
  */
 export async function reportFormerLogs({
   database,
@@ -157,7 +161,7 @@ export async function reportFormerLogs({
   logger,
 }: {
   database: Pick<SqlDatabase, 'sql'>;
-  /** The current log if it is Kafka, otherwise null. */
+  /** The current log if it is Kafka. Otherwise null. */
   log: Pick<EventLog, 'endOffsets'> | null;
   readers: readonly TopicGroup[];
   logger: Logger;

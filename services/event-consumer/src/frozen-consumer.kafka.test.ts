@@ -20,9 +20,12 @@ import {
 
 const prefix = uniqueTopicPrefix();
 const topic = topicNames(prefix).live;
-/** The promised time from the freeze of a consumer until previously accepted events are visible. */
+/**
+ * The promised maximum time between the freeze of a consumer and the moment when all events accepted before it are
+ * visible.
+ */
 const promisedMs = 15_000;
-/** Longer, because the test machine may be slow. */
+/** This is longer, because the test machine may be slow. */
 const allowedMs = 2 * promisedMs;
 
 let fixture: ConsumerFixture;
@@ -67,7 +70,7 @@ afterAll(async () => {
 const people = 60;
 let sent = 0;
 
-/** Sends one event of each person. The persons are spread over all partitions and change with every event. */
+/** Sends one event for each person. The persons are in different partitions, and every event changes its person. */
 async function sendRound(): Promise<void> {
   const records = Array.from({ length: people }, (_, n) => {
     const event = capturedEvent(project.token, { distinct_id: `p${n}`, properties: { $set: { round: sent } } });
@@ -89,7 +92,9 @@ async function untilStored(count: number, timeoutMs?: number): Promise<void> {
   await eventually(async () => (await stored()) >= count, { what: `that ${count} events are stored`, timeoutMs });
 }
 
-/** Freezes a consumer while sessions of both consumers are in the middle of batches, with locks and written rows. */
+/**
+ * Freezes a consumer while sessions of both consumers are in the middle of batches and have locked and written rows.
+ */
 async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   let release = () => {};
   const isReleased = new Promise<void>((resolve) => {
@@ -105,7 +110,7 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'event-consumer'
           AND wait_event_type = 'Lock'`,
     );
-    // One process has at most three such sessions, so four belong to both consumers.
+    // One process has at most three such sessions, so four of them belong to both consumers.
     return waiting.length >= 4;
   });
   consumer.freeze();
@@ -113,7 +118,7 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   await holding;
 }
 
-test('a consumer that freezes within a batch delays its partitions by at most 15 s, and no others', async () => {
+test('a consumer that freezes during a batch delays its own partitions by at most 15 s, and no other partitions', async () => {
   const [frozen, healthy] = consumers;
   if (frozen === undefined || healthy === undefined) throw new Error('two consumers were started');
   await eventually(async () => (await fetch(`http://127.0.0.1:${healthy.port}/_readiness`)).status === 200);
@@ -125,7 +130,7 @@ test('a consumer that freezes within a batch delays its partitions by at most 15
   const before = sent;
   const storedBefore = await stored();
   await sendRound();
-  // The healthy consumer's own partitions continue before the frozen one loses its batch after ten seconds.
+  // The partitions of the healthy consumer continue before the frozen one loses its batch after ten seconds.
   await eventually(async () => (await stored()) > storedBefore + people / 6, { timeoutMs: 9000 });
   await untilStored(before, allowedMs - (Date.now() - frozenAt));
   await untilStored(sent);
@@ -134,7 +139,7 @@ test('a consumer that freezes within a batch delays its partitions by at most 15
   await sleep(500);
   await sendRound();
   await untilStored(sent);
-  // The formerly frozen consumer works normally: it processes all events alone.
+  // The consumer that was frozen works normally again: it processes all events on its own.
   await healthy.stop();
   await sendRound();
   await untilStored(sent);

@@ -44,7 +44,7 @@ async function exists(session: string): Promise<boolean> {
 const untilSessionIs = (session: string) =>
   eventually(() => exists(`${session} AND state_change < now() - interval '1.1 seconds'`));
 
-/** Resumes the stopped process. Until then, it sends nothing. */
+/** Resumes the stopped process, which sends nothing until then. */
 let release = () => {};
 const untilReleased = () =>
   new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   await database.sql.query('TRUNCATE item');
 });
 
-test('does not end active database sessions', async () => {
+test('ends only sessions that are frozen, not active ones', async () => {
   const work = others.transaction((tx) => tx.query('SELECT pg_sleep(600)')).catch((error: unknown) => error);
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });
@@ -94,7 +94,7 @@ test('does not end active database sessions', async () => {
   expect(await work).toMatchObject({ code: '57014' });
 });
 
-test('reports sessions of another role, which a member of that role can end', async () => {
+test('reports frozen sessions of another role, which a member of that role can end', async () => {
   const [frozen, member] = ['frozen', 'member'].map((name) => `${name}_${randomBytes(6).toString('hex')}`);
   const password = randomBytes(12).toString('hex');
   for (const role of [frozen, member]) await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
@@ -122,7 +122,7 @@ test('reports sessions of another role, which a member of that role can end', as
   await database.sql.query(`DROP ROLE ${frozen}, ${member}`);
 });
 
-/** Never ends, so the copy is in progress when the connection is blocked. */
+/** Creates rows without end, so that the copy is still in progress when the connection is blocked. */
 function* endlessRows(): Generator<Buffer> {
   for (let n = 0; ; n += 1) yield Buffer.from(`${'x'.repeat(64 * 1024)}${n}`);
 }

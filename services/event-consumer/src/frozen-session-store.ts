@@ -1,4 +1,4 @@
-// Ends database sessions of consumers that stopped responding, so that their locks do not block others.
+// Ends database sessions of consumers that have stopped responding, so that their locks do not block others.
 
 import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
@@ -7,8 +7,8 @@ import { describeFailure } from './failures.ts';
 const intervalMs = 1000;
 
 /**
- * Ends transactions whose process has stopped or is unreachable, for a batch that could not get a lock. Checks at most
- * once a second, however often it is called. Never throws.
+ * Creates a function that ends transactions whose process has stopped or cannot be reached, for a batch that could not
+ * get a lock. It checks at most once a second, however often it is called. Never throws.
  */
 export function createLockReleaser({
   sql,
@@ -18,7 +18,7 @@ export function createLockReleaser({
 }: {
   sql: Sql;
   logger: Logger;
-  /** A session whose process is silent for this long within a transaction is ended. */
+  /** A session is ended if its process sends nothing for this long within a transaction. */
   silentMs: number;
   now: () => number;
 }): () => Promise<void> {
@@ -46,14 +46,17 @@ export function createLockReleaser({
 interface FrozenSessions {
   /** Number of ended transactions. */
   ended: number;
-  /** Number of this service's database sessions under another role. The consumer can neither inspect nor end them. */
+  /**
+   * The number of this service's database sessions that use another role. The consumer can neither inspect nor end
+   * them.
+   */
   hidden: number;
 }
 
 /**
  * Ends transactions of this service's sessions that have waited for their process for this long.
- * `idle_in_transaction_session_timeout` does that too, but PostgreSQL has no limit for a COPY whose rows do not arrive,
- * or a response that is not read.
+ * `idle_in_transaction_session_timeout` does the same in most cases. But PostgreSQL has no limit for a COPY whose rows
+ * do not arrive, or for a response that is not read.
  */
 export async function endFrozenSessions(sql: Sql, silentMs: number): Promise<FrozenSessions> {
   const [row] = await sql.query<{ ended: number; hidden: number }>(

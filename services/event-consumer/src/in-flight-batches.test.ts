@@ -12,7 +12,7 @@ import {
 import { createHandlerFixture } from './testing/handler-fixture.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
-/** Two batches of one process. The second is decided while the first is still being written. */
+/** Tests two batches of one process. The second one is decided while the first one is still being written. */
 
 let fixture: ConsumerFixture;
 let project: TestProject;
@@ -43,7 +43,7 @@ function batchOf(partition: number, events: Sent[], from = 0) {
   return logBatch(topic, from, contents, partition);
 }
 
-/** Stops a batch at the first statement of this kind until it is released, or makes it fail there. */
+/** Stops a batch at the first statement of this kind until it is released, or makes the statement fail. */
 function stopAt(statement: RegExp) {
   const arrived = createDeferred<void>();
   const letOn = createDeferred<void>();
@@ -61,7 +61,7 @@ const storing = /^\s*COPY event \(/;
 const advancing = /UPDATE consumer_offset/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
-/** Runs the second batch until it would write its persons, while the first is not committed. */
+/** Runs the second batch until it is about to write its persons, while the first one is not committed. */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
   const one = createHandlerFixture(fixture, { ...deps, database: stop.database });
@@ -78,7 +78,7 @@ async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' 
   await stop.arrived;
   const handlingTwo = two.handle(batchOf(1, second));
   await stored.promise;
-  // The second batch was decided and stored its events, but has not written or locked a person.
+  // The second batch was decided and has stored its events, but has not written or locked a person.
   const early = statements.filter((text) => writingPersons.test(text));
   if (ends === 'are committed') stop.letOn();
   else stop.fail(Object.assign(new Error('cut off'), { code: '40001' }));
@@ -105,7 +105,7 @@ async function people() {
   }));
 }
 
-/** Returns the result of the same events in sequential batches. */
+/** Returns the result of the same events in batches that run one after the other. */
 async function oneByOne(batches: Sent[][]) {
   const other = await fixture.createProject();
   const own = project;
@@ -156,7 +156,7 @@ test.each(cases)('a batch continues from %s', async (_, before, first, second) =
 });
 
 test.each(cases)(
-  'a batch that continued from %s is repeated when that is rolled back',
+  'a batch that continued from %s is repeated when the earlier change is rolled back',
   async (_, before, first, second) => {
     const member = createHandlerFixture(fixture, deps);
     for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
@@ -167,7 +167,7 @@ test.each(cases)(
   },
 );
 
-test('the rows of a batch contain the person as the previous batch left it', async () => {
+test('the rows of a batch contain the person in the state after the previous batch', async () => {
   await overlapping([set('u', { a: 1 })], [set('u', { b: 2 })], 'are committed');
   const rows = await fixture.database.sql.query(
     `SELECT person_properties - '$creator_event_uuid' AS shown FROM event WHERE project_id = $1 ORDER BY person_properties`,

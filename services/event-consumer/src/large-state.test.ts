@@ -9,12 +9,15 @@ import {
 } from './testing/consumer-fixture.ts';
 import { createHandlerFixture, type HandlerFixture } from './testing/handler-fixture.ts';
 
-/** Attacks by anyone with the public key: create large persons and groups, and refer to them in small events. */
+/**
+ * Tests attacks that anyone who has the public key can make: create large persons and groups, and refer to them in
+ * small events.
+ */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 let handler: HandlerFixture;
-/** Sizes of all statements in transactions, with COPY rows, and of their results. */
+/** The size of all statements in transactions, with COPY rows, and of their results. */
 let sentBytes = 0;
 let readBytes = 0;
 
@@ -29,7 +32,7 @@ beforeEach(async () => {
   offset = 0;
 });
 
-/** Counts written bytes. */
+/** Wraps a database and counts the bytes that are written. */
 function countingDatabase(database: ConsumerFixture['database']): Pick<ConsumerFixture['database'], 'transaction'> {
   return {
     transaction: (work) =>
@@ -69,13 +72,13 @@ const storedEvents = async () => Number((await query('SELECT count(*) AS n FROM 
 const warnings = (type: string) =>
   query(`SELECT sum(count)::int AS n FROM ingestion_warning WHERE project_id = $1 AND type = '${type}'`);
 
-/** Many small properties, the worst case for code that copies objects. */
+/** Many small properties, which are the worst case for code that copies objects. */
 const manyProperties = (bytes: number, prefix: string) =>
   Object.fromEntries(
     Array.from({ length: Math.floor(bytes / 16) }, (_, n) => [`${prefix}${String(n).padStart(6, '0')}`, 1000]),
   );
 
-test('a group update beyond 655,360 bytes is rejected with a warning, and the group keeps its properties', async () => {
+test("rejects a group update that makes the group larger than 655,360 bytes with a warning, and keeps the group's properties", async () => {
   const update = (n: number, bytes: number) => ({
     event: '$groupidentify',
     properties: { $group_type: 'org', $group_key: 'g', $group_set: { [`k${n}`]: 'x'.repeat(bytes) } },
@@ -102,7 +105,7 @@ test('a group update beyond 655,360 bytes is rejected with a warning, and the gr
   });
 });
 
-test('five hundred small updates of a person of 450 KB write it once', async () => {
+test('writes a person of 450 KB once for five hundred small updates in one batch', async () => {
   await send([{ event: '$set', properties: { $set: manyProperties(450_000, 'a') } }]);
   sentBytes = 0;
   await send(Array.from({ length: 500 }, (_, n) => ({ event: '$set', properties: { $set: { [`n${n % 7}`]: n } } })));
@@ -118,7 +121,7 @@ test('five hundred small updates of a person of 450 KB write it once', async () 
   expect(await warnings('person_properties_not_shown')).toEqual([{ n: 501 }]);
 });
 
-test('five hundred events of one large person load it once', async () => {
+test('loads one large person once for five hundred events in one batch', async () => {
   await send([{ distinct_id: 'p', event: '$set', properties: { $set: manyProperties(450_000, 'a') } }]);
   await send(
     Array.from({ length: 500 }, (_, n) => ({
@@ -134,8 +137,8 @@ test('five hundred events of one large person load it once', async () => {
   expect(await storedEvents()).toBe(1001);
 });
 
-test('processes events of more large persons or groups than the limit in parts', async () => {
-  // PostgreSQL compresses it to a few kilobytes.
+test('splits a batch into parts if it needs more large persons or groups than the limit', async () => {
+  // PostgreSQL compresses this to a few kilobytes.
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
   await send(Array.from({ length: 20 }, (_, n) => ({ distinct_id: `p${n}`, properties: { $set: { n } } })));
@@ -156,7 +159,7 @@ test('processes events of more large persons or groups than the limit in parts',
   expect(await storedEvents()).toBe(80);
 });
 
-test('processes a batch in parts if its rows contain many medium-sized persons', async () => {
+test('splits a batch into parts if its rows contain many medium-sized persons', async () => {
   const set = manyProperties(60_000, 'a');
   await send([{ event: '$set', properties: { $set: set } }]);
   await send(Array.from({ length: 300 }, (_, n) => ({ event: '$set', properties: { $set: { n } } })));

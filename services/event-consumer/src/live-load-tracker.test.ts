@@ -33,7 +33,7 @@ test('waits for the last in-flight live batch', async () => {
   await waiting;
 });
 
-test('waits at most for the given time, and not after an abort', async () => {
+test('waits at most for the given time, and returns when aborted', async () => {
   const load = createLiveLoadTracker();
   const end = beginBatch(load);
   await load.untilIdle(20, never);

@@ -36,7 +36,7 @@ function idsByPerson(ledger: ProjectLedger): Map<string, string[]> {
   return owned;
 }
 
-test('rows and final state do not depend on how the log is divided into batches', () => {
+test('the rows and the final state do not depend on how the log is divided into batches', () => {
   fc.assert(
     fc.property(arbitraryEvents, fc.array(fc.nat({ max: 30 }), { maxLength: 8 }), (events, ends) => {
       const whole = inBatches(events, []);
@@ -52,7 +52,7 @@ test('rows and final state do not depend on how the log is divided into batches'
   );
 });
 
-test('every distinct ID has an existing person, every person has its main ID, and no ID is lost', () => {
+test('every distinct ID belongs to an existing person, every person has its main ID, and no ID is lost', () => {
   fc.assert(
     fc.property(arbitraryEvents, (events) => {
       const ledger = createProjectLedger(testProject.id);
@@ -88,7 +88,7 @@ test('persons that were merged stay merged', () => {
   );
 });
 
-test('no person ever loses its identified state, gets a later creation time or a lower version', () => {
+test('an identified person stays identified, its creation time never gets later, and its version never decreases', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
       const ledger = ledgerAfter(before);
@@ -108,7 +108,7 @@ test('no person ever loses its identified state, gets a later creation time or a
   );
 });
 
-test('one event increases the version of at most one person, by one', () => {
+test('one event changes the version of at most one person, and increases it by one', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
       const ledger = ledgerAfter(before);
@@ -156,7 +156,7 @@ test('group types have unique indexes from 0 to 4', () => {
   );
 });
 
-test('no JSON makes the rules throw, modify the event or touch a prototype', () => {
+test('no JSON makes the rules throw, modify the event or modify a prototype', () => {
   const name = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
     fc.constantFrom('$identify', '$create_alias', '$groupidentify', '$autocapture', 'survey shown', '__proto__'),

@@ -63,7 +63,7 @@ test('each traced record has a span in its trace, and their batch has a span wit
   ]);
 });
 
-test('the span of a failed batch contains the failure and how far the batch got', async () => {
+test('the span of a failed batch contains the failure and how many records were processed', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(
     tracing,

@@ -133,7 +133,7 @@ test('exports the current state of persons, with each of their distinct IDs', as
   ]);
 });
 
-test('every past interval gets exactly one run, even with several workers and after a long downtime', async () => {
+test('creates exactly one run for every past interval, even with several workers and after a long downtime', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   const id = await storeExport(sql, environmentId, { end_at: '2026-11-10T15:30:00Z' });
@@ -154,13 +154,13 @@ test('paused, deleted and not-yet-due exports get no run', async () => {
   expect(await planRun(fixture)).toBe(false);
 });
 
-test('an interval waits for transactions that began before its end', async () => {
+test('the export of an interval waits for transactions that began before its end', async () => {
   const { database } = fixture;
   const { environmentId } = await createTestTenant(database);
   const atOnce = { ...fixture, settledUntil: fixture.atOnce };
   await database.transaction(async (tx) => {
     await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
-    // Times have millisecond precision, so ensure that the interval ends after the millisecond in which the transaction
+    // Times are precise to a millisecond, so the interval must end after the millisecond in which the transaction
     // began.
     await tx.query('SELECT pg_sleep(0.002)');
     const end = new Date();
@@ -171,7 +171,7 @@ test('an interval waits for transactions that began before its end', async () =>
   expect(await planRun(atOnce)).toBe(true);
 });
 
-test("a consumer's batch that outlasts its interval delays it, even before it has written anything", async () => {
+test("a consumer's batch that is open at the end of an interval delays its export, even before the batch has written anything", async () => {
   const { sql } = fixture.database;
   const consumer = createDatabase({
     url: fixture.databaseUrl,
@@ -184,9 +184,10 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
   const run = () => repeatUntilDone(() => runOneRound((slots) => runDueExports(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
-    // A whole millisecond that is not before the start of the transaction.
+    // A whole millisecond that is not earlier than the start of the transaction.
     const end = new Date(Date.now() + 2);
-    // Within a single hour. Otherwise there would be two intervals, and only the first would be exported.
+    // The interval is within one hour. Otherwise, there would be two intervals, and only the first one would be
+    // exported.
     const startOfHour = end.getTime() - 1 - ((end.getTime() - 1) % 3_600_000);
     const start = new Date(Math.max(end.getTime() - 60_000, startOfHour));
     await sql.query(
@@ -219,7 +220,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
   await consumer.stop();
 });
 
-test('retries when a destination is down and reports why, without revealing its password', async () => {
+test('retries an export whose destination is down and reports why, without revealing its password', async () => {
   const proxy = await createFaultProxy({ targetPort: Number(config.port) });
   const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
@@ -241,7 +242,7 @@ test('retries when a destination is down and reports why, without revealing its 
   await proxy.stop();
 });
 
-test('an export gives up a wrong database after five attempts', async () => {
+test('an export gives up a database that does not exist after five attempts', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
   await repeatUntilDone(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -282,7 +283,7 @@ test('a cancelled run leaves nothing at the destination', async () => {
   expect(await warehouse.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
 });
 
-test('a stopping worker releases its run, and the attempt does not count', async () => {
+test('a stopping worker releases its run, and the interrupted attempt is not counted', async () => {
   const { environmentId, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
@@ -358,7 +359,7 @@ test("a backfill creates its runs immediately, so that a later change of the exp
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-test('a backfill of intervals missed during a pause selects events by storage time', async () => {
+test('a backfill of intervals missed during a pause selects events by the time they were stored', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 30, from: '2026-11-10T10:00:00Z' });
@@ -372,7 +373,7 @@ test('a backfill of intervals missed during a pause selects events by storage ti
   expect(await count(table)).toBe(10);
 });
 
-test('a backfill that ends in the future waits for the end of its last interval', async () => {
+test('a backfill that ends in the future waits until its last interval has ended', async () => {
   const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(

@@ -4,45 +4,45 @@ import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
 import type { ExportColumn, ExportQuery } from '@millrace/insights';
 
-/** Writes a run to its destination. Nothing takes effect before `commit` resolves. */
+/** Writes a run to its destination. Nothing becomes visible before `commit` resolves. */
 export interface DestinationWriter {
   write(rows: readonly ExportedRow[]): Promise<void>;
   commit(): Promise<void>;
   /**
-   * Size of the data sent so far, in bytes. For an object this is its stored size, for a table the size of the row
-   * values.
+   * Returns the size of the data sent so far, in bytes. For an object, this is the stored size. For a table, it is the
+   * size of the row values.
    */
   bytes(): number;
-  /** Discards uncommitted data and closes everything. Never throws, and must always be called last. */
+  /** Discards uncommitted data and closes everything. Always call it at the end. Never throws. */
   close(): Promise<void>;
 }
 
 /** A run with its decrypted settings. */
 export interface OpenedRun extends ClaimedRun {
-  /** Includes secrets, so it must not be logged. */
+  /** The settings including secrets, so they must not be logged. */
   settings: Record<string, unknown>;
-  /** The columns that the query of the export selects. Null for all fields. */
+  /** The columns that the export's query selects, or null to export all fields. */
   columns: readonly ExportColumn[] | null;
 }
 
-/** A row of the model, or the values of the columns. */
+/** A row of the model, or the values of the selected columns. */
 export type ExportedRow = EventRecord | PersonRecord | readonly unknown[];
 
 export interface DestinationOptions {
   /** True if the destination may be in a private network. */
   mayBePrivate: boolean;
-  /** Time limit of a request or statement to the destination, including retries. Default: five minutes. */
+  /** The time limit of a request or statement to the destination, including retries. Default: five minutes. */
   responseTimeoutMs?: number;
 }
 
 export const defaultResponseTimeoutMs = 300_000;
 
 /**
- * The destination rejected the data or is unreachable, or the export's configuration is invalid. The message is for the
- * export's owner and contains no secrets.
+ * Thrown if the destination rejected the data or cannot be reached, or if the export's configuration is invalid. The
+ * message is for the export's owner and contains no secrets.
  */
 export class DestinationError extends Error {
-  /** True if retrying is useless. */
+  /** True if another attempt would fail too. */
   readonly isPermanent: boolean;
 
   constructor(message: string, options: { isPermanent?: boolean; cause: unknown }) {
@@ -51,28 +51,28 @@ export class DestinationError extends Error {
   }
 }
 
-/** A claimed run with its export's destination. */
+/** A claimed run, with the destination of its export. */
 export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
-  /** Number of this attempt, which also identifies the claim. */
+  /** The number of this attempt, which also identifies the claim. */
   attempts: number;
-  /** True to select events by the time they were stored, false to select them by their own timestamps. */
+  /** True to select events by the time when they were stored, and false to select them by their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;
   model: ExportModel;
-  /** Null to export every event. */
+  /** The filters of the export. Null to export every event. */
   filters: unknown[] | null;
-  /** Null if all fields are exported. */
+  /** The query that selects the columns. Null to export all fields. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
-  /** Settings that are not secret. */
+  /** The settings that are not secret. */
   destination_config: Record<string, unknown>;
-  /** Encrypted settings. */
+  /** The encrypted settings. */
   destination_secrets: Record<string, unknown>;
 }
 
-/** An event to export, with JSON columns as unparsed text. */
+/** An event to export. Its JSON columns are unparsed text. */
 export interface EventRecord {
   uuid: string;
   event: string;

@@ -7,7 +7,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planBackfill, planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
-/** Which events and values of an interval reach the destination. */
+/** Tests which events of an interval are exported, and with which values. */
 let fixture: WorkerFixture;
 let warehouse: Warehouse;
 let deps: ExportRunDeps;

@@ -15,8 +15,8 @@ import { planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 /**
- * Runs all cases of the table of misbehaving HTTP servers. Unlike the clients that the table's outcomes are for, the S3
- * SDK retries a request without a response, and reads the bodies.
+ * Runs all cases in the table of misbehaving HTTP servers. The S3 SDK differs from the clients for which the table
+ * lists the outcomes: it retries a request that gets no response, and reads the bodies.
  */
 const cases = [
   ...httpMisbehaviors.map(({ status, ...rest }) => ({ ...rest, scheme: 'http', outcome: status })),
@@ -37,7 +37,7 @@ let deps: ExportRunDeps;
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
 
-/** Runs an export to each storage, all at the same time. Repeats this after the storages have recovered. */
+/** Runs an export to each storage server, all at the same time. Repeats this after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
@@ -85,7 +85,7 @@ async function exportAll(some: typeof cases, responseTimeoutMs: number): Promise
   await sql.query('DELETE FROM batch_export');
 }
 
-/** Starts all due runs and waits for their ends. */
+/** Starts all due runs and waits until they have ended. */
 function oneRoundOfAll(begin: (slots: Parameters<typeof runDueExports>[2]) => Promise<boolean>): Promise<boolean> {
   return runOneRound(
     async (slots) => {
@@ -97,7 +97,7 @@ function oneRoundOfAll(begin: (slots: Parameters<typeof runDueExports>[2]) => Pr
   );
 }
 
-describe('when a storage sends', () => {
+describe('when a storage server responds with', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const server = servers.get(id);
     const run = before.get(id);

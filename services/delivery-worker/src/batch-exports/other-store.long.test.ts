@@ -103,7 +103,7 @@ const modules = await clickHouseOrSkip();
     }
     expect(rows).toHaveLength(count);
     expect(rows).toMatchObject(expected);
-    // One event more than the limit.
+    // This is one event more than the limit.
     expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
   });
 

@@ -14,8 +14,7 @@ export interface PlanRunDeps {
 /**
  * Creates the run of a past interval and advances the export to the next one, in one transaction. Every interval gets
  * exactly one run, even if it ended while no worker was running.
- *
- * @returns whether there may be more.
+ * @returns whether there may be more
  */
 export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<boolean> {
   const until = await settledUntil();
@@ -31,11 +30,10 @@ export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<
 }
 
 /**
- * Creates all runs of a backfill together, or completes the backfill when they have ended. If the export's interval was
- * shortened after the backfill was requested, there may be more runs than the limit. The rest is created when those
- * have ended.
- *
- * @returns whether there may be more.
+ * Creates all runs of a backfill together. When they have ended, completes the backfill. If the export's interval was
+ * shortened after the backfill was requested, there can be more runs than the limit. The rest is created after the
+ * first ones have ended.
+ * @returns whether there may be more
  */
 export async function planBackfill(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {

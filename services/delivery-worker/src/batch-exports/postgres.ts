@@ -18,9 +18,8 @@ import {
 
 /**
  * Writes to a table in another PostgreSQL database, and creates the table if necessary. Collects rows in a temporary
- * table and replaces those with the same key in one transaction, so that exporting an interval again does not duplicate
- * rows.
- *
+ * table, and then replaces those with the same key in one transaction. Exporting an interval again therefore does not
+ * duplicate rows.
  * @throws DestinationError
  */
 export async function openPostgresWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
@@ -71,7 +70,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
   };
 }
 
-/** Approximate size of a column value: eight bytes for a time, four or eight for a number. */
+/** Estimates the size of a column value: eight bytes for a time, and four or eight for a number. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   return value === null ? 0 : typeof value === 'boolean' ? 1 : 8;
@@ -101,7 +100,10 @@ function definitions(shape: TableShape): string {
   return shape.columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
 }
 
-/** JSON is sent as text, because the driver would encode an array of it differently. */
+/**
+ * Returns the type of an array parameter. JSON is sent as text, because the driver would encode an array of JSON values
+ * differently.
+ */
 function arrayType(type: string): string {
   return type === 'JSONB' ? 'text[]' : `${type}[]`;
 }
@@ -110,7 +112,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Converts errors to a code. The server's messages may contain values, so they are not passed on. */
+/** Converts errors to a code. The server's messages are not passed on, because they may contain values. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -124,7 +126,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the error code. The server determines it, so it may be any text. Driver errors have none. */
+/** Returns the error code. The server chooses it, so it can be any text. Errors of the driver have none. */
 function codeOf({ message, code }: Error & { code?: unknown }): string {
   if (typeof code === 'string') return /^[A-Z0-9_]{5,50}$/.test(code) ? code : 'EBADMESSAGE';
   if (/^(timeout expired|Query read timeout)$/.test(message)) return 'ETIMEDOUT';
@@ -163,7 +165,9 @@ interface TableShape<Row = ExportedRow> {
   key: readonly string[];
 }
 
-/** The reader of a run returns the rows of its model, so the columns of the table get the rows that they expect. */
+/**
+ * Returns the columns of the table. A run reads the rows of its model, so each column gets a row of the expected type.
+ */
 function shapeOf({ model, columns }: OpenedRun): TableShape {
   if (columns !== null) return selectedTable(columns) as TableShape;
   return (model === 'persons' ? personsTable : eventsTable) as TableShape;
@@ -217,7 +221,7 @@ function shortened(text: string | null): string | null {
   return text === null ? null : cutToCodePoints(text, 200);
 }
 
-/** Columns as in existing warehouses. */
+/** The same columns that existing warehouses have. */
 const eventsTable: TableShape<EventRecord> = {
   key: ['uuid'],
   columns: [

@@ -1,4 +1,4 @@
-// Reads the rows of a batch export in pages, and decides which events can no longer change.
+// Reads the rows of a batch export in pages, and decides up to which time no more events can be added.
 
 import type { Sql, Transaction } from '@millrace/db';
 import {
@@ -13,33 +13,32 @@ import type { EventRecord, PersonRecord } from './destination.ts';
 import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
 
 /**
- * Returns the time before which no more events can be stored. Events are stored with the start time of their
- * transaction (`created_at`), so open transactions count from their start.
- *
- * @returns null while it is unknown.
+ * Returns the time before which no more events can be stored. The time of a stored event (`created_at`) is the start of
+ * its transaction, so this is limited by the start of open transactions.
+ * @returns null while the time is unknown
  */
 export type SettledUntil = () => Promise<Date | null>;
 
 interface SettledUntilDeps {
   sql: Sql;
   logger: Logger;
-  /** Minimum wait: events stored shortly before the end of an interval may be committed a little later. */
+  /** The minimum time to wait. Events stored shortly before the end of an interval may be committed a little later. */
   settleSeconds?: number;
 }
 
-/** When a hidden transaction was first seen, and the time of the check before, at which it did not exist. */
+/** The time when a hidden transaction was first seen, and the time of the check before that, when it did not exist. */
 interface Seen {
   firstAt: Date;
   startedAfter: Date | null;
 }
 
-/** A transaction open for longer is stuck and not a consumer's, so it is ignored. */
+/** A transaction that is open for longer than this is stuck and does not belong to a consumer, so it is ignored. */
 const stuckMs = 3_600_000;
 
 /**
- * Checks open transactions. The server hides the start times of other roles' transactions, unless the role is a member
- * of `pg_read_all_stats`. A hidden transaction counts from the last check at which it did not exist. One that existed
- * at the first check blocks everything until it ends.
+ * Creates a check of open transactions. The server hides the start times of other roles' transactions, unless the role
+ * is a member of `pg_read_all_stats`. A hidden transaction counts as started at the last check when it did not exist.
+ * If it existed at the first check, nothing is settled until it ends.
  */
 export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledUntilDeps): SettledUntil {
   let seen = new Map<string, Seen>();
@@ -80,7 +79,10 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
-/** Like `settledUntil`, for events in another store: also waits until they and their persons are copied there. */
+/**
+ * Returns a time like `settledUntil`, but for events in another store. The events and their persons must also be copied
+ * there.
+ */
 export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
     const [settled, { events, persons }] = [await settledUntil(), await readCopiedUntil(sql)];
@@ -91,7 +93,10 @@ export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil 
 
 const targetBytes = 4 * 1024 * 1024;
 const maxRows = 2000;
-/** Number of rows fetched at a time. Limited because after small rows, each may unexpectedly be nearly a megabyte. */
+/**
+ * The number of rows that are fetched at once. It is limited, because after small rows, each of the next ones may be
+ * nearly a megabyte.
+ */
 const maxFetched = 32;
 
 /**
@@ -121,7 +126,7 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** Time limit of one page. It is generous for a busy store, because a page normally takes far less time. */
+/** The time limit of one page. A page normally takes far less, so this is long enough for a busy store. */
 const longestPageMs = 120_000;
 
 /** Reads the events of a run from a store other than PostgreSQL, in the same order and in pages of the same size. */
@@ -144,12 +149,12 @@ export async function* readStoredPages(
   }
 }
 
-/** Number of events for which rows of a query are read at a time. Each event is a parameter of the statement. */
+/** The number of events for which rows of a query are read at once. Each event is a parameter of the statement. */
 const maxKeys = 500;
-/** A row with more columns may be larger than its event, because each column can contain all properties. */
+/** A row with more columns than this may be larger than its event, because each column can contain all properties. */
 const columnsPerEvent = 8;
 
-/** The selected columns of the events of a run. Events that do not match the query's own condition have no row. */
+/** Reads the selected columns of the events of a run. Events that do not match the query's condition have no row. */
 export async function* readSelectedPages(
   { events, query }: { events: EventStore; query: PreparedExport },
   span: EventSpan,

@@ -1,6 +1,7 @@
 /**
- * Executes batch exports: claims due runs, copies their rows to the destination, and retries after failures. The states
- * of a run, as in PostHog's API:
+ * Runs batch exports: claims due runs, copies their rows to the destination, and retries after failures.
+ *
+ * The states of a run, as in PostHog's API:
  *
  * | State | Event | Next state | Effect |
  * |---|---|---|---|
@@ -9,9 +10,10 @@
  * | Running | the rows are committed at the destination | Completed | |
  * | Running | an error that another attempt may fix | FailedRetryable | due again after a delay |
  * | Running | a permanent error, or an error in the last attempt | Failed | |
- * | Running | the worker stops | Starting | the attempt does not count; the next one starts over |
+ * | Running | the worker stops | Starting | the attempt does not count, and the next one starts over |
  * | Running | the worker crashes, so the claim expires | Running | another worker claims the run and starts over |
- * | any of these, except Completed and Failed | a user cancels the run | Cancelled | the worker notices at the next page and commits nothing |
+ * | any of these, except Completed and Failed | a user cancels the run | Cancelled | the worker notices at the next
+ * page and commits nothing |
  *
  * Starting over creates no duplicates, because S3 replaces the object of an earlier attempt, and PostgreSQL replaces
  * rows with the same key.
@@ -44,9 +46,12 @@ import { readPages, readSelectedPages, readStoredPages, type SettledUntil } from
 import { openS3Writer } from './s3.ts';
 import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim, selectEventsOfRun } from './store.ts';
 
-/** Duration of a claim. It is renewed after every page, so it must outlast a page and the commit, but not the run. */
+/**
+ * The duration of a claim. It is renewed after every page, so it must be longer than a page and the commit, but not
+ * longer than the run.
+ */
 const leaseSeconds = 900;
-/** Delays before the second and further attempts. After the last attempt, the run fails. */
+/** The delays before the second and further attempts. The run fails after the last one. */
 const retryDelaysSeconds = [30, 120, 600, 3600];
 
 export interface ExportRunDeps extends DestinationOptions {
@@ -55,9 +60,9 @@ export interface ExportRunDeps extends DestinationOptions {
   /** Decrypts the secrets of destinations. */
   secretBox: SecretBox;
   settledUntil: SettledUntil;
-  /** Stored events, in PostgreSQL or ClickHouse. */
+  /** The store of events: PostgreSQL or ClickHouse. */
   events: EventStore;
-  /** Whether events are copied to ClickHouse and read from there. */
+  /** True if events are copied to ClickHouse and read there. */
   isCopied: boolean;
   /** Parser for the SQL query of an export (`hogql_query`). */
   parser: SqlParser;
@@ -65,16 +70,15 @@ export interface ExportRunDeps extends DestinationOptions {
 }
 
 /**
- * The run was cancelled or another worker has claimed it (nothing must be recorded), or this worker stops (the claim is
- * released).
+ * Thrown if this worker must not continue with a run. If the run was cancelled or claimed by another worker, nothing is
+ * recorded. If this worker stops, the claim is released.
  */
 class Interrupted extends Error {}
 
 /**
- * Starts a due run, next to those in progress.
- *
+ * Starts a due run, in addition to those in progress.
  * @param signal aborted when the worker stops. Runs are then released at their next page.
- * @returns whether there may be more.
+ * @returns whether there may be more
  */
 export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
@@ -94,7 +98,9 @@ export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, sl
   return true;
 }
 
-/** Exports a run's interval completely or not at all. Holds one page in memory, whatever the size of the interval. */
+/**
+ * Exports the interval of a run completely or not at all. Keeps one page in memory, whatever the size of the interval.
+ */
 async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<void> {
   const { sql } = deps.database;
   const labels = { destination: run.destination_type, model: run.model };
@@ -145,7 +151,7 @@ async function copy(
   const writer = await openWriter({ ...openSecrets(run, deps.secretBox), columns: query?.columns ?? null }, deps);
   try {
     const records = await copyPages(run, { where, query, writer, deps, signal });
-    // If the run was cancelled meanwhile, nothing must appear at the destination.
+    // If the run was cancelled in the meantime, nothing must become visible at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
     return { records, bytes: writer.bytes() };
@@ -154,7 +160,7 @@ async function copy(
   }
 }
 
-/** Parses the filters. They were valid when saved, but a cohort may have been deleted since. */
+/** Parses the filters. They were valid when they were saved, but a cohort may have been deleted since then. */
 async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promise<Condition> {
   const { environment_id: projectId, filters } = run;
   try {
@@ -168,7 +174,7 @@ async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promis
   }
 }
 
-/** The query was valid when it was written. It is checked again, because another version of Millrace may have written it. */
+/** Parses the query. It was valid when it was saved, but another version of Millrace may have saved it. */
 async function readQuery(
   run: ClaimedRun,
   { database: { sql }, parser }: ExportRunDeps,
@@ -228,7 +234,9 @@ async function keepClaim(
   if (!(await renewClaim(deps.database.sql, run, { records, leaseSeconds }))) throw new Interrupted();
 }
 
-/** Decrypts the secrets. A missing key is not permanent, because the operator may add it to the worker later. */
+/**
+ * Decrypts the secrets. A missing key is not a permanent error, because the operator may add it to the worker later.
+ */
 function openSecrets(run: ClaimedRun, box: SecretBox): Omit<OpenedRun, 'columns'> {
   try {
     return {

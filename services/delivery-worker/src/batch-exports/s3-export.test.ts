@@ -80,7 +80,7 @@ const lines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('an exported interval becomes one object of JSON lines', async () => {
+test('an interval is exported as one object of JSON lines', async () => {
   const { environmentId, id } = await oneExport({});
   await storeEvents(fixture.database.sql, environmentId, {
     count: 20,
@@ -107,7 +107,7 @@ test('an exported interval becomes one object of JSON lines', async () => {
 test('writes a large interval in parts, compressed if requested, without losing a record', async () => {
   const { environmentId, id } = await oneExport({ prefix: 'large' });
   const compressed = await oneExport({ prefix: 'zipped', compression: 'gzip' });
-  // Random text, because it does not compress well.
+  // Random text does not compress well.
   const noise = randomBytes(24_000).toString('base64');
   for (const target of [environmentId, compressed.environmentId]) {
     await storeEvents(fixture.database.sql, target, {
@@ -129,7 +129,7 @@ test('writes a large interval in parts, compressed if requested, without losing 
   expect([(await runOf(id))?.bytes, (await runOf(compressed.id))?.bytes]).toEqual([plain.length, zipped.length]);
 });
 
-test('an interval without records creates no object', async () => {
+test('exporting an interval without records creates no object', async () => {
   const { id } = await oneExport({ prefix: 'empty' });
   await runAll();
   expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0, bytes: 0 });
@@ -137,7 +137,7 @@ test('an interval without records creates no object', async () => {
   expect(Contents ?? []).toEqual([]);
 });
 
-test('names an unknown bucket and a wrong key, without revealing the key', async () => {
+test('names an unknown bucket or an invalid key in the error, without revealing the key', async () => {
   const unknown = await oneExport({ bucket_name: 'there-is-none' });
   const wrong = await oneExport({}, { destination_secrets: { ...secrets, aws_access_key_id: 'AKIAWRONG' } });
   for (const { environmentId } of [unknown, wrong]) {
@@ -165,7 +165,7 @@ function* spaces() {
   for (;;) yield Buffer.alloc(64 * 1024, ' ');
 }
 
-describe('when a storage', () => {
+describe('when a storage server', () => {
   const stops: (() => void)[] = [];
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();

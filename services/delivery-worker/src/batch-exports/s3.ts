@@ -28,12 +28,12 @@ import {
   type PersonRecord,
 } from './destination.ts';
 
-/** S3 requires at least 5 MiB for every part except the last. */
+/** The size of a part. S3 requires at least 5 MiB for every part except the last one. */
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Writes the interval as one object of JSON lines. It appears when it is complete and replaces that of an earlier
- * attempt. An interval without records creates none. Holds one part in memory.
+ * Writes the interval as one object of JSON lines. The object becomes visible when it is complete, and replaces that of
+ * an earlier attempt. An interval without records creates no object. Keeps one part in memory.
  */
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
@@ -92,7 +92,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
     bytes: () => bytes,
     async close() {
       if (uploadId !== undefined) {
-        // Abandoned parts would be stored and billed.
+        // Parts that are not aborted would stay stored and be billed.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
         await request((limit) => client.send(abort, limit)).catch(() => {});
       }
@@ -135,7 +135,7 @@ interface Limit {
   abortSignal: AbortSignal;
 }
 
-/** Enforces the time limit, because the client ignores it after a 101 response and never settles. */
+/** Enforces the time limit. The client ignores its own limit after a 101 response and never settles. */
 function inTime<T>(ask: (limit: Limit) => Promise<T>, timeoutMs: number): Promise<T> {
   const abortSignal = AbortSignal.timeout(timeoutMs);
   const late = new Promise<never>((_, reject) => {
@@ -152,12 +152,12 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Converts errors to their name. Messages may contain keys, so they are not passed on. */
+/** Converts an error to its name. Messages are not passed on, because they may contain keys. */
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
   const word = code ?? name ?? 'no answer';
-  // The storage determines the error code, so it may be any text.
+  // The storage server chooses the error code, so it can be any text.
   const what = name === 'AbortError' ? 'no answer in time' : /^[\w.-]{1,80}$/.test(word) ? word : 'EBADMESSAGE';
   return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
     isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
@@ -166,8 +166,8 @@ function toDestinationError(cause: unknown): DestinationError {
 }
 
 /**
- * Returns the object key of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix may contain `{year}`,
- * `{month}`, `{day}`, `{hour}`, `{minute}` and `{second}` of the interval's start in UTC, and `{table}` for the model.
+ * Returns the object key of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix can contain `{year}`,
+ * `{month}`, `{day}`, `{hour}`, `{minute}` and `{second}` for the interval's start in UTC, and `{table}` for the model.
  */
 function objectKey(
   {
@@ -184,7 +184,10 @@ function objectKey(
   return `${filled === '' ? '' : `${filled}/`}${start}-${end}.jsonl${isCompressed ? '.gz' : ''}`;
 }
 
-/** The reader of a run returns the rows of its model, so the function gets the rows that it expects. */
+/**
+ * Returns the function that formats rows as lines. A run reads the rows of its model, so the function gets rows of the
+ * expected type.
+ */
 function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun): (row: ExportedRow) => string {
   if (columns !== null) return (row) => selectedLine(row as readonly unknown[], columns);
   return model === 'persons'
@@ -192,7 +195,7 @@ function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun
     : (row) => eventLine(row as EventRecord, environmentId);
 }
 
-/** The selected columns as a line. A JSON document is already a text. */
+/** Formats the selected columns as a line. A JSON column is already a text. */
 function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[]): string {
   const fields = columns.map(({ name, kind }, at) => {
     const value = row[at] ?? null;
@@ -232,15 +235,15 @@ function personLine(row: PersonRecord, environmentId: number): string {
   return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
 }
 
-/** Collects text as bytes, compressed if requested, that can be taken in pieces. */
+/** Collects text as bytes, which are compressed if requested and can be taken in pieces. */
 interface ByteSink {
   write(text: string): Promise<void>;
-  /** Flushes the compressor. No more text may follow. */
+  /** Completes the compression. No more text can be added after it. */
   end(): Promise<void>;
-  /** Number of bytes that can be taken. */
+  /** Returns the number of bytes that can be taken. */
   size(): number;
   take(): Buffer;
-  /** True if anything was written. */
+  /** Returns whether anything was written. */
   hasContent(): boolean;
 }
 
@@ -277,11 +280,12 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
   };
 }
 
-/** Normal responses are a few kilobytes. */
+/** Normal responses are not larger than a few kilobytes. */
 const maxResponseBytes = 1024 * 1024;
 
 /**
- * Limits the size of responses. The SDK buffers them completely, so a hostile storage could otherwise crash the worker.
+ * Limits the size of responses. The SDK keeps a complete response in memory, so a hostile storage server could
+ * otherwise crash the worker.
  */
 function limitResponses(client: S3Client): void {
   client.middlewareStack.add(
@@ -309,7 +313,7 @@ function limited(body: Readable): Readable {
       else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });
-  // The reader of either stream gets its error.
+  // The program that reads the stream gets its error.
   pipeline(body, limit).catch(() => {});
   return limit;
 }

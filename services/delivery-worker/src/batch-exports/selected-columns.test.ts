@@ -1,4 +1,4 @@
-// Exports whose `hogql_query` selects the columns, to S3 and to PostgreSQL.
+// Tests exports whose `hogql_query` selects the columns, to S3 and to PostgreSQL.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

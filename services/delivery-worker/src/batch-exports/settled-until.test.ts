@@ -7,7 +7,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planRun } from './plan.ts';
 import { createSettledUntil, type SettledUntil } from './read.ts';
 
-/** A worker with its own role, which cannot see the sessions of consumers. */
+/** A worker that uses its own role, which cannot see the sessions of consumers. */
 const role = `worker_${randomBytes(6).toString('hex')}`;
 const password = randomBytes(12).toString('hex');
 const warnings: string[] = [];
@@ -57,7 +57,7 @@ async function planned(id: string, settledUntil: SettledUntil): Promise<boolean>
   return (await fixture.database.sql.query('SELECT FROM batch_export_run WHERE batch_export_id = $1', [id])).length > 0;
 }
 
-test("a consumer's batch delays its interval, even if its session is hidden from the worker", async () => {
+test("a consumer's batch delays the export of its interval, even if the worker cannot see its session", async () => {
   const settledUntil = settledOf(worker);
   expect(await settledUntil()).toEqual(expect.any(Date));
   const id = await consumer.transaction(async (tx) => {
@@ -73,7 +73,7 @@ test("a consumer's batch delays its interval, even if its session is hidden from
   expect(warnings).toEqual([expect.stringContaining('pg_read_all_stats')]);
 });
 
-test('a hidden session of another role also delays an interval if it has written, but not if it only reads', async () => {
+test('a session of another role that the worker cannot see delays an interval if it has written, but not if it only reads', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
   const id = await fixture.database.transaction(async (tx) => {
@@ -88,7 +88,7 @@ test('a hidden session of another role also delays an interval if it has written
   expect(await planned(id, settledUntil)).toBe(true);
 });
 
-test('consecutive batches without a gap do not delay an interval for long', async () => {
+test('batches that follow each other without a gap do not delay an interval for long', async () => {
   const settledUntil = settledOf(worker);
   let id = '';
   await consumer.transaction(async (one) => {
@@ -106,7 +106,7 @@ test('consecutive batches without a gap do not delay an interval for long', asyn
   });
 });
 
-test('with pg_read_all_stats, nothing is hidden, so there is no delay and no warning', async () => {
+test('with pg_read_all_stats, the worker sees all sessions, so there is no delay and no warning', async () => {
   await server.sql.query(`GRANT pg_read_all_stats TO ${role}`);
   await consumer.transaction(async (tx) => {
     const [{ now: startedAt } = { now: null }] = await tx.query<{ now: Date }>('SELECT now()');

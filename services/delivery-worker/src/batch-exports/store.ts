@@ -7,14 +7,14 @@ import type { ExportRhythm, ExportSchedule, TimeSpan } from '@millrace/schedule'
 import type { SlotUsage } from '../poll.ts';
 import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
 
-/** An export with a next interval. */
+/** An export, with its next interval. */
 interface Plannable extends ExportSchedule {
   id: string;
   next_interval_start: Date;
   next_interval_end: Date;
 }
 
-/** Locks an export whose next interval ended before this time (`SettledUntil`). */
+/** Locks an export whose next interval ended before this time (see `SettledUntil`). */
 export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
   const rows = await tx.query<Plannable & Record<string, unknown>>(
     `SELECT id, "interval", timezone, offset_day, offset_hour, start_at, end_at, next_interval_start, next_interval_end
@@ -35,7 +35,7 @@ export async function setNextInterval(tx: Transaction, exportId: string, next: T
 }
 
 /**
- * Inserts runs. The last run of a backfill may be created before its interval has ended, but starts only afterwards.
+ * Inserts runs. The last run of a backfill can be created before its interval has ended, but starts only afterwards.
  */
 export async function insertRuns(
   tx: Transaction,
@@ -58,7 +58,7 @@ interface PlannableBackfill extends ExportRhythm {
   has_failed_run: boolean;
 }
 
-/** Locks a backfill without open runs, whose next runs must be created or which can be completed. */
+/** Locks a backfill without open runs. Either its next runs must be created, or it is complete. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
     `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,
@@ -91,10 +91,11 @@ export async function updateBackfill(
 type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 
 /**
- * Claims a due run, by fair turns of the organizations. Scheduled runs come before backfills, the oldest first. A claim
- * lasts `leaseSeconds` and is renewed by `renewClaim`.
- * @param settledUntil events stored later are not exported yet (`SettledUntil`). A run by the events' own timestamps
- * ignores this unless `isCopied`, which requires that events stored before the run's creation are in the other store.
+ * Claims a due run. Organizations take turns. Scheduled runs come before backfills, and older runs before newer ones. A
+ * claim lasts `leaseSeconds`, and `renewClaim` renews it.
+ * @param settledUntil events stored after this time are not exported yet (see `SettledUntil`). It does not apply to
+ *   runs that select events by their own timestamps, unless `isCopied`. In that case, events that were stored before
+ *   the run was created must be in the other store.
  */
 export async function claimRun(
   sql: Sql,
@@ -189,7 +190,7 @@ export async function failRun(
   );
 }
 
-/** Releases a claim because the worker stops. The attempt does not count. */
+/** Releases a claim because the worker stops. The attempt is not counted. */
 export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<void> {
   await sql.query(
     `UPDATE batch_export_run SET status = 'Starting', attempts = attempts - 1, attempt_at = now(), last_updated_at = now()
@@ -201,9 +202,10 @@ export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<voi
 const cursorName = 'export_rows';
 
 /**
- * Opens a cursor over the records of a run, in an order that is the same at every attempt. Scheduled runs select events
- * by storage time, so that late events are not missed. Backfills of a range select them by their own timestamps. Runs
- * of persons always cover all persons in their current state, because the time of their last change is not stored.
+ * Opens a cursor over the records of a run, in the same order at every attempt. Scheduled runs select events by the
+ * time when they were stored, so that late events are not missed. Backfills of a range select them by their own
+ * timestamps. Runs of persons always cover all persons in their current state, because the time of their last change is
+ * not stored.
  */
 export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
@@ -212,7 +214,10 @@ export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condit
   await tx.query(`DECLARE ${cursorName} NO SCROLL CURSOR FOR ${text}`, values);
 }
 
-/** Selects the events of a run. @param where the filters of the export. */
+/**
+ * Selects the events of a run.
+ * @param where the filters of the export
+ */
 export function selectEventsOfRun(run: ClaimedRun, where: Condition): EventSpan {
   const { include_events: include, exclude_events: exclude } = run.destination_config;
   const values = listOrNull(exclude) ?? [];
@@ -252,9 +257,9 @@ function listOrNull(list: unknown): string[] | null {
   return Array.isArray(list) && list.length > 0 ? list.map(String) : null;
 }
 
-/** A transaction whose start time the server hides, because its session belongs to another role. */
+/** A transaction whose start time the server does not show, because its session belongs to another role. */
 export interface HiddenTransaction {
-  /** Identifies the transaction at every check. It is never reused while the server runs. */
+  /** An ID that identifies the transaction at every check. It is not used again while the server runs. */
   id: string;
   isConsumer: boolean;
   hasWritten: boolean;
@@ -262,22 +267,21 @@ export interface HiddenTransaction {
 
 /** Transactions that may still store events. */
 interface OpenTransactions {
-  /** Time of the check, minus the minimum wait. */
+  /** The time of the check, minus the minimum time to wait. */
   reached: Date;
-  /** Start of the oldest visible relevant transaction, or null without one. */
+  /** The start of the oldest visible transaction that could store events, or null if there is none. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
-  /** Number of hidden sessions that could delay exports now or later. */
+  /** The number of hidden sessions that could delay exports, now or later. */
   hiddenSessions: number;
-  /** True if a prepared transaction, whose start is unknown, holds the events table. */
+  /** True if a prepared transaction, whose start is unknown, has locked the events table. */
   hasPrepared: boolean;
 }
 
 /**
- * Reads the relevant transactions: sessions of consumers, even if they have not written anything and so have no
- * transaction ID; and other sessions that have written something, unless they have been open for an hour.
- *
- * Locks are visible to all roles, so a transaction of a hidden session can be identified by its lock on its own virtual
+ * Reads the transactions that may still store events. These include all sessions of consumers, even if they have not
+ * written anything and so have no transaction ID, and other sessions that have written something in the last hour. All
+ * roles can see locks, so a transaction of a hidden session can be identified by its lock on its own virtual
  * transaction ID.
  */
 export async function readOpenTransactions(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {
@@ -314,5 +318,5 @@ interface Row extends Record<string, unknown> {
   has_prepared: boolean;
 }
 
-/** Application name of consumers' sessions (services/event-consumer/src/main.ts). */
+/** The application name of consumers' sessions (services/event-consumer/src/main.ts). */
 const consumerName = 'event-consumer';

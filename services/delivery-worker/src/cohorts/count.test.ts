@@ -72,7 +72,7 @@ const membersOf = async (id: number) =>
     )
   ).map(({ person_uuid }) => person_uuid);
 
-test('counts persons by the rules of flags, including nested and static cohorts', async () => {
+test('counts the persons of a cohort by the same rules as flags, including nested and static cohorts', async () => {
   await persons(1200, { plan: 'free' });
   const pro = await persons(700, { plan: 'Pro' });
   const paying = await cohort(tree(plan('pro')));
@@ -116,7 +116,7 @@ test('records a cohort that cannot be counted and retries it with growing delays
   ]);
 });
 
-test('a copy is filled with the members of the original', async () => {
+test('fills a copied cohort with the members of the original', async () => {
   await persons(600, { plan: 'free' });
   const pro = await persons(1100, { plan: 'pro' });
   const source = await cohort(tree(plan('pro')));
@@ -164,7 +164,7 @@ test('a cohort that changes while it is counted is counted again', async () => {
   expect(await recordsOf(id)).toMatchObject([{ count: 600 }, { count: 0 }]);
 });
 
-test('a stopping worker releases its claims, and those of a dead worker expire', async () => {
+test('a stopping worker releases its claims, and the claims of a dead worker expire', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countDueCohorts(deps, AbortSignal.abort());
@@ -181,7 +181,7 @@ test('a stopping worker releases its claims, and those of a dead worker expire',
   ]);
 });
 
-test('gives up a count of a cohort that takes too long', async () => {
+test('gives up counting a cohort if it takes too long', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countAll({ maxWalkMs: -1 });
@@ -196,7 +196,7 @@ test('several workers share the cohorts, and each cohort is counted once', async
   for (const id of ids) expect(await recordsOf(id)).toEqual([{ count: 20, error: null, is_over: true }]);
 });
 
-test('does not count deleted cohorts, and keeps a hundred records of an old cohort', async () => {
+test('does not count deleted cohorts, and keeps the last hundred counts of a cohort', async () => {
   const gone = await cohort(tree(plan('pro')));
   await database.sql.query('UPDATE cohort SET deleted = true WHERE id = $1', [gone]);
   const old = await cohort(tree(plan('pro')));

@@ -13,7 +13,7 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
 
 const leaseSeconds = 300;
-/** Maximum number of cohorts of a project that are counted in one pass over its persons. */
+/** The maximum number of a project's cohorts that are counted in one pass over its persons. */
 const maxAtOnce = 50;
 const delays = { firstDelaySeconds: 60, maxDelaySeconds: 86_400 };
 const hourSeconds = 3600;
@@ -22,22 +22,22 @@ export interface CountCohortsDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
-  /** Time between two counts of an unchanged cohort. */
+  /** The time between two counts of a cohort that does not change, in hours. */
   recountHours: number;
-  /** Time limit of a pass over the persons of a project. */
+  /** The time limit of a pass over the persons of a project, in milliseconds. */
   maxWalkMs: number;
 }
 
-/** The worker stops, so the claims must be released. */
+/** Thrown if the worker stops, so that the claims are released. */
 class Stopping extends Error {}
-/** The cohort cannot be counted. The message is for its creator. */
+/** Thrown if a cohort cannot be counted. The message is for its creator. */
 class CannotCount extends Error {}
 
 /**
- * Counts the persons of due cohorts, and fills static cohorts that were created as copies. Holds one page of persons in
- * memory, and keeps no transaction open.
+ * Counts the persons in due cohorts, and fills static cohorts that were created as copies. Keeps one page of persons in
+ * memory, and no transaction open.
  * @param signal aborted when the worker stops. Claims are then released at the next page.
- * @returns whether there may be more.
+ * @returns whether there may be more
  */
 export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
   const { database } = deps;
@@ -51,7 +51,7 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/** Records the outcome of the attempt. If the database is down, the claims expire instead. */
+/** Records the outcome of an attempt. If the database is down, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -106,7 +106,7 @@ async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signa
   counter.inc({ result: 'counted' });
 }
 
-/** Adds members while they are found. A repeated attempt ignores those that already exist. */
+/** Adds members as they are found. A repeated attempt ignores those that already exist. */
 async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
   const { fill_from: source, project_id: projectId, id: cohortId } = cohort;
   if (source === null) return;
@@ -124,8 +124,8 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
 }
 
 /**
- * Reads the persons of a project page by page, while the claims of its cohorts hold.
- * @throws Stopping; CannotCount when it takes too long
+ * Reads the persons of a project page by page, while this worker holds the claims of its cohorts.
+ * @throws Stopping, or CannotCount if it takes too long
  */
 async function* walk(
   { database, maxWalkMs }: CountCohortsDeps,

@@ -2,22 +2,22 @@
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** A cohort that was claimed for counting or filling. */
+/** A cohort that a worker has claimed for counting or filling. */
 export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
-  /** Version at the time of the claim. If the cohort has changed since, it is counted again. */
+  /** The version of the cohort when it was claimed. If the cohort has changed since then, it is counted again. */
   version: number;
-  /** The cohort or flag whose persons must be added first. */
+  /** The cohort or flag from which members must be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
-  /** ID of the record of this attempt. */
+  /** The ID of the record of this attempt. */
   calculation_id: string;
 }
 
-/** Number of calculation records to keep per cohort. */
+/** The number of calculation records that are kept for each cohort. */
 const keptCalculations = 100;
 
 /**
- * Claims due cohorts of the project that has waited longest, so that one pass over its persons counts all of them. A
- * claim lasts `leaseSeconds` and is renewed by `renewClaims`.
+ * Claims the due cohorts of the project that has waited longest, so that one pass over its persons counts all of them.
+ * A claim lasts `leaseSeconds`, and `renewClaims` renews it.
  */
 export async function claimDueCohorts(
   tx: Transaction,
@@ -60,7 +60,7 @@ export async function renewClaims(sql: Sql, claimed: ClaimedCohort[], leaseSecon
 }
 
 /**
- * Stores the number of persons, and when to count again. For a cohort that has changed meanwhile, only updates the
+ * Stores the number of persons, and when to count again. If the cohort has changed in the meantime, updates only the
  * record.
  */
 export async function finishCount(
@@ -92,7 +92,7 @@ export async function failCount(
   await finishCalculation(tx, { id, calculation_id }, { count: null, error });
 }
 
-/** Releases claims because the worker stops. Deletes the records of the attempt. */
+/** Releases claims because the worker stops, and deletes the records of the attempt. */
 export async function releaseClaims(tx: Transaction, claimed: ClaimedCohort[]): Promise<void> {
   await tx.query(
     `UPDATE cohort c SET calculate_at = date_trunc('milliseconds', now()) FROM unnest($1::int[], $2::int[]) AS claim (id, version)

@@ -64,7 +64,7 @@ test('deletes the data of a deleted project in portions, and no other data', asy
   expect(await database.sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });
 
-test('keeps the data until all consumers have learned of the deletion', async () => {
+test('keeps the data until all consumers know of the deletion', async () => {
   const tenant = await createTestTenant(database);
   await storeData(tenant.environmentId);
   await deleteProject(tenant.projectId, { isOver: false });
@@ -73,7 +73,7 @@ test('keeps the data until all consumers have learned of the deletion', async ()
   await database.sql.query('DELETE FROM environment_cleanup');
 });
 
-test('concurrent workers delete everything of a deleted project', async () => {
+test('concurrent workers delete all data of a deleted project', async () => {
   const tenants = [await createTestTenant(database), await createTestTenant(database)];
   for (const { environmentId, projectId } of tenants) {
     await storeData(environmentId);

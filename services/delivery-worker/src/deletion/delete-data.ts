@@ -22,18 +22,17 @@ import {
 } from './store.ts';
 
 /**
- * Maximum number of events and IDs per transaction: small enough not to delay others, and large enough to make
- * progress.
+ * The maximum number of events and IDs per transaction. It is small enough not to delay others, and large enough to
+ * make progress.
  */
 const portion = { events: 2000, ids: 100 };
 
 /**
  * Deletes a portion of the remaining data of a deleted person: its events or their personal data, warnings that name
- * it, and finally the IDs. After an interruption, the next portion continues where the last one ended. Does not touch
- * rows that the consumer locks, because the request already deleted the person and its IDs.
- *
- * @param isCopied true if events are also copied to another store, from which they must be removed
- * @returns whether there may be more.
+ * it, and finally the IDs. After an interruption, the next portion continues where the last one ended. It uses no rows
+ * that the consumer locks, because the request has already deleted the person and its IDs.
+ * @param isCopied true if events are also copied to another store, from which they must be removed too
+ * @returns whether there may be more
  */
 export async function deletePersonData(
   database: Database,
@@ -61,8 +60,8 @@ export async function deletePersonData(
 }
 
 /**
- * Processes IDs until the portion is full. @returns the IDs without remaining events, and the number of processed
- * events.
+ * Processes IDs until the portion is full.
+ * @returns the IDs that have no more events, and the number of processed events
  */
 async function removeSome(
   tx: Transaction,
@@ -86,14 +85,16 @@ async function removeSome(
   return { done, events };
 }
 
-/** Maximum number of rows per transaction: small enough not to delay others, and large enough to make progress. */
+/**
+ * The maximum number of rows per transaction. It is small enough not to delay others, and large enough to make
+ * progress.
+ */
 const rowsAtOnce = 2000;
 
 /**
  * Deletes a portion of the ingested data of a deleted environment. The last portion also deletes the request. After an
  * interruption, the next portion continues where the last one ended.
- *
- * @returns whether there may be more.
+ * @returns whether there may be more
  */
 export async function cleanUp(
   database: Database,

@@ -30,7 +30,7 @@ async function storePerson(distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-/** Stores events of past years, all in one partition. `captured` is in seconds from now. */
+/** Stores events of past years, all in one partition. `captured` is in seconds relative to now. */
 async function storeEvents(distinctId: string, personId: string, { count = 1, captured = -60 } = {}): Promise<void> {
   await query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
@@ -57,7 +57,9 @@ async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
   return deletion.id;
 }
 
-/** Runs until everything is deleted. This includes waiting for transactions in other databases of the server. */
+/**
+ * Repeats the deletion until nothing is left. This includes waiting for transactions in other databases of the server.
+ */
 async function finish(limit?: { events: number; ids: number }): Promise<number> {
   let rounds = 0;
   const isDone = async () => {
@@ -79,7 +81,7 @@ async function progressOf(deletionId: string) {
   return row?.detail.changes[0].after;
 }
 
-test("deletes the events of all IDs in portions, but not those of other persons and of the ID's next person", async () => {
+test('deletes the events of all IDs of a person in portions, but not those of other persons and of a later person with the same ID', async () => {
   const uuid = await storePerson(['ada', 'anonymous', 'third']);
   const next = randomUUID();
   await storeEvents('ada', uuid, { count: 25 });
@@ -102,7 +104,7 @@ test("deletes the events of all IDs in portions, but not those of other persons 
   expect(remaining).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
 
-test('kept events no longer contain data of the person', async () => {
+test('removes the data of a deleted person from events that are kept', async () => {
   const uuid = await storePerson(['ada']);
   await storeEvents('ada', uuid, { count: 25 });
   const id = await ask(uuid, false);
@@ -113,7 +115,7 @@ test('kept events no longer contain data of the person', async () => {
   expect(await progressOf(id)).toEqual({ status: 'completed', delete_events: false, events: 25 });
 });
 
-test('deletes warnings that name an ID, and no others', async () => {
+test('deletes warnings that name an ID of the person, and no others', async () => {
   const uuid = await storePerson(['ada', 'anonymous']);
   for (const details of [{ distinctId: 'anonymous' }, { eventUuid: 'ada-2', distinctId: 'bob' }]) {
     await query(
@@ -129,10 +131,10 @@ test('deletes warnings that name an ID, and no others', async () => {
   ]);
 });
 
-test('waits for an in-flight batch that has seen the person', async () => {
+test('waits for an in-flight batch that has read the person', async () => {
   const uuid = await storePerson(['ada']);
   await fixture.database.transaction(async (batch) => {
-    // Like the consumer's first statement, the lock gives the transaction its ID.
+    // Locking the row gives the transaction its ID, like the consumer's first statement.
     await batch.query('SELECT 1 FROM environment WHERE id = $1 FOR UPDATE', [tenant.environmentId]);
     await ask(uuid, true);
     expect(await deletePersonData(fixture.database)).toBe(false);
@@ -154,7 +156,7 @@ test('concurrent workers make progress, and one request does not delay another',
   for (const id of ['a', 'b', 'c']) expect(await events(id)).toEqual([]);
 });
 
-test('forgets the IDs, unless they were split from a person who still exists', async () => {
+test('forgets the deleted IDs, unless they were split from a person who still exists', async () => {
   const [original, fresh] = [await storePerson(['ada']), await storePerson(['phone'])];
   await query('UPDATE person_distinct_id SET split_from = $1 WHERE project_id = $2 AND distinct_id = $3', [
     ...[original, tenant.environmentId, 'phone'],

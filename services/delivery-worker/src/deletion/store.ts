@@ -2,7 +2,10 @@
 
 import type { Columns, DeletionProgress, Sql, Transaction } from '@millrace/db';
 
-/** A request to delete a person. `events` is the number of events deleted or stripped so far. */
+/**
+ * A request to delete a person. `events` is the number of events that were deleted or whose personal data was removed
+ * so far.
+ */
 export type PersonDeletionRow = Columns<
   'person_deletion',
   'id' | 'project_id' | 'person_uuid' | 'delete_events' | 'requested_at' | 'events'
@@ -10,13 +13,13 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToForget {
   distinct_id: string;
-  /** The events of the ID up to this time have been processed. Null if none have been. */
+  /** The time up to which events of the ID have been processed. Null if none have been. */
   done_until: string | null;
 }
 
 /**
- * Stores for new requests which transactions may have seen the person: those in progress when the request was
- * committed. A batch that began before may still store an event with a copy of the person.
+ * Stores for each new request which transactions may have seen the person: those that were in progress when the request
+ * was committed. A batch that began before may still store an event with a copy of the person.
  */
 export async function saveDeletionHorizons(tx: Transaction): Promise<void> {
   await tx.query(
@@ -27,9 +30,9 @@ export async function saveDeletionHorizons(tx: Transaction): Promise<void> {
 }
 
 /**
- * Locks the request that has waited longest, of those to which no transaction can add any more, and skips those locked
- * by another worker. Does not wait for transactions longer than an hour: none of ours takes that long, and in a
- * database restored elsewhere, the stored transaction IDs are meaningless.
+ * Locks the request that has waited longest, if no transaction can add data to its person any more. Skips requests that
+ * another worker has locked. Does not wait for a transaction for longer than an hour, because none of ours takes that
+ * long. In a database that was restored elsewhere, the stored transaction IDs have no meaning.
  */
 export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
   const rows = await tx.query<PersonDeletionRow & Record<string, unknown>>(
@@ -43,7 +46,7 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
   return rows[0];
 }
 
-/** IDs of the person that may have remaining data. */
+/** Returns the IDs of the person that may still have data. */
 export async function readIdsToForget(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -57,7 +60,7 @@ export async function readIdsToForget(
   );
 }
 
-/** Returns the time of the event that is `limit` events after `after`, or null if fewer remain. */
+/** Returns the time of the event that is `limit` events after `after`, or null if fewer events remain. */
 export async function findPortionEnd(
   tx: Transaction,
   { project_id }: PersonDeletionRow,
@@ -74,17 +77,21 @@ export async function findPortionEnd(
 }
 
 /**
- * Selects the events of the deleted person, but not those of a later person with the same ID: only events that were
- * captured or stored before the request, or that contain the deleted person's uuid, which is never reused.
+ * SQL condition that selects the events of the deleted person, but not those of a later person with the same ID. These
+ * are events that were captured or stored before the request, or that contain the deleted person's uuid, which is never
+ * used again.
  */
 const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz
    AND (captured_at <= $5::timestamptz OR created_at <= $5::timestamptz OR person_id = $6::uuid)`;
 
-/** Event properties that update the person and so copy its data. */
+/** Event properties that update the person, and so contain a copy of its data. */
 const copies = `'{$set,$set_once,$unset}'::text[]`;
 
-/** Deletes the events of an ID up to a time, or strips their personal data. @returns the number of events. */
+/**
+ * Deletes the events of an ID up to a time, or removes their personal data.
+ * @returns the number of events
+ */
 export async function removeFromEvents(
   tx: Transaction,
   deletion: PersonDeletionRow,
@@ -120,7 +127,7 @@ export async function saveDoneUntil(
   );
 }
 
-/** Deletes warnings from before the request that name one of the IDs. */
+/** Deletes warnings that are older than the request and name one of the IDs. */
 export async function deleteWarningsAbout(
   tx: Transaction,
   { project_id, requested_at }: PersonDeletionRow,
@@ -134,7 +141,7 @@ export async function deleteWarningsAbout(
   );
 }
 
-/** Requests the same removal from the other event store, which may contain older events. */
+/** Requests the same removal in the other event store, which may contain older events. */
 export async function requestRemoval(
   tx: Transaction,
   { project_id, person_uuid, requested_at, delete_events }: PersonDeletionRow,
@@ -152,7 +159,7 @@ export async function requestProjectRemoval(tx: Transaction, projectId: number):
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
-/** Keeps only the hashes of IDs without remaining data. */
+/** Replaces the IDs that have no more data with their hashes. */
 export async function forgetIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -166,7 +173,7 @@ export async function forgetIds(
   );
 }
 
-/** Stores the progress, also in the activity record of the request, if that still exists. */
+/** Stores the progress of a request, and also in its activity record, if that still exists. */
 export async function saveDeletionProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
   await tx.query(
     `UPDATE person_deletion
@@ -181,14 +188,14 @@ export async function saveDeletionProgress(tx: Transaction, id: string, progress
   );
 }
 
-/** Number of requests deleted in one statement. */
+/** The number of requests that one statement deletes. */
 const portion = 100;
 
 /**
  * Forgets the IDs of deletions that ended long ago. An ID that was split from a person is remembered while that person
- * exists, because the person may have the uuid that the ID would create, and the ID must not return to it.
- *
- * @returns whether there may be more.
+ * exists. If the ID were forgotten, using it again could create a person with the same uuid, and so return the ID to
+ * the original person.
+ * @returns whether there may be more
  */
 export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean> {
   const rows = await sql.query(
@@ -206,8 +213,8 @@ export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean>
 }
 
 /**
- * Tables of ingested data, whose rows belong to an environment without a foreign key, in the order in which they are
- * emptied: referring tables come first. A test compares the list with the database.
+ * The tables of ingested data. Their rows belong to an environment, but have no foreign key. They are emptied in this
+ * order, in which a table that refers to another one comes first. A test compares the list with the database.
  */
 export const ingestedTables = [
   'event',
@@ -225,7 +232,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Locks the oldest due cleanup request, and skips those locked by another worker. */
+/** Locks the oldest cleanup request that is due. Skips requests that another worker has locked. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup
@@ -234,13 +241,16 @@ export async function lockCleanup(tx: Transaction): Promise<number | undefined> 
   return rows[0]?.environment_id;
 }
 
-/** Deletes about `limit` rows of an environment. @returns the number of deleted rows. */
+/**
+ * Deletes about `limit` rows of an environment.
+ * @returns the number of deleted rows
+ */
 export async function deleteSomeRows(
   tx: Transaction,
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },
 ): Promise<number> {
-  // `ctid` is unique only within a partition, so a few more rows of the same environment may be deleted.
+  // `ctid` is unique only within a partition, so a few additional rows of the same environment may be deleted.
   const rows = await tx.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM "${table}"

@@ -27,7 +27,10 @@ beforeEach(async () => {
   );
 });
 
-/** Checks the domain a day later. @returns whether there was a domain to check. */
+/**
+ * Checks the domain a day later.
+ * @returns whether there was a domain to check
+ */
 async function day(said: ChallengeCheck['outcome']): Promise<boolean> {
   outcome = said;
   await fixture.database.sql.query("UPDATE organization_domain SET proof_checked_at = now() - interval '25 hours'");
@@ -52,7 +55,7 @@ const state = async () =>
   )[0];
 const mails = () => fixture.mailServer.mails.filter(({ to }) => to.includes(owner));
 
-test('sso-168: checks daily, does not count a failed lookup as missing, and sends one email after three misses in a row', async () => {
+test('sso-168: checks domains daily, does not count a failed lookup as missing, and sends one email after the record was missing three times in a row', async () => {
   expect(await day('shown')).toBe(true);
   expect(await look()).toBe(false);
   expect(await state()).toEqual({ misses: 0, away: false, verified: true });

@@ -1,4 +1,5 @@
-// Checks verified email domains once a day, and mails administrators about missing records and expiring certificates.
+// Checks verified email domains once a day, and emails administrators about missing records and certificates that will
+// expire.
 
 import { type LookUpChallenge, mailAdministrators, readSamlCertificates } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
@@ -14,16 +15,15 @@ export interface CheckDomainsDeps {
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Administrators get an email after this many days in a row without the TXT record. */
+/** Administrators get an email when the TXT record has been missing for this number of days in a row. */
 const missesUntilMail = 3;
-/** Administrators get an email this many days before the last SAML certificate expires. */
+/** Administrators get an email at each of these numbers of days before the last SAML certificate expires. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**
  * Checks once a day whether a verified domain still has its TXT record. A DNS timeout does not count as missing. After
- * seven days without the record, the domain no longer counts as verified (`isProofInTime`).
- *
- * @returns whether there may be more.
+ * seven days without the record, the domain no longer counts as verified (see `isProofInTime`).
+ * @returns whether there may be more
  */
 export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   const { database, logger, lookUpChallenge } = deps;
@@ -56,14 +56,17 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/** Returns the days until the last certificate expires. Null without a valid certificate, or if it has expired. */
+/**
+ * Returns how many days remain until the last certificate expires. Null if there is no valid certificate, or if it has
+ * expired.
+ */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());
     const days = Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
     return days < 0 ? null : days;
   } catch (error) {
-    // The domain's page shows what is wrong with it.
+    // The page of the domain shows what is wrong with the certificates.
     if (isAppError(error, 'invalid')) return null;
     throw error;
   }

@@ -8,7 +8,7 @@ export interface DueDomain
     'id' | 'organization_id' | 'domain' | 'verification_challenge' | 'saml_x509_cert'
   > {}
 
-/** Takes a verified domain that was not checked for a day. Other workers skip it today. */
+/** Claims a verified domain that was not checked for a day. Other workers then skip it for a day. */
 export async function claimDueDomain(sql: Sql): Promise<DueDomain | undefined> {
   const rows = await sql.query<DueDomain & Record<string, unknown>>(
     `UPDATE organization_domain SET proof_checked_at = now()

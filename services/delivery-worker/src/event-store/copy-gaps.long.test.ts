@@ -1,4 +1,4 @@
-/** Looks for events that the copy could miss: late commits, interruptions, clocks, and unusual times. */
+/** Tests that no event is missing in the copy after late commits, interruptions, clock changes and unusual times. */
 
 import { createDatabase, type Transaction } from '@millrace/db';
 import { connectClickHouse, copyEvents, rebuildEvents } from '@millrace/insights';
@@ -45,7 +45,7 @@ const modules = await clickHouseOrSkip();
     const deps = { database, logger, eventRetentionDays: 0, gauge, target: target() };
     return createFollower({ ...deps, settledUntil, settleSeconds, minPortionMs });
   };
-  /** Copies until everything that is stored by now has been copied. */
+  /** Copies until all events that are stored now have been copied. */
   const followAll = async (follow = follower()) => {
     const [row] = await query(`SELECT clock_timestamp() + interval '5 ms' AS now`);
     await eventually(
@@ -86,12 +86,14 @@ const modules = await clickHouseOrSkip();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const random = (max: number) => Math.random() * max;
 
-  test('engine-031: misses no event of transactions that commit late, whatever the workers do', async () => {
+  test('engine-031: copies every event of transactions that commit late, whatever the workers do', async () => {
     const project = await tenant();
     await followAll();
     const end = Date.now() + 20_000;
     let count = 0;
-    /** Like a consumer: transactions that wait before they store events, and before they commit or roll back. */
+    /**
+     * Works like a consumer, with transactions that wait before they store events, and before they commit or roll back.
+     */
     const write = async () => {
       while (Date.now() < end) {
         const ids = Array.from({ length: 1 + Math.floor(random(3)) }, () => String(count++));
@@ -105,7 +107,7 @@ const modules = await clickHouseOrSkip();
         await written.catch(() => {});
       }
     };
-    /** Workers that are replaced every now and then, or lose the connection before they note what they copied. */
+    /** Runs workers that are replaced from time to time, or lose the connection before they record what they copied. */
     const work = async () => {
       while (Date.now() < end) {
         const settleSeconds = 0.2;
@@ -135,11 +137,11 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 130 });
   });
 
-  test('engine-033: a rebuild misses no event if the clock of its computer is ahead', async () => {
+  test('engine-033: a rebuild copies every event even if the clock of its computer is ahead', async () => {
     const project = await tenant();
     await store(fixture.database.sql, { project, ids: ['before'] });
     await followAll();
-    // The test is the worker, which copies the last event to the old table.
+    // The test acts as the worker, which copies the last event to the old table.
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     const [{ at: from } = {}] = await query('SELECT copied_until AS at FROM event_store_copy');
     const now = Date.now;
@@ -165,7 +167,7 @@ const modules = await clickHouseOrSkip();
   test("engine-034: copies events that are stored after PostgreSQL's clock was set back", async () => {
     const project = await tenant();
     await followAll();
-    // As if the clock had gone back by ten minutes.
+    // This has the same effect as setting the clock back by ten minutes.
     await query(`UPDATE event_store_copy SET copied_until = now() + interval '10 minutes'`);
     await store(fixture.database.sql, { project, ids: ['a'] });
     await followAll();
@@ -186,7 +188,7 @@ const modules = await clickHouseOrSkip();
     expect(Number((await result.json<[number | string]>())[0]?.[0])).toBe(2);
   });
 
-  test('reports the lag while another worker has the claim, also one that has died', async () => {
+  test('reports the lag while another worker has the claim, even if that worker has died', async () => {
     await followAll();
     await query(
       `UPDATE event_store_copy SET copied_until = now() - interval '10 minutes', claimed_until = now() + interval '1 minute'`,
@@ -214,7 +216,7 @@ const modules = await clickHouseOrSkip();
     await followAll();
   });
 
-  test('has each event once after ClickHouse is killed in the middle of portions', async () => {
+  test('copies each event exactly once after ClickHouse is killed while a portion is copied', async () => {
     const project = await tenant();
     await followAll();
     // Each month is a separate part in ClickHouse.
@@ -228,7 +230,7 @@ const modules = await clickHouseOrSkip();
       await sleep(killedAfterMs);
       await server.kill();
       await copying;
-      // Also the worker starts again, while ClickHouse is down.
+      // The worker is restarted too, while ClickHouse is down.
       await query('UPDATE event_store_copy SET claimed_until = NULL');
       await follower()().catch(() => {});
       const [{ age } = {}] = await query(

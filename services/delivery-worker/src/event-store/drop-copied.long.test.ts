@@ -12,7 +12,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { dropCopiedMonths } from './drop-copied.ts';
 import { createCopyMetrics, createFollower } from './follow.ts';
 
-/** Events that PostgreSQL drops are in ClickHouse and stay there. */
+/** Tests that events which PostgreSQL drops are in ClickHouse and stay there. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('PostgreSQL keeps events for some days', () => {
@@ -74,7 +74,7 @@ const modules = await clickHouseOrSkip();
     });
     while (await round());
   };
-  /** Runs ten days after the end of February. */
+  /** Drops months as of ten days after the end of February. */
   const drop = async () => {
     const logger = Object.assign(Object.create(fixture.logger), {
       warn: (_: string, fields: unknown) => void warnings.push(fields),
@@ -95,7 +95,7 @@ const modules = await clickHouseOrSkip();
   };
   const every = ['01-01', '01-31', '02-01', '03-20'];
 
-  test('drops complete months that are copied, and keeps them in ClickHouse', async () => {
+  test('drops complete months from PostgreSQL once they are copied, and keeps them in ClickHouse', async () => {
     await drop();
     expect(await kept()).toEqual(every);
     await follow();
@@ -106,7 +106,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse('toDate(timestamp)')).toHaveLength(4);
   });
 
-  test('keeps a month with newly stored events until they are copied', async () => {
+  test('keeps a month with newly stored events until these are copied', async () => {
     await follow();
     await store('2026-01-15T00:00Z');
     await query(`UPDATE event SET created_at = now() + interval '1 hour' WHERE timestamp = '2026-01-15T00:00Z'`);
@@ -120,7 +120,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse('toDate(timestamp)')).toHaveLength(5);
   });
 
-  test('an event stored at the last moment restores the month', async () => {
+  test('restores the month if an event is stored at the last moment', async () => {
     await follow();
     expect(await dropMonth(fixture, 'event_2026_01', async (_, table) => table !== 'event_expired_2026_01')).toBe(
       false,
@@ -130,7 +130,7 @@ const modules = await clickHouseOrSkip();
     expect(await kept()).toHaveLength(5);
   });
 
-  test('keeps a month of which ClickHouse has fewer events, and logs a warning', async () => {
+  test('keeps a month if ClickHouse has fewer events of it, and logs a warning', async () => {
     await follow();
     await client.command({ query: `DELETE FROM events WHERE toDate(timestamp) = '2026-01-31'` });
     await drop();
@@ -190,7 +190,7 @@ const modules = await clickHouseOrSkip();
     async (deletesEvents, expected) => {
       await query(`CREATE TABLE event_2026_05 PARTITION OF event FOR VALUES FROM ('2026-05-01Z') TO ('2026-06-01Z')`);
       await store('2026-01-05T00:00Z', { id: 'bob' });
-      // An event of the ID's next person.
+      // This event belongs to a later person with the same ID.
       await store('2026-05-01T00:00Z');
       await query(
         `UPDATE event SET created_at = CASE WHEN timestamp < '2026-04-01' THEN timestamp + interval '1 second' ELSE created_at END`,

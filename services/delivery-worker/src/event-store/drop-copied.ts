@@ -1,4 +1,4 @@
-// Drops old events from PostgreSQL that ClickHouse has, month by month.
+// Drops old events from PostgreSQL that are in ClickHouse, month by month.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { type ClickHouseClient, countCopiedEvents, isRebuilding, readCopiedUntil } from '@millrace/insights';
@@ -8,11 +8,10 @@ import { dropDetachedPartitions, listPartitionsBefore } from '../retention/store
 const dayMs = 86_400_000;
 
 /**
- * Drops months whose last event is older than this many days and of which ClickHouse has all events: all were stored
- * before the time up to which events have been copied, and the counts are equal. Drops nothing while the ClickHouse
- * table is rebuilt from PostgreSQL.
- *
- * @returns false, because there is nothing more to do immediately.
+ * Drops months whose last event is older than this number of days, if ClickHouse has all of their events. This is the
+ * case if all events were stored before the time up to which events have been copied, and the counts are equal. Drops
+ * nothing while the ClickHouse table is rebuilt from PostgreSQL.
+ * @returns false, because there is nothing more to do immediately
  */
 export async function dropCopiedMonths(
   deps: RetentionDeps & { client: ClickHouseClient },
@@ -47,13 +46,19 @@ export async function dropCopiedMonths(
   return false;
 }
 
-/** Returns the start and end of a month. @param partition `event_2024_01` */
+/**
+ * Returns the start and the end of a month.
+ * @param partition `event_2024_01`
+ */
 function spanOf(partition: string): { from: Date; to: Date } {
   const [year = 0, month = 0] = partition.split('_').slice(1).map(Number);
   return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };
 }
 
-/** Fast because of a small BRIN index. @param table a name from the catalog */
+/**
+ * Returns whether events were stored in a partition since a time. This is fast because of a small BRIN index.
+ * @param table a name from the catalog
+ */
 async function hasStoredSince(sql: Sql, table: string, time: Date): Promise<boolean> {
   return (await sql.query(`SELECT 1 FROM "${table}" WHERE created_at >= $1 LIMIT 1`, [time])).length > 0;
 }

@@ -4,7 +4,7 @@ import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHous
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './follow-persons.ts';
 
-/** Copies from a real PostgreSQL to a real ClickHouse. */
+/** Tests copying persons from a real PostgreSQL to a real ClickHouse. */
 const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons and moved distinct IDs', () => {
@@ -23,7 +23,7 @@ const modules = await clickHouseOrSkip();
     await server.stop();
     await fixture.stop();
   });
-  // As if persons had never been copied.
+  // This makes it look as if persons had never been copied.
   beforeEach(async () => {
     await forgetPersonCopy(fixture.database);
     await client.command({ query: 'DROP TABLE IF EXISTS person_copy' });
@@ -62,7 +62,7 @@ const modules = await clickHouseOrSkip();
     created_ms: number;
   }
   const columns = 'uuid, properties, is_identified, created_ms';
-  /** What queries read, and what they would read in PostgreSQL. */
+  /** Reads what queries find in the copy, and what they would find in PostgreSQL. */
   async function read(projectId: number) {
     const result = await client.query({
       query: `SELECT ${columns} FROM person WHERE project_id = {id:Int32} ORDER BY toString(uuid)`,
@@ -77,7 +77,7 @@ const modules = await clickHouseOrSkip();
     );
     return { copied: await result.json<PersonRow>(), stored: rows };
   }
-  /** The current person of each moved distinct ID, as queries find it, and as it is in PostgreSQL. */
+  /** Reads the current person of each distinct ID that was moved, as queries find it, and as it is in PostgreSQL. */
   async function readMovedIds(projectId: number) {
     const select = async (text: string, query_params: Record<string, unknown>) => {
       const result = await client.query({ query: text, query_params, format: 'JSONCompactEachRow' });
@@ -129,7 +129,7 @@ const modules = await clickHouseOrSkip();
         (await query('SELECT uuid FROM person WHERE project_id = $1 AND main_distinct_id = $2', [project, name]))[0]
           ?.uuid,
       );
-    // A merge, as the consumer stores it.
+    // This stores a merge like the consumer does.
     await query(
       `UPDATE person SET properties = '{"plan": "pro"}', is_identified = true, created_at = created_at - interval '1 day'
         WHERE project_id = $1 AND main_distinct_id = 'ada'`,
@@ -148,7 +148,7 @@ const modules = await clickHouseOrSkip();
     await copyAll();
     await expectSame(project, { persons: 4, movedIds: 1 });
 
-    // An ID that is linked to an existing person, and one that creates its own person.
+    // One ID is linked to an existing person, and the other one creates its own person.
     await query(
       `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
        SELECT $1, id, $2, version FROM (VALUES ('linked', 1), ('own', 0)) AS v (id, version)`,
@@ -170,7 +170,7 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 3, movedIds: 1 });
     expect(await recorded()).toBe(0);
 
-    // A deleted person's uuid can be used again.
+    // The uuid of a deleted person can be used again.
     await query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, created_at) VALUES ($1, $2, 'cleo', '2026-11-11')`,
       [project, uuids[0]],
@@ -192,12 +192,12 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 5, movedIds: 3 });
     await move('d');
     await query(`DELETE FROM person_distinct_id WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
-    // Changes of persons that are copied already, and of others.
+    // Some of these persons are already copied, and others are not.
     await query(`UPDATE person SET properties = '{"n": 1}' WHERE project_id = $1 AND main_distinct_id IN ('a', 'e')`, [
       project,
     ]);
     await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id IN ('b', 'd')`, [project]);
-    // A process that ended during a portion keeps its claim until it expires.
+    // A process that ended during a portion keeps its claim until the claim expires.
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     expect(await copyPortion(2)).toBeNull();
     await query(`UPDATE event_store_copy SET claimed_until = now() - interval '1 second'`);
@@ -234,7 +234,7 @@ const modules = await clickHouseOrSkip();
     await expect(unreachable()).rejects.toThrow();
     expect(await lag()).toBeGreaterThan(3500);
     expect(await recorded()).toBe(1);
-    // The lag also grows while a worker that has died still has the claim.
+    // The lag also grows while a worker that has died still holds the claim.
     gauge.set(0);
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     await copyAll();
@@ -245,7 +245,7 @@ const modules = await clickHouseOrSkip();
     expect(await lag()).toBeLessThan(60);
   });
 
-  test('has the current state of each person after ClickHouse is killed in the middle of portions', async () => {
+  test('copies the current state of each person after ClickHouse is killed while a portion is copied', async () => {
     const { project } = await createPersons(Array.from({ length: 2000 }, (_, at) => `person ${at}`));
     for (const killedAfterMs of [20, 60, 120, 250]) {
       const copying = copyPortion(500).catch(() => null);
@@ -261,7 +261,7 @@ const modules = await clickHouseOrSkip();
         `%${killedAfterMs}`,
       ]);
       await server.restart();
-      // Also the worker starts again.
+      // The worker is restarted too.
       await query('UPDATE event_store_copy SET claimed_until = NULL');
     }
     await copyAll();
@@ -290,7 +290,7 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 2, movedIds: 2 });
   });
 
-  test('records no changes without ClickHouse, and starts over with ClickHouse', async () => {
+  test('records no changes while ClickHouse is not configured, and copies everything again when it is', async () => {
     const { project } = await createPersons(['a', 'b']);
     await copyAll();
     await forgetPersonCopy(fixture.database);

@@ -19,20 +19,26 @@ interface PersonFollowerDeps {
   gauge: ReturnType<typeof createPersonCopyMetrics>;
 }
 
-/** Copies a portion of persons. @returns a task that returns whether there may be more. */
+/**
+ * Creates a task that copies a portion of persons.
+ * @returns a task that returns whether there may be more
+ */
 export function createPersonFollower({ database, target, gauge }: PersonFollowerDeps): () => Promise<boolean> {
   const reportLag = (copiedUntil: Date | null) =>
     gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
   return async () => {
-    // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
+    // Report the lag before copying too, so that it grows while ClickHouse does not respond.
     const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
-    // Another worker copies, or has died and its claim has not expired yet.
+    // Another worker is copying, or has died and its claim has not expired yet.
     reportLag(step === null ? (await readCopiedUntil(database.sql)).persons : step.copiedUntil);
     return step?.hasMore ?? false;
   };
 }
 
-/** Stops recording changes of persons when they are no longer copied. @returns false, because there is nothing more to do. */
+/**
+ * Stops recording changes of persons if these are no longer copied.
+ * @returns false, because there is nothing more to do
+ */
 export async function forgetPersonCopy({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
   if (await recordsPersonChanges(sql)) await transaction(stopRecordingPersons);
   return false;

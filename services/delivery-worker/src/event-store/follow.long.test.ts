@@ -27,7 +27,7 @@ const modules = await clickHouseOrSkip();
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
-  /** URL of a role with exactly the permissions that docs/operations/clickhouse.md names. */
+  /** The URL of a role with exactly the permissions that docs/operations/clickhouse.md names. */
   let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
@@ -67,8 +67,8 @@ const modules = await clickHouseOrSkip();
     gauge = createCopyMetrics(fixture.metrics);
   });
   /**
-   * Copies until everything stored by now has been copied. A single pass may end before it, for example at an older
-   * transaction of PostgreSQL's autovacuum, which counts as soon as it writes.
+   * Copies until everything that is stored now has been copied. A single pass can end before that, for example because
+   * of an older transaction of PostgreSQL's autovacuum, which counts as soon as it writes.
    */
   const followAll = async (follow = follower()) => {
     const { sql } = fixture.database;
@@ -100,7 +100,7 @@ const modules = await clickHouseOrSkip();
   };
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
 
-  test('engine-018: copies stored events, each once, even if they are copied repeatedly', async () => {
+  test('engine-018: has each stored event once, even if it is copied repeatedly', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
@@ -109,7 +109,7 @@ const modules = await clickHouseOrSkip();
     await store(project, ['c']);
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
-    // As if a portion had been copied without recording it.
+    // This has the same effect as copying a portion without recording it.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
@@ -126,7 +126,8 @@ const modules = await clickHouseOrSkip();
     );
     await store(project, ['a', 'b']);
     await followAll();
-    // As if the worker had been killed before it recorded the portion, and ClickHouse before it stored all of it.
+    // This has the same effect as killing the worker before it recorded the portion, and ClickHouse before it stored
+    // all of it.
     await client.command({ query: `DELETE FROM events WHERE project_id = ${project} AND distinct_id = 'b'` });
     await setPosition(`'${row?.at.toISOString()}'`);
     await store(project, ['c']);
@@ -139,7 +140,7 @@ const modules = await clickHouseOrSkip();
     await store(project, ['a', 'b']);
     const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
     const copy = () => copyEvents(client, { url: readerUrl }, span);
-    // The first statement has to wait for PostgreSQL, as one does that outlives its worker.
+    // The first statement must wait for PostgreSQL, like a statement that continues after its worker has died.
     let first: Promise<void> = Promise.resolve();
     await fixture.database.transaction(async (tx) => {
       await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
@@ -178,7 +179,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1, b: 1 });
   });
 
-  test('waits until there are events of five seconds, and then copies them in one portion', async () => {
+  test('waits until five seconds of events have accumulated, and then copies them in one portion', async () => {
     const project = await tenant();
     await followAll();
     const [row] = await fixture.database.sql.query<{ at: Date }>('SELECT copied_until AS at FROM event_store_copy');
@@ -199,7 +200,7 @@ const modules = await clickHouseOrSkip();
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = $1', [row?.at]);
   });
 
-  test('queries read ClickHouse only, and see a merge as soon as it has been copied', async () => {
+  test('queries read only ClickHouse, and see a merge as soon as it has been copied', async () => {
     const project = await tenant();
     await store(project, ['x', 'y']);
     await followAll();
@@ -239,7 +240,7 @@ const modules = await clickHouseOrSkip();
     await reader.stop();
   });
 
-  test('engine-020: removes a deleted person, but not the next person with the same ID', async () => {
+  test('engine-020: removes the events of a deleted person, but not those of a later person with the same ID', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['gone', 'stays']);
@@ -270,7 +271,7 @@ const modules = await clickHouseOrSkip();
     expect(await sql.query('SELECT 1 FROM event_store_removal')).toEqual([]);
   });
 
-  test('removes a deleted project', async () => {
+  test('removes the events of a deleted project', async () => {
     const { environmentId: project, projectId } = await createTestTenant(fixture.database);
     await store(project, ["it's", 'b\\c']);
     await followAll();
@@ -329,7 +330,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
-  test('rebuilds the table from the start or from where it was interrupted, without events deleted meanwhile', async () => {
+  test('rebuilds the table from the start or from where the rebuild was interrupted, without events that have been deleted since', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });
@@ -342,7 +343,7 @@ const modules = await clickHouseOrSkip();
     expect(progress.at(-1)).toBe(1);
     expect(await sql.query(`SELECT 1 FROM event_store_copy WHERE store = 'clickhouse rebuild'`)).toEqual([]);
 
-    // Interrupted after its first portion; a deletion waits for its end.
+    // The rebuild is interrupted after its first portion, and a deletion waits for its end.
     await sql.query(
       `UPDATE event SET created_at = now() - interval '20 days' WHERE project_id = $1 AND distinct_id = 'a'`,
       [project],
@@ -363,7 +364,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ b: 1, c: 1 });
   });
 
-  test('rejects a rebuild when PostgreSQL has fewer events, and names the months', async () => {
+  test('rejects a rebuild when PostgreSQL has fewer events than ClickHouse, and names the months', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { at: '2021-07-15T00:00Z' });
     await followAll();

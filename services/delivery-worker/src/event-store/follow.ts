@@ -1,4 +1,4 @@
-// Copies events stored in PostgreSQL to ClickHouse, and removes deleted ones there.
+// Copies events that are stored in PostgreSQL to ClickHouse, and removes deleted ones there.
 
 import type { Database } from '@millrace/db';
 import {
@@ -38,12 +38,14 @@ export interface FollowerDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
-  /** Minimum age of the events that `settledUntil` allows to copy. */
+  /** The minimum age of events that `settledUntil` allows to be copied, in seconds. */
   settleSeconds: number;
-  /** Retention of the installation; 0 for unlimited. Environments may keep events for less time. */
+  /**
+   * The retention period of the installation in days, or 0 for unlimited. Environments can keep events for less time.
+   */
   eventRetentionDays: number;
   /**
-   * Events wait until this many milliseconds of them can be copied together. ClickHouse stores each portion as a
+   * Events wait until this number of milliseconds of them can be copied together. ClickHouse stores each portion as a
    * separate part, which costs as much CPU time as copying thousands of events.
    */
   minPortionMs: number;
@@ -51,7 +53,7 @@ export interface FollowerDeps {
   logger: Logger;
 }
 
-/** Longer than any portion takes. */
+/** This is longer than any portion takes. */
 const leaseSeconds = 600;
 const removalsAtOnce = 500;
 const forgetEveryMs = 3_600_000;
@@ -65,11 +67,10 @@ export function createCopyMetrics(metrics: Metrics) {
 }
 
 /**
- * Copies events in portions by storage time; only one worker does so at a time. An interrupted portion is copied again,
- * without storing an event twice. Continues where it stopped, even after a long pause; starts with
- * the oldest event.
- *
- * @returns a task that returns whether there may be more.
+ * Creates a task that copies events in portions by the time when they were stored. Only one worker does this at a time.
+ * An interrupted portion is copied again, without storing an event twice. The task starts with the oldest event, and
+ * continues where it stopped, even after a long time.
+ * @returns a task that returns whether there may be more
  */
 export function createFollower({
   database: { sql },
@@ -88,7 +89,10 @@ export function createFollower({
 
   const reportLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
 
-  /** Sets the copy back after PostgreSQL was restored. @returns the position at which copying continues. */
+  /**
+   * Moves the position of the copy back after PostgreSQL was restored.
+   * @returns the position at which copying continues
+   */
   async function followRestore(claim: CopyClaim): Promise<Date | null> {
     const since = await readRestoredCopy(sql);
     if (since === null) return claim.copiedUntil;
@@ -125,7 +129,7 @@ export function createFollower({
     const from = claim.copiedUntil;
     const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
-      // An open transaction blocks copying, which the gauge shows.
+      // An open transaction stops copying, and the gauge shows this.
       if (begin !== null) reportLag(begin);
       return false;
     }
@@ -144,8 +148,8 @@ export function createFollower({
 
   return async (): Promise<boolean> => {
     const claim = await claimCopy(sql, { leaseSeconds, settleSeconds });
-    // The lag is reported before copying too, so that it grows while ClickHouse does not respond, and while the claim
-    // of a worker that has died has not expired yet.
+    // Report the lag before copying too, so that it grows while ClickHouse does not respond, and while the claim of a
+    // worker that has died has not expired yet.
     const position = claim === undefined ? (await readCopiedUntil(sql)).events : claim.copiedUntil;
     if (position !== null) reportLag(position);
     if (claim === undefined) return false;
@@ -156,7 +160,7 @@ export function createFollower({
         logger.info('ClickHouse tables are ready; copying stored events');
       }
       const copiedUntil = await followRestore(claim);
-      // During a rebuild, removals wait, so that they apply to the new table.
+      // During a rebuild, removals wait, so that they are applied to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();
       return await copy({ ...claim, copiedUntil });
@@ -168,11 +172,11 @@ export function createFollower({
 
 interface Removals extends EventsToRemove {
   distinctIds: string[] | null;
-  /** True to keep the events, without data of the person. */
+  /** True to keep the events, but without data of the person. */
   keepsEvents: boolean;
 }
 
-/** Groups the removals of the same deletion. */
+/** Groups the removals that belong to the same deletion. */
 function alike(removals: readonly EventRemoval[]): Removals[] {
   const groups = new Map<string, Removals>();
   for (const removal of removals) {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-test('deletes old outcomes, but not recent or pending ones', async () => {
+test('deletes old report deliveries and export runs, but not recent or pending ones', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   const subscription = await storeSubscription(sql, environmentId);

@@ -70,7 +70,7 @@ test('keeps all events if there is no retention limit', async () => {
   expect(await agesIn('event', tenant.environmentId)).toHaveLength(2);
 });
 
-test("the installation's limit drops complete months, and events before 2015", async () => {
+test("drops complete months beyond the installation's limit, and events before 2015", async () => {
   for (const days of [1, 89, 125, 126, 800]) await storeEvent(tenant.environmentId, daysAgo(days));
   for (let n = 0; n < 5; n += 1) await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(90);
@@ -81,7 +81,7 @@ test("the installation's limit drops complete months, and events before 2015", a
   expect(await query("SELECT 1 FROM pg_class WHERE relname LIKE 'event_expired%' AND relkind = 'r'")).toEqual([]);
 });
 
-test("an environment's limit is exact to the day and does not affect other environments", async () => {
+test('a retention limit of an environment is exact to the day and does not affect other environments', async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -92,7 +92,7 @@ test("an environment's limit is exact to the day and does not affect other envir
   expect(await agesIn('event', other.environmentId)).toHaveLength(8);
 });
 
-test('an environment may keep events for less time than the installation, but not longer', async () => {
+test('an environment can keep events for less time than the installation, but not longer', async () => {
   await setRetention(tenant.environmentId, 1000);
   for (const days of [1, 29, 31]) await storeEvent(tenant.environmentId, daysAgo(days));
   await expireAll(30);
@@ -111,7 +111,7 @@ test('skips a month that is being written to, and delays writers only for a mome
   expect(await months()).not.toContain(name);
 });
 
-test('drops a month that a dead worker has detached', async () => {
+test('drops a month that a worker detached before it died', async () => {
   const name = await ensureMonth(daysAgo(800));
   await query(`ALTER TABLE event DETACH PARTITION "${name}"`);
   await query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);
@@ -125,7 +125,7 @@ test('keeps the identities of events for a month longer than the events', async 
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 31, 59, 61, 400]) await storeEvent(environmentId, daysAgo(days));
   }
-  // Enough rows for several pages.
+  // This is enough rows for several pages.
   await query(
     `INSERT INTO event_identity SELECT $1, gen_random_uuid(), now() - interval '100 days' FROM generate_series(1, 1000)`,
     [tenant.environmentId],
@@ -138,7 +138,7 @@ test('keeps the identities of events for a month longer than the events', async 
   expect(await agesIn('event_identity', other.environmentId)).toHaveLength(5);
 });
 
-test('deletes warnings after some days, or with the events of their environment', async () => {
+test('deletes warnings after a number of days, or together with the events of their environment', async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -155,7 +155,7 @@ test('deletes warnings after some days, or with the events of their environment'
   expect(await agesIn('ingestion_warning', other.environmentId)).toEqual([1, 31]);
 });
 
-test('deletes activity records after some days', async () => {
+test('deletes activity records after a number of days', async () => {
   for (const days of [1, 91, 92, 93]) {
     await query(
       `INSERT INTO activity_log (id, scope, item_id, activity, detail, created_at)

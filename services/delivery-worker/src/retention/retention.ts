@@ -20,7 +20,7 @@ import {
 } from './store.ts';
 
 export interface RetentionOptions {
-  /** Maximum age of events in days, or 0 for unlimited. Environments may set less. */
+  /** The maximum age of events in days, or 0 for unlimited. Environments can set a lower limit. */
   eventRetentionDays: number;
   keepWarningsDays: number;
   keepActivityDays: number;
@@ -30,7 +30,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const portion = 2000;
 
-/** All tasks that delete data because of its age. */
+/** Creates all tasks that delete data because of its age. */
 export function retentionTasks(
   deps: RetentionDeps,
   { eventRetentionDays: installationDays, keepWarningsDays, keepActivityDays }: RetentionOptions,
@@ -57,9 +57,8 @@ export interface RetentionDeps {
 /**
  * Drops the oldest month that no environment keeps, which is a thousand times cheaper than deleting its rows. Skips a
  * month in use, so that writers wait for at most 200 ms.
- *
- * @param installationDays maximum age of events in days, or 0 for unlimited.
- * @returns whether there may be more.
+ * @param installationDays maximum age of events in days, or 0 for unlimited
+ * @returns whether there may be more
  */
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
   const { sql } = deps.database;
@@ -71,8 +70,8 @@ export async function dropMonths(deps: RetentionDeps, installationDays: number):
 
 /**
  * Drops a month of events.
- * @param mayGo final check of the table while nothing can write to it. All access to events waits meanwhile.
- * @returns whether the month was dropped, or false if it is in use.
+ * @param mayGo checks the table a last time while nothing can write to it. All access to events waits for this.
+ * @returns whether the month was dropped, or false if it is in use
  */
 export async function dropMonth(
   { database, logger }: RetentionDeps,
@@ -94,25 +93,24 @@ export async function dropMonth(
   return true;
 }
 
-/** Thrown to roll back, which restores the month. */
+/** Thrown to roll back the transaction, which keeps the month. */
 class Stays extends Error {}
 
-/** SQLSTATEs of timeouts: waiting for a lock, and running while others wait. */
+/** SQLSTATEs of two timeouts: waiting too long for a lock, and running too long while others wait. */
 const tooLong = new Set<unknown>(['55P03', '57014']);
 
 function takesTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
-/** From here on, each month has its own partition, which `dropMonths` drops. */
+/** From this month on, each month has its own partition, which `dropMonths` drops. */
 const firstMonth = new Date('2015-01-01T00:00:00Z');
 
 /**
- * Deletes a portion of expired events that `dropMonths` does not drop: those of environments with shorter limits, exact
+ * Deletes a portion of expired events that `dropMonths` does not drop: those of environments with lower limits, exact
  * to the day, and those from before 2015.
- *
- * @param installationDays maximum age of events in days, or 0 for unlimited.
- * @returns whether there may be more.
+ * @param installationDays maximum age of events in days, or 0 for unlimited
+ * @returns whether there may be more
  */
 export async function expireEvents(sql: Sql, installationDays: number, limit = portion): Promise<boolean> {
   const commonEnd = await findCommonEnd(sql, installationDays);
@@ -123,18 +121,19 @@ export async function expireEvents(sql: Sql, installationDays: number, limit = p
   return false;
 }
 
-/** 8 MiB or some 150,000 identities, in one statement. */
+/** This number of pages is 8 MiB, or some 150,000 identities, which are processed in one statement. */
 const pagesAtOnce = 1000;
 
 /**
- * Additional days for which identities are kept. The consumer drops events that are already expired. When a limit is
- * increased, older records that are still in the log must find their identities for a while.
+ * The number of days for which identities are kept longer than their events. The consumer drops events that have
+ * already expired. But if a limit is increased, older records in the log are accepted again, and their identities must
+ * still exist for a while.
  */
 const graceDays = 30;
 
 /**
- * Scans the identities of events, some pages at a time, and deletes those of expired events. The position is only in
- * memory: a restart begins again, and two workers do not conflict.
+ * Creates a task that scans the identities of events, some pages at a time, and deletes those of expired events. Its
+ * position is only in memory. It starts again after a restart, and two workers do not conflict.
  */
 export function createIdentityExpiry(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;
@@ -158,12 +157,15 @@ async function isAnythingLimited(sql: Sql, installationDays: number): Promise<bo
 }
 
 const outcomesPortion = 1000;
-/** For records that wait in the log with a replaced key and without an environment: longer than a log keeps records. */
+/**
+ * The time for which replaced keys are kept. Records with such a key and without an environment ID may wait in the log,
+ * so this is longer than a log keeps records.
+ */
 const formerKeyDays = 90;
 
 /**
- * Deletes old outcomes of reports and runs, and replaced project keys, so that lists and tables stay small.
- * @returns whether there may be more.
+ * Deletes old reports and export runs, and keys that were replaced long ago, so that lists and tables stay small.
+ * @returns whether there may be more
  */
 export async function deleteOldRecords(sql: Sql, days: number): Promise<boolean> {
   const outcomes = await deleteOldOutcomes(sql, { days, limit: outcomesPortion });

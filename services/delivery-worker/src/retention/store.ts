@@ -3,14 +3,15 @@
 import type { Sql, Transaction } from '@millrace/db';
 
 /**
- * SQL expression: retention in days of environment `e`, the shortest of its own limit and these. Null for unlimited.
+ * Returns an SQL expression for the retention period of environment `e` in days: the lowest of its own limit and the
+ * given ones. Null for unlimited.
  */
 const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
 
 /**
- * Returns the time before which no environment keeps events. Null if an environment keeps them indefinitely, or without
- * environments.
- * @param installationDays 0 for unlimited.
+ * Returns the time before which no environment keeps events. Null if an environment keeps events without a limit, or if
+ * there are no environments.
+ * @param installationDays 0 for unlimited
  */
 export async function findCommonEnd(sql: Sql, installationDays: number): Promise<Date | null> {
   const rows = await sql.query<{ ends_at: Date | null }>(
@@ -22,7 +23,7 @@ export async function findCommonEnd(sql: Sql, installationDays: number): Promise
   return rows[0]?.ends_at ?? null;
 }
 
-/** Environments with their own limit, with the time before which they keep no events. */
+/** Returns the environments that have their own limit, each with the time before which it keeps no events. */
 export async function listOwnEnds(
   sql: Sql,
   installationDays: number,
@@ -35,8 +36,9 @@ export async function listOwnEnds(
 }
 
 /**
- * Deletes about `limit` of the oldest events of an environment before a time. By time and not by physical position, so
- * that the primary key can be used, month by month. @returns the number of deleted events.
+ * Deletes about `limit` of the oldest events of an environment before a time. Selects them by time instead of their
+ * physical position, so that the primary key can be used, month by month.
+ * @returns the number of deleted events
  */
 export async function deleteOldEvents(
   sql: Sql,
@@ -48,7 +50,7 @@ export async function deleteOldEvents(
       ORDER BY timestamp OFFSET $3 LIMIT 1`,
     [environment_id, ends_at, limit - 1],
   );
-  // The bounds are parameters, so that PostgreSQL skips the partitions of other months.
+  // The limits of the time range are parameters, so that PostgreSQL skips the partitions of other months.
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
                       AND timestamp <= $3::timestamptz RETURNING 1)
@@ -58,7 +60,10 @@ export async function deleteOldEvents(
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes some events from the only partition that is never dropped. @returns the number of deleted events. */
+/**
+ * Deletes some events from the only partition that is never dropped.
+ * @returns the number of deleted events
+ */
 export async function deleteAncientEvents(sql: Sql, limit: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event_before_2015
@@ -78,8 +83,8 @@ export async function countIdentityPages(sql: Sql): Promise<number> {
 }
 
 /**
- * Deletes identities of expired events on some pages, `graceDays` after the events. Scans the table, because an index
- * by time would make every insert more expensive.
+ * Deletes the identities of expired events on some pages, `graceDays` after the events. Scans the table, because an
+ * index by time would make every insert more expensive.
  */
 export async function deleteOldIdentities(
   sql: Sql,
@@ -95,8 +100,8 @@ export async function deleteOldIdentities(
 }
 
 /**
- * Deletes some warnings that are older than `days` or than the retention time of their environment. @returns the number
- * of deleted warnings.
+ * Deletes some warnings that are older than `days` or than the retention period of their environment.
+ * @returns the number of deleted warnings
  */
 export async function deleteOldWarnings(
   sql: Sql,
@@ -119,7 +124,10 @@ export async function deleteOldWarnings(
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes some activity records that are older than `days`. @returns the number of deleted records. */
+/**
+ * Deletes some activity records that are older than `days`.
+ * @returns the number of deleted records
+ */
 export async function deleteOldActivity(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM activity_log WHERE id IN (
@@ -131,7 +139,7 @@ export async function deleteOldActivity(sql: Sql, { days, limit }: { days: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Monthly partitions that end at or before a time, the oldest first: `event_2024_01`. */
+/** Returns the monthly partitions that end at or before a time, oldest first, for example `event_2024_01`. */
 export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -147,15 +155,15 @@ export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[
 const partitionLock = 620_150_101;
 
 /**
- * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. This only changes the catalog, but blocks all
- * access to events for that moment. It waits for at most 90 ms for each of two locks, on all events and on the month,
- * while later transactions wait behind it.
+ * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. This only changes the catalog, but blocks
+ * all access to events for that moment. It waits for at most 90 ms for each of two locks, on all events and on the
+ * month, while later transactions wait behind it.
  *
- * Does not use CONCURRENTLY: that would wait for readers without blocking others, but if interrupted, it leaves a
- * half-detached partition that cannot be written to and must be repaired.
+ * Does not use CONCURRENTLY. With it, PostgreSQL would wait for readers without blocking others. But if it is
+ * interrupted, it leaves a partition that is half detached, cannot be written to, and must be repaired.
  *
- * @returns the new name.
- * @throws PostgreSQL's `lock_not_available` when another transaction reads or writes for longer.
+ * @returns the new name
+ * @throws PostgreSQL's `lock_not_available` if another transaction reads or writes for longer
  */
 export async function detachPartition(tx: Transaction, name: string): Promise<string> {
   await tx.query("SET LOCAL lock_timeout = '90ms'");
@@ -166,7 +174,7 @@ export async function detachPartition(tx: Transaction, name: string): Promise<st
   return expired;
 }
 
-/** Drops detached months, including those of a worker that died before dropping them. */
+/** Drops detached months, including those of a worker that died before it dropped them. */
 export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   const rows = await sql.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
@@ -174,7 +182,10 @@ export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   for (const { name } of rows) await sql.query(`DROP TABLE IF EXISTS "${name}"`);
 }
 
-/** Deletes some old reports and runs. @returns the number of deleted rows. */
+/**
+ * Deletes some old reports and runs.
+ * @returns the number of deleted rows
+ */
 export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const deliveries = await sql.query(
     `DELETE FROM subscription_delivery WHERE id IN (
@@ -203,7 +214,10 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
   return deliveries.length + reports.length + runs.length;
 }
 
-/** Deletes some project keys that were replaced long ago. @returns the number of deleted keys. */
+/**
+ * Deletes some project keys that were replaced long ago.
+ * @returns the number of deleted keys
+ */
 export async function deleteFormerKeys(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
   const keys = await sql.query(
     `DELETE FROM former_project_key WHERE token IN (

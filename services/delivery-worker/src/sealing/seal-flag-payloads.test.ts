@@ -47,7 +47,7 @@ const payloadOf = async (id: number) => (await stored(id)).filters.payloads?.tru
 const seal = (keys: string | undefined, signal = running) =>
   sealFlagPayloads({ database, logger, secretBox: createSecretBox(keys) }, signal);
 
-test('encrypts plain payloads and those of an older key with the newest key, and changes nothing else', async () => {
+test('encrypts unencrypted payloads and those of an older key with the newest key, and changes nothing else', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];
   const young = createSecretBox(youngKey);
   const [plain, old, none] = [
@@ -70,7 +70,7 @@ test('encrypts plain payloads and those of an older key with the newest key, and
   expect(await stored(old)).toEqual(after);
 });
 
-test('processes more flags than one portion, after some that cannot be decrypted', async () => {
+test('processes more flags than fit into one portion, even after some that cannot be decrypted', async () => {
   const [oldKey, youngKey] = [newKey(), newKey()];
   const damaged: number[] = [];
   for (let count = 0; count < 120; count += 1) damaged.push(await flag({ true: sealedBy(oldKey, 0) }));
@@ -81,7 +81,7 @@ test('processes more flags than one portion, after some that cannot be decrypted
   expect(await stored(damaged[0] ?? 0)).toEqual(first);
 });
 
-test('changes nothing without a key, when no available key fits, or when the worker stops', async () => {
+test('changes no payloads without a key, without a key that decrypts them, or when the worker stops', async () => {
   const other = newKey();
   const [plain, foreign] = [await flag({ true: payload }), await flag({ true: sealedBy(other) })];
   const before = await payloadOf(foreign);

@@ -43,7 +43,7 @@ test('encrypts secrets stored without a key, and those of an older key again', a
   expect(await secretsOf(old)).toEqual(before);
 });
 
-test('changes nothing without a key, or when no available key fits', async () => {
+test('changes no secrets without a key, or without a key that decrypts them', async () => {
   const { sql } = fixture.database;
   const [plain, foreign, damaged] = [randomUUID(), randomUUID(), randomUUID()];
   const [key, other] = [newKey(), newKey()];
@@ -61,7 +61,7 @@ test('changes nothing without a key, or when no available key fits', async () =>
   for (const id of [foreign, damaged]) expect(await secretsOf(id)).toEqual(stored[id]);
 });
 
-test('a run whose secrets cannot be decrypted reports it and is retried', async () => {
+test('an export run whose secrets cannot be decrypted reports this and is retried', async () => {
   const { sql } = fixture.database;
   const id = randomUUID();
   await storeExport(sql, environmentId, {
@@ -80,7 +80,7 @@ test('a run whose secrets cannot be decrypted reports it and is retried', async 
   ]);
 });
 
-test('signin-022: encrypts secrets of authenticator apps with the newest key, except those of unavailable keys', async () => {
+test('signin-022: encrypts the secrets of authenticator apps with the newest key, except those that cannot be decrypted', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const box = createSecretBox(`${youngKey},${oldKey}`);
@@ -103,7 +103,7 @@ test('signin-022: encrypts secrets of authenticator apps with the newest key, ex
   expect(await stored(foreign)).toBe(before);
 });
 
-test('sso-157: encrypts client secrets of OpenID providers with the newest key, except those of unavailable keys', async () => {
+test('sso-157: encrypts the client secrets of OpenID providers with the newest key, except those that cannot be decrypted', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const { organizationId } = await createTestTenant(fixture.database);

@@ -20,10 +20,9 @@ import {
 const portion = 100;
 
 /**
- * Encrypts the secrets of exports that are plain or encrypted with an older key. To rotate the key, operators put a new
- * key before the old one, and can remove the old one when this is done.
- *
- * @returns whether there may be more.
+ * Encrypts the secrets of exports that are unencrypted or encrypted with an older key. To rotate the key, operators put
+ * a new key before the old one. They can remove the old one when this is done.
+ * @returns whether there may be more
  */
 export function sealSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -35,8 +34,8 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * Like `sealSecrets`, for the secrets of authenticator apps, which the management API stores.
- * @returns whether there may be more.
+ * Like `sealSecrets`, but for the secrets of authenticator apps, which the management API stores.
+ * @returns whether there may be more
  */
 export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -52,8 +51,8 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * Like `sealSecrets`, for the client secrets of organizations' OpenID providers.
- * @returns whether there may be more.
+ * Like `sealSecrets`, but for the client secrets of organizations' OpenID providers.
+ * @returns whether there may be more
  */
 export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -79,7 +78,7 @@ async function sealPortion<Row extends { id: string | number }>(
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
     /**
      * Encrypts the secret of a row.
-     * @throws SecretBoxError if no available key fits. The secret then stays unchanged.
+     * @throws SecretBoxError if no available key can decrypt it. The secret is not changed in this case.
      */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },
@@ -110,18 +109,17 @@ interface SealingDeps {
 }
 
 /**
- * Encrypts payloads of feature flags that are plain or encrypted with an older key. Each flag is a separate
- * transaction.
- *
- * @param signal aborted when the worker stops. The rest is left for the next time.
- * @returns false, because there is nothing more to do immediately.
+ * Encrypts payloads of feature flags that are unencrypted or encrypted with an older key. Each flag is processed in its
+ * own transaction.
+ * @param signal aborted when the worker stops. The rest is processed the next time.
+ * @returns false, because there is nothing more to do immediately
  */
 export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;
-  // Iterates by ID. Repeating until none is found would never end, because payloads without an available key are found
-  // each time.
+  // Iterate by ID. Repeating this until no flag is found would never end, because payloads that no key can decrypt are
+  // found every time.
   for (let after = 0; !signal.aborted; ) {
     const flags = await findFlagsToSeal(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));

@@ -7,15 +7,15 @@ import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 
-/** Each report occupies a connection. */
+/** The number of reports that are computed at the same time. Each one occupies a connection. */
 export const reportsAtOnce = 2;
-/** Time limit of a single query. */
+/** The time limit of a single query, in milliseconds. */
 export const maxQueryMs = 30_000;
-/** Time limit of all queries of a report. Insights without a result by then contain an error. */
+/** The time limit of all queries of a report. Insights that have no result by then show an error. */
 const longestReportMs = 90_000;
-/** Longer than any attempt takes. */
+/** This is longer than any attempt takes. */
 const leaseSeconds = 120;
-/** Gives up if the worker stopped during every attempt, because the report may be the cause. */
+/** The report is given up if the worker stopped during this number of attempts, because the report may be the cause. */
 const maxAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
 
@@ -24,13 +24,14 @@ export interface CreateReportsDeps {
   events: EventStore;
   parser: SqlParser;
   logger: Logger;
-  /** Aborted when the worker stops. Another worker then repeats unfinished queries. */
+  /** Aborted when the worker stops. Another worker then repeats the queries that have not finished. */
   stopping: AbortSignal;
 }
 
 /**
- * Starts computing due reports without numbers, once for all targets of a date. If the database is down, nothing is
- * stored, and the next attempt follows when the claim expires. @returns whether there may be more.
+ * Starts computing reports that are due and have no numbers yet, once for all targets of a date. If the database is
+ * down, nothing is stored, and the next attempt follows when the claim expires.
+ * @returns whether there may be more
  */
 export async function createDueReports(deps: CreateReportsDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {

@@ -21,19 +21,22 @@ import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
 
-/** Longer than any attempt takes, including drawing and the response of the mail server or webhook. */
+/** This is longer than any attempt takes, including drawing and the response of the mail server or webhook. */
 const leaseSeconds = 120;
-/** Delays before the second and further attempts. After the last attempt, the delivery fails. */
+/** The delays before the second and further attempts. The delivery fails after the last one. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** Limit per organization, or 0 for unlimited. */
+  /** The number of emails per organization and hour, or 0 for unlimited. */
   mailsPerHour: number;
   counter: ReturnType<typeof createDeliveryMetrics>;
 }
 
-/** Starts sending due reports, next to those in progress. @returns whether there may be more. */
+/**
+ * Starts sending reports that are due, in addition to those in progress.
+ * @returns whether there may be more
+ */
 export async function deliverDueReports(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
     await slots.released();
@@ -63,7 +66,10 @@ async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Prom
   await record(deps.database.sql, delivery, outcome);
 }
 
-/** Fails a delivery if the worker stopped during every attempt, because the delivery may be the cause. */
+/**
+ * Attempts a delivery. Fails it if the worker stopped during every earlier attempt, because the delivery may be the
+ * cause.
+ */
 async function attempt(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<DeliveryOutcome> {
   if (delivery.attempts <= retryDelaysSeconds.length + 1) return deliver(delivery, deps);
   return {
@@ -89,10 +95,9 @@ export function createDeliveryMetrics(metrics: Metrics) {
 }
 
 /**
- * Returns those of the claimed deliveries that may be sent this hour. Postpones an organization's emails beyond its
- * limit to the next hour, with a reason that its members can see.
- *
- * @param mailsPerHour limit per organization, or 0 for unlimited.
+ * Returns which of the claimed deliveries can be sent this hour. Postpones an organization's emails beyond its limit to
+ * the next hour, with a reason that its members can see.
+ * @param mailsPerHour limit per organization, or 0 for unlimited
  */
 async function withinMailLimit(
   tx: Transaction,
@@ -106,7 +111,7 @@ async function withinMailLimit(
     ),
   );
   const beyond = new Set<string>();
-  // In a fixed order, so that two workers cannot deadlock.
+  // Organizations are locked in a fixed order, so that two workers cannot deadlock.
   for (const organizationId of [...mailsOf.keys()].sort()) {
     const mails = mailsOf.get(organizationId) ?? [];
     const granted = await reserveMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
@@ -130,25 +135,26 @@ function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDeliv
 }
 
 interface DeliverDeps {
-  /** Null if the installation has no mail server. */
+  /** The mail server, or null if the installation has none. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** True if webhooks may address private networks. */
+  /** True if webhooks can be in private networks. */
   mayBePrivate: boolean;
   postTimeoutMs: number;
   logger: Logger;
 }
 
 /**
- * Outcome of an attempt. After a permanent failure, retrying is useless. The message is for the subscription's owner.
+ * The outcome of an attempt. After a permanent failure, another attempt would fail too. The message is for the
+ * subscription's owner.
  */
 type DeliveryOutcome =
   | { result: 'delivered' }
   | { result: 'cancelled' }
   | { result: 'failed'; isPermanent: boolean; error: string };
 
-/** Sends one delivery once. */
+/** Attempts to send one delivery. */
 async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
   if (delivery.deleted && delivery.occasion !== 'ended') return { result: 'cancelled' };
   const message = messageOf(delivery, deps);
@@ -188,8 +194,8 @@ async function sendMail(to: string, message: ReportMessage, { mailer, logger }: 
 }
 
 /**
- * Sends to an incoming webhook of Slack: the target itself, or that of the project, for which the target may specify a
- * channel.
+ * Sends a report to an incoming webhook of Slack. This is the target itself, or the webhook of the project, for which
+ * the target can be a channel.
  */
 async function sendToSlack(
   delivery: ClaimedDelivery,

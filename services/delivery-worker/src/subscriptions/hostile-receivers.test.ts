@@ -16,7 +16,7 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from '.
 import { scheduleDueReports } from './schedule.ts';
 
 /**
- * Expected errors of a delivery by the outcome in the table of misbehaving servers, for clients that read only the
+ * The expected errors of a delivery, by the outcome in the table of misbehaving servers for clients that read only the
  * status.
  */
 const errors: Record<string, RegExp | null> = {
@@ -43,7 +43,10 @@ let counter: DeliverDueDeps['counter'];
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Delivery>(), new Map<string, Delivery>()];
 
-/** Delivers to one webhook per misbehavior, all at the same time. Repeats this after the servers have recovered. */
+/**
+ * Delivers to one webhook for each kind of misbehavior, all at the same time. Repeats this after the servers have
+ * recovered.
+ */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   counter = createDeliveryMetrics(fixture.metrics);
@@ -93,7 +96,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-describe('when the server of a webhook sends', () => {
+describe('when a webhook server sends', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const expected = errors[outcome];
     const server = servers.get(id);

@@ -6,7 +6,7 @@ import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
 import { scheduleDueReports } from './schedule.ts';
 
-// Content of the reports of insights and dashboards, with the numbers of the conformance cases.
+// Tests the content of reports of insights and dashboards, with the numbers of the conformance cases.
 
 const due = '2026-11-09T09:00:00Z';
 const now = new Date('2026-11-10T12:00:00Z');
@@ -28,8 +28,8 @@ beforeAll(async () => {
   await fixture.database.sql.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')`,
   );
-  // Three orders a day in the week before the due date, six days with one order each in the week before that, and one
-  // on the day after.
+  // Three orders a day in the week before the due date, one order each on six days of the week before that, and one
+  // order on the day after.
   const november = [2, 3, 4, 5, 6, 7, 8].flatMap((day) => [7, 8, 9].map((hour) => `2026-11-0${day}T0${hour}:00:00Z`));
   const october = [26, 27, 28, 29, 30, 31].map((day) => `2026-10-${day}T08:00:00Z`);
   await fixture.database.sql.query(
@@ -97,7 +97,7 @@ const mail = () => {
 };
 const post = () => fixture.receiver.posts[0]?.body;
 
-test('an email contains the number of its range, the change, the picture and a link', async () => {
+test('an email contains the number of the date range, the change, the picture and a link', async () => {
   const id = await insight('Orders', trends(), { description: 'What is bought.' });
   await subscribe({ insight: id });
   await send();
@@ -253,14 +253,14 @@ test('insight-292: an insight that fails shows its error, and the others are com
   expect(html).toContain('No results: This insight has no query.');
 });
 
-test('insight-293: the numbers are as of the due time, even if the report is sent later', async () => {
+test('insight-293: the numbers in a report are as of the due time, even if it is sent later', async () => {
   await subscribe({
     insight: await insight('Today', trends({ dateRange: { date_from: '-1d' } })),
     target_type: 'webhook',
     target_value: `${fixture.receiver.url}/`,
   });
   await send();
-  // The order of the day after is not included.
+  // The order on the day after the due date is not included.
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 
@@ -284,7 +284,7 @@ test('insight-294: the first report names the user who subscribed the recipient,
   expect(mail().body).toContain('The next report will be sent on Monday, 16 November 2026.');
 });
 
-it('shows names and titles as one line without links', async () => {
+it('shows names and titles in emails on one line and not as links', async () => {
   const name = 'Orders\nYour account is locked: https://evil.example';
   await subscribe({ insight: await insight(name) });
   await send();
@@ -296,7 +296,7 @@ it('shows names and titles as one line without links', async () => {
   expect(body + html).not.toContain('https://evil.example');
 });
 
-test('insight-295: after a worker crashes, another computes the report, and each recipient gets one email with the same numbers', async () => {
+test('insight-295: after a worker crashes, another one computes the report, and each recipient gets one email with the same numbers', async () => {
   await subscribe({ insight: await insight('Orders'), target_value: 'ada@example.com,grace@example.com' });
   await scheduleDueReports(fixture.database, now);
   const { sql } = fixture.database;
@@ -319,7 +319,7 @@ test('insight-295: after a worker crashes, another computes the report, and each
   expect(await sql.query('SELECT attempts FROM subscription_report')).toEqual([{ attempts: 2 }]);
 });
 
-test('a report during which the worker stopped every time is sent without numbers, with an explanation', async () => {
+test('sends a report without numbers, with an explanation, if the worker stopped each time it was computed', async () => {
   await subscribe({ insight: await insight('Orders') });
   await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query(
@@ -331,7 +331,7 @@ test('a report during which the worker stopped every time is sent without number
   expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 
-test("insight-296: dashboard filters apply to its insights, and a tile's own filters replace them", async () => {
+test('insight-296: the filters of a dashboard apply to its insights, except to a tile with its own filters', async () => {
   const id = await dashboard('Shop', { date_from: '-14d', date_to: '-1d' });
   await tile(id, await insight('Under the dashboard'), 0);
   await tile(id, await insight('Under its own'), 1, {
@@ -343,14 +343,14 @@ test("insight-296: dashboard filters apply to its insights, and a tile's own fil
   expect(mail().body).toMatch(/Under its own\n8 November 2026, .*\norder: 3/);
 });
 
-test('insight-297: the report of a dashboard without insights says so', async () => {
+test('insight-297: the report of a dashboard without insights says that there are none', async () => {
   await subscribe({ dashboard: await dashboard('Nothing on it') });
   await send();
   expect(mail().body).toContain('This dashboard does not contain any insights.');
   expect(mail().attachments).toEqual([]);
 });
 
-test('insight-299: a webhook gets the numbers, the rows and the URL of the picture', async () => {
+test('insight-299: a webhook report contains the numbers, the rows and the URL of the picture', async () => {
   const id = await insight('Orders');
   await subscribe({ insight: id, target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await send();
@@ -376,7 +376,7 @@ test('insight-299: a webhook gets the numbers, the rows and the URL of the pictu
   expect(post().insights[0]).not.toHaveProperty('chart');
 });
 
-test('Slack gets blocks with the numbers, a picture it can load, and a text for clients without blocks', async () => {
+test('a Slack message contains blocks with the numbers, a picture that Slack can load, and a text for clients without blocks', async () => {
   await subscribe({
     insight: await insight('Orders <!channel>'),
     target_type: 'slack',
@@ -398,7 +398,7 @@ test('Slack gets blocks with the numbers, a picture it can load, and a text for 
   expect(blocks[2].image_url).toMatch(/\/api\/report_pictures\//);
 });
 
-test('a report shows the selected insights of its dashboard, in the order of the dashboard', async () => {
+test('a report shows the selected insights of its dashboard, in dashboard order', async () => {
   const about = await dashboard('Shop');
   const [first, second, third] = [await insight('First'), await insight('Second'), await insight('Third')];
   for (const [y, id] of [first, second, third].entries()) await tile(about, id, y);

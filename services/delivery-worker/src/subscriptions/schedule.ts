@@ -15,11 +15,10 @@ import {
 const portion = 100;
 
 /**
- * Creates deliveries for due subscriptions and advances their dates, in one transaction. A date therefore leads to
- * exactly one delivery per target, even after crashes. After a long downtime, only one report is sent, not all that
- * were missed. If the subject was deleted, a last delivery says so.
- *
- * @returns whether there may be more.
+ * Creates deliveries for subscriptions that are due and advances their dates, in one transaction. Each date therefore
+ * results in exactly one delivery per target, even after crashes. After a long downtime, only one report is sent
+ * instead of every one that was missed. If the insight or dashboard was deleted, a last delivery says so.
+ * @returns whether there may be more
  */
 export async function scheduleDueReports(database: Database, now: Date): Promise<boolean> {
   return database.transaction(async (tx) => {
@@ -48,7 +47,7 @@ export async function scheduleDueReports(database: Database, now: Date): Promise
   });
 }
 
-/** Deletes subscriptions, and records it in the activity log for their owners. */
+/** Deletes subscriptions, and records this in the activity log for their owners. */
 async function end(tx: Transaction, ended: DueSubscription[]): Promise<void> {
   if (ended.length === 0) return;
   await endSubscriptions(

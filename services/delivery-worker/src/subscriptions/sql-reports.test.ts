@@ -1,4 +1,4 @@
-// Reports on SQL insights: rows, charts and numbers, with the filters and variables of a dashboard.
+// Tests reports on SQL insights: rows, charts and numbers, with the filters and variables of a dashboard.
 
 import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
 import { runOneRound } from '../testing/one-round.ts';
@@ -40,7 +40,7 @@ async function send(): Promise<void> {
   );
 }
 
-test('an email shows the chart, the number and the rows of SQL insights under the filters of the dashboard', async () => {
+test("an email shows the chart, the number and the rows of SQL insights with the dashboard's filters applied", async () => {
   const { sql } = fixture.database;
   const { environmentId } = tenant;
   const [board] = await sql.query<{ id: number }>(

@@ -32,7 +32,7 @@ export interface DueSubscription
   is_ended: boolean;
 }
 
-/** Locks some due subscriptions, and skips those locked by another worker. */
+/** Locks some subscriptions that are due. Skips those that another worker has locked. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -67,7 +67,7 @@ export async function endSubscriptions(tx: Transaction, ids: number[]): Promise<
   await tx.query('UPDATE subscription SET deleted = true, updated_at = now() WHERE id = ANY ($1::int[])', [ids]);
 }
 
-/** Inserts a delivery per target. Existing ones stay unchanged. */
+/** Inserts one delivery per target. Existing deliveries stay unchanged. */
 export async function insertDueDeliveries(
   tx: Transaction,
   deliveries: { subscriptionId: number; occasion: 'scheduled' | 'ended'; dueAt: Date; target: string }[],
@@ -88,7 +88,7 @@ export async function insertDueDeliveries(
   );
 }
 
-/** A report to compute. */
+/** A report that a worker has claimed to compute it. */
 export interface ClaimedReport
   extends Columns<'subscription_report', 'id' | 'subscription_id' | 'due_at' | 'attempts'>,
     Columns<'subscription', 'environment_id' | 'insight' | 'dashboard' | 'dashboard_export_insights'> {
@@ -96,8 +96,8 @@ export interface ClaimedReport
 }
 
 /**
- * Claims due reports without numbers, the oldest of each organization in turn. A claim lasts `leaseSeconds`. After
- * that, another worker may claim the report.
+ * Claims reports that are due and have no numbers yet. Organizations take turns, and older reports come first. A claim
+ * lasts `leaseSeconds`. After that, another worker can claim the report.
  */
 export async function claimReports(
   sql: Sql,
@@ -139,8 +139,8 @@ export async function claimReports(
 }
 
 /**
- * Stores the content of a report, unless another worker has already done so. The content is JSON null if the subject of
- * the report does not exist.
+ * Stores the content of a report, unless another worker has already done so. The content is JSON null if the insight or
+ * dashboard of the report does not exist.
  */
 export async function saveReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
   await sql.query('UPDATE subscription_report SET content = $2::jsonb WHERE id = $1 AND content IS NULL', [
@@ -149,7 +149,7 @@ export async function saveReport(sql: Sql, { id }: ClaimedReport, content: Repor
   ]);
 }
 
-/** A claimed delivery with the content of its report. */
+/** A claimed delivery, with the content of its report. */
 export interface ClaimedDelivery
   extends Columns<
       'subscription_delivery',
@@ -177,19 +177,19 @@ export interface ClaimedDelivery
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  /** Name of the insight or dashboard, even if it was deleted. */
+  /** The name of the insight or dashboard, even if it was deleted. */
   subject_name: string | null;
   insight_short_id: string | null;
-  /** First name of the creator of the subscription. */
+  /** The first name of the user who created the subscription. */
   created_by: string | null;
-  /** Null for the last delivery, which only announces that the subscription has ended. */
+  /** The report to send. Null for the last delivery, which only says that the subscription has ended. */
   report_id: string | null;
   content: ReportContent | null;
 }
 
 /**
- * Claims some due deliveries whose report has numbers, the oldest of each organization in turn, within its remaining
- * slots. A claim lasts `leaseSeconds`. After that, another worker may claim the delivery.
+ * Claims some deliveries that are due and whose report has numbers. Organizations take turns within their free slots,
+ * and older deliveries come first. A claim lasts `leaseSeconds`. After that, another worker can claim the delivery.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -242,8 +242,8 @@ export async function claimDeliveries(
 }
 
 /**
- * Postpones all due emails of an organization, including claimed ones, without counting an attempt.
- * @param reason shown to the owner of the subscription.
+ * Postpones all due emails of an organization, including claimed ones, without counting this as an attempt.
+ * @param reason shown to the owner of the subscription
  */
 export async function postponeMails(
   tx: Transaction,
@@ -262,7 +262,7 @@ export async function postponeMails(
   );
 }
 
-/** Stores the final outcome of a delivery, unless the claim was lost meanwhile. */
+/** Stores the final outcome of a delivery, unless the claim was lost in the meantime. */
 export async function finishDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },
@@ -275,7 +275,7 @@ export async function finishDelivery(
   );
 }
 
-/** Releases a claim for another attempt later. */
+/** Releases a claim, so that another attempt is made later. */
 export async function postponeDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },

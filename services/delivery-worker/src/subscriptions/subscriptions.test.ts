@@ -30,7 +30,10 @@ afterEach(async () => {
   fixture.receiver.posts.length = 0;
 });
 
-/** Stores an insight or a dashboard. @returns its ID. */
+/**
+ * Stores an insight or a dashboard.
+ * @returns its ID
+ */
 async function subject(
   kind: 'insight' | 'dashboard',
   fields: { name?: string; deleted?: boolean } = {},
@@ -63,7 +66,7 @@ const deliverDue = async (given: DeliverDueDeps) => {
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
-test('a due date sends one report to each address, with title, link and summary, and advances', async () => {
+test('sends one report to each address at the due date, with title, link and summary, and advances the date', async () => {
   const insight = await subject('insight');
   const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight });
   await scheduleDueReports(fixture.database, now);
@@ -108,7 +111,7 @@ test.each([
   },
 );
 
-test('a report has the name of its insight, and continues while the insight exists', async () => {
+test('a report has the name of its insight, and is sent only while the insight exists', async () => {
   const insight = await subject('insight', { name: 'Sign-ups' });
   const dashboard = await subject('dashboard', { name: 'Gone', deleted: true });
   const id = await store({ insight, dashboard });
@@ -137,7 +140,7 @@ test('concurrent workers create one report per date', async () => {
   );
 });
 
-test('after downtime, sends one report instead of every missed one, and stops after the end date', async () => {
+test('after downtime, sends one report instead of every missed one, and sends none after the end date', async () => {
   const id = await store({
     frequency: 'daily',
     next_delivery_date: '2026-11-03T09:00:00Z',
@@ -148,7 +151,7 @@ test('after downtime, sends one report instead of every missed one, and stops af
   expect((await deliveries()).length).toBe(1);
 });
 
-test('delivery dates advance in the project time zone', async () => {
+test("delivery dates keep their local time in the project's time zone", async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1`, [tenant.environmentId]);
   const id = await store({
@@ -161,7 +164,7 @@ test('delivery dates advance in the project time zone', async () => {
   await sql.query(`UPDATE environment SET timezone = 'UTC' WHERE id = $1`, [tenant.environmentId]);
 });
 
-test('a webhook gets a document with an ID that is the same at every attempt', async () => {
+test('a webhook receives a document with the same ID at every attempt', async () => {
   const dashboard = await subject('dashboard');
   const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard });
   await scheduleDueReports(fixture.database, now);
@@ -192,7 +195,7 @@ test('a webhook gets a document with an ID that is the same at every attempt', a
   });
 });
 
-test.each([404, 301])('gives up a webhook immediately after the permanent status %i', async (status) => {
+test.each([404, 301])('gives up a webhook immediately after it responds with %i', async (status) => {
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await scheduleDueReports(fixture.database, now);
   fixture.receiver.answerWith(status);
@@ -242,7 +245,7 @@ test.each([
   ]);
 });
 
-test('gives up an unknown mailbox, but not after an outage of the mail server', async () => {
+test('gives up on an unknown mailbox, but retries after an outage of the mail server', async () => {
   fixture.mailServer.refuse('gone@example.com');
   await store({ target_value: 'gone@example.com' });
   await scheduleDueReports(fixture.database, now);
@@ -256,7 +259,7 @@ test('gives up an unknown mailbox, but not after an outage of the mail server', 
   expect((await deliveries())[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('SMTP_URL') });
 });
 
-test('a subscription that was deleted meanwhile sends nothing more', async () => {
+test('a subscription that is deleted while it is due sends nothing more', async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query('UPDATE subscription SET deleted = true');
@@ -265,7 +268,7 @@ test('a subscription that was deleted meanwhile sends nothing more', async () =>
   expect(fixture.mailServer.mails).toEqual([]);
 });
 
-test('a Slack target that is a URL gets the text, but a channel needs the webhook of the project', async () => {
+test("sends the text to a Slack target that is a URL, but a channel requires the project's webhook", async () => {
   await store({ target_type: 'slack', target_value: `${fixture.receiver.url}/services/T1`, title: 'Sign-ups' });
   await store({ target_type: 'slack', target_value: 'C1|#general' });
   await scheduleDueReports(fixture.database, now);
@@ -318,7 +321,7 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
   expect(fixture.mailServer.mails.length).toBe(6);
 });
 
-test('the limit does not apply to other targets or to other organizations', async () => {
+test('the hourly email limit does not apply to other targets or to other organizations', async () => {
   await waitOutHourEnd(fixture.database.sql);
   const other = await createTestTenant(fixture.database);
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
@@ -342,10 +345,10 @@ test('organizations take turns with their reports, each within its slots', async
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });
 
-test('the claim of a dead worker is free again when its lease expires', async () => {
+test('another worker can claim a report when the lease of a dead worker expires', async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
-  // The state that a worker leaves when it is killed after claiming.
+  // This is the state after a worker was killed when it had claimed the delivery.
   await fixture.database.sql.query(
     `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,
   );

@@ -1,7 +1,10 @@
 import { createLogger } from '@millrace/runtime';
 import { createFairSlots, type FairSlots } from '../poll.ts';
 
-/** Lets a task start its due work once, in separate slots, and waits for its end. @returns the task's result. */
+/**
+ * Makes a task start its due work once, in separate slots, and waits until it has ended.
+ * @returns the task's result
+ */
 export async function runOneRound(
   begin: (slots: FairSlots) => Promise<boolean>,
   { max = 20, maxEach = 20 } = {},

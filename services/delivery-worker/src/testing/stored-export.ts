@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** Stores a batch export like the management API does. @returns the ID. */
+/**
+ * Stores a batch export like the management API does.
+ * @returns the ID
+ */
 export async function storeExport(
   sql: Sql,
   environmentId: number,

@@ -1,6 +1,9 @@
 import type { Sql } from '@millrace/db';
 
-/** Stores a subscription like the management API does, by default weekly and due. @returns the ID. */
+/**
+ * Stores a subscription like the management API does. By default, it is weekly and due.
+ * @returns the ID
+ */
 export async function storeSubscription(
   sql: Sql,
   environmentId: number,

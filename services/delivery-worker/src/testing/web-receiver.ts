@@ -11,7 +11,7 @@ export interface ReceivedPost {
 export interface WebReceiver {
   url: string;
   posts: ReceivedPost[];
-  /** Sets the statuses of the next responses, and 200 for those afterwards. */
+  /** Sets the statuses of the next responses. Later responses have the status 200. */
   answerWith(...statuses: number[]): void;
   stop(): Promise<void>;
 }

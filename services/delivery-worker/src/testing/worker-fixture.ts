@@ -20,22 +20,25 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
-  /** Reads events from PostgreSQL. */
+  /** Events are read from PostgreSQL. */
   isCopied: false;
   parser: SqlParser;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
-  /** Uses the key `secretsKey`. */
+  /** A box with the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
-  /** The time before which exports read events, as in the worker but without the minimum wait (`atOnce`). */
+  /**
+   * The time before which exports read events. It is computed like in the worker, but without the minimum time to wait
+   * (`atOnce`).
+   */
   settledUntil: SettledUntil;
   atOnce: SettledUntil;
   stop(): Promise<void>;
 }
 
-/** Starts a database, a mail server and a web server for a test file, all real. */
+/** Starts a database, a mail server and a web server for a test file. All of them are real. */
 export async function startWorkerFixture(): Promise<WorkerFixture> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');

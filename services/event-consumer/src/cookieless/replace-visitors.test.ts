@@ -30,7 +30,7 @@ async function newProject(settings = 'cookieless_server_hash_mode = 1'): Promise
 
 const address = '203.0.113.77';
 const browser = 'Mozilla/5.0 (made up)';
-/** Yesterday at noon. In every time zone, this day is today or a recent day. */
+/** Yesterday at noon. In every time zone, this is today or a recent day. */
 const noon = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T12:00:00.000Z`;
 
 function visit(
@@ -68,7 +68,7 @@ async function idsOf(...events: CapturedEvent[]): Promise<unknown[]> {
   return events.map(({ uuid }) => rows.find((row) => row.uuid === uuid)?.distinct_id);
 }
 
-test('a visitor has the same ID on all hosts of a site, and another visitor has a different one', async () => {
+test('a cookieless visitor has the same ID on all hosts of a site, and another visitor has a different ID', async () => {
   const other = await newProject();
   const [id, ...ids] = await idsOf(
     visit(),
@@ -84,7 +84,7 @@ test('a visitor has the same ID on all hosts of a site, and another visitor has 
   expect(new Set([id, ...ids.slice(1)]).size).toBe(6);
 });
 
-test('another consumer computes the same ID, until the salt is deleted', async () => {
+test('another consumer computes the same ID for a visitor, until the salt is deleted', async () => {
   const [first, again] = [await idsOf(visit()), await idsOf(visit())];
   expect(again).toEqual(first);
   await sql('DELETE FROM cookieless_salt');
@@ -104,7 +104,7 @@ test('consumers that need a salt at the same time get the same one, and expired 
   expect(await sql("SELECT day FROM cookieless_salt WHERE day = '2020-01-01'")).toEqual([]);
 });
 
-test('reads a salt again after the database was restored and another consumer created one', async () => {
+test('reads a salt again if the database was restored and another consumer has created a different one', async () => {
   const day = { name: '2026-01-02', wallStartMs: Date.now(), startMs: Date.now() };
   const salts = createCookielessSalts(fixture.database.sql);
   await salts.find(day);
@@ -192,14 +192,14 @@ test.each<[string, () => CapturedEvent, string]>([
     () => visit({}, { timestamp: new Date(Date.now() - 6 * 86_400_000).toISOString() }),
     'cookieless_timestamp_out_of_range',
   ],
-])('%s from a cookieless visitor: drops the event and records a warning', async (_name, event, reason) => {
+])('drops %s from a cookieless visitor and records a warning', async (_name, event, reason) => {
   expect(await store(event(), visit())).toMatchObject({ stored: 1, dropped: [reason] });
   expect(await sql('SELECT type, severity FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual([
     { type: reason, severity: 'error' },
   ]);
 });
 
-test('ingest-143: in a project with the mode off, stores only a warning, once', async () => {
+test('ingest-143: in a project with cookieless mode off, drops the event and stores one warning', async () => {
   const off = await newProject('cookieless_server_hash_mode = 0');
   const event = visit({}, { of: off });
   expect(await store(event)).toMatchObject({ stored: 0, dropped: ['cookieless_mode_disabled'] });
@@ -210,7 +210,7 @@ test('ingest-143: in a project with the mode off, stores only a warning, once', 
   ]);
 });
 
-test('leaves an event unchanged that has the cookieless placeholder ID but does not request the mode', async () => {
+test('does not change an event that has the cookieless placeholder ID but does not request cookieless mode', async () => {
   const plain = capturedEvent(project.token, { distinct_id: '$posthog_cookieless' });
   expect(await idsOf(visit(), plain)).toEqual([expect.stringMatching(/^cookieless_/), '$posthog_cookieless']);
 });

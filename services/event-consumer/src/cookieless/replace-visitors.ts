@@ -14,13 +14,12 @@ import { omitKeys } from '../values/json.ts';
 import { type CookielessSalts, isCurrentDay, type LocalDay, toLocalDay } from './salts.ts';
 
 /**
- * Replaces the IDs of cookieless visitors by a hash of data in every request: environment, IP address, site and
- * browser, with a salt that changes daily and is deleted soon afterwards (mode "stateless";
- * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. Marks events that cannot have
- * such an ID as refused, each with a warning. The rules then drop them.
- *
+ * Replaces the IDs of cookieless visitors with a hash of data in every request: environment, IP address, site and
+ * browser. The hash includes a salt that changes daily and is deleted soon afterwards (mode "stateless",
+ * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. Events that cannot have such
+ * an ID are marked as refused, each with a warning, and the rules then drop them.
  * @param events events of a batch. Cookieless ones are modified.
- * @throws errors of PostgreSQL while reading a salt.
+ * @throws errors of PostgreSQL if a salt cannot be read
  */
 export async function replaceVisitors(
   events: AdmittedEvent[],
@@ -48,7 +47,7 @@ interface Traits {
   extra: string;
 }
 
-/** Traits of a visitor. Missing ones are empty strings. */
+/** Returns the traits of a visitor. Missing ones are empty strings. */
 function traitsOf({ ip, properties }: CapturedEvent): Traits {
   const { $raw_user_agent, $ip, $host, $cookieless_extra } = properties;
   return {
@@ -65,7 +64,10 @@ type CookielessProblem = Extract<DropReason & WarningType, `cookieless_${string}
 
 const mergeEvents = new Set<string>([eventNames.identify, eventNames.createAlias, eventNames.mergeDangerously]);
 
-/** Merge events are rejected because they would link a known person to IDs that must not identify anyone. */
+/**
+ * Returns why an event cannot have a cookieless ID, or null. Merge events are rejected, because they would link a known
+ * person to IDs that must not identify anyone.
+ */
 function problemOf(event: CapturedEvent, traits: Traits, isDayCurrent: boolean): CookielessProblem | null {
   if (mergeEvents.has(normalizeEventName(event.event))) return 'cookieless_unsupported_event';
   if (traits.userAgent === '') return 'cookieless_missing_user_agent';
@@ -100,13 +102,13 @@ async function withVisitorIds(event: ReceivedEvent, { projectId, traits, day, sa
   return { ...bare, distinct_id: ids.distinctId, properties };
 }
 
-/** Data that distinguishes the cookieless visitors of a project. */
+/** Data that distinguishes the cookieless visitors of a project from each other. */
 interface VisitorTraits {
   projectId: number;
   ip: string;
   rootDomain: string;
   userAgent: string;
-  /** A value set by the project to distinguish visitors who are otherwise equal. */
+  /** A value that the project can set to distinguish visitors who are otherwise equal. */
   extra: string;
 }
 
@@ -114,7 +116,7 @@ interface VisitorTraits {
 interface VisitorIds {
   distinctId: string;
   deviceId: string;
-  /** A version 7 UUID with the time of the start of the day, because a visitor has one session per day. */
+  /** A version 7 UUID that contains the start of the day as its time, because a visitor has one session per day. */
   sessionId: string;
 }
 
@@ -140,12 +142,12 @@ function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): Vi
   };
 }
 
-/** Loaded when the first cookieless visitor arrives, because the public suffix list takes 15 MB. */
+/** The public suffix list takes 15 MB, so it is loaded only when the first cookieless visitor arrives. */
 let reading: Promise<typeof import('tldts')> | undefined;
 
 /**
- * Returns the registered domain (`www.shop.example.co.uk:8080` → `example.co.uk`), so that a visitor has the same ID on
- * all hosts of a site. Returns the host itself if it has no registered domain.
+ * Returns the registered domain of a host, such as `example.co.uk` for `www.shop.example.co.uk:8080`, so that a visitor
+ * has the same ID on all hosts of a site. Returns the host itself if it has no registered domain.
  */
 async function rootDomain(host: string): Promise<string> {
   if (isIP(host) !== 0) return host;
@@ -154,12 +156,14 @@ async function rootDomain(host: string): Promise<string> {
   return getDomain(host) ?? host.toLowerCase();
 }
 
-/** Properties from which the ID is computed. Storing them next to the ID would reveal the visitor. */
+/**
+ * Properties from which the ID is computed. If they were stored together with the ID, they would identify the visitor.
+ */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
-/** Names under which browsers store these properties on the person. */
+/** The names under which browsers store these properties on the person. */
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
 
-/** Removes the properties from which the ID was computed wherever clients write them. */
+/** Removes the properties from which the ID was computed, wherever clients write them. */
 function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): CapturedEvent {
   const bare: CapturedEvent = { ...event, ip: null, properties: omitKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {

@@ -6,24 +6,25 @@ import { createTimeZone, isTimeZone, type TimeZone } from '@millrace/schedule';
 import { LRUCache } from 'lru-cache';
 
 export interface CookielessSalts {
-  /** Returns the salt of a day, the same for all consumers. Rejects when PostgreSQL is unavailable. */
+  /** Returns the salt of a day, which is the same for all consumers. Rejects if PostgreSQL is unavailable. */
   find(day: LocalDay): Promise<Buffer>;
   /**
-   * Clears the cache after stored salts may have been lost, because another consumer may have created a different one.
+   * Clears the cache. Called when stored salts may have been lost, because another consumer may then have created a
+   * different one.
    */
   forgetAll(): void;
 }
 
 const saltBytes = 32;
-/** Number of cached salts. Fewer days than this are current at the same time. */
+/** The number of cached salts. The number of days that are current at the same time is lower. */
 const maxRemembered = 16;
-/** Maximum time a process remembers a salt after its row was deleted. */
+/** The maximum time for which a process remembers a salt after its row was deleted. */
 const rememberForMs = 3_600_000;
 const attempts = 3;
 
 /**
- * Manages salts. The first consumer that needs a salt creates it. Salts are stored in PostgreSQL and deleted when their
- * day has expired.
+ * Creates the store of salts. The first consumer that needs a salt creates it. Salts are stored in PostgreSQL, and
+ * deleted when their day has expired.
  */
 export function createCookielessSalts(sql: Sql): CookielessSalts {
   const memory = new LRUCache<string, Promise<Buffer>>({ max: maxRemembered, ttl: rememberForMs, ttlAutopurge: true });
@@ -59,7 +60,7 @@ export interface LocalDay {
   /** `YYYY-MM-DD`. */
   name: string;
   /**
-   * Midnight of the day in milliseconds since the epoch: `wallStartMs` reads the local time as if it were UTC, and
+   * The start of the day in milliseconds since the epoch. `wallStartMs` treats the local time as if it were in UTC, and
    * `startMs` is the real time.
    */
   wallStartMs: number;
@@ -68,10 +69,10 @@ export interface LocalDay {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The largest offsets of time zones from UTC. */
+/** The largest offsets of time zones from UTC, in both directions. */
 const furthestAheadMs = 14 * hourMs;
 const furthestBehindMs = 12 * hourMs;
-/** How much longer a day's salt is kept, because clients send late and consumers fall behind. */
+/** How much longer than its day a salt is kept, because clients may send events late and consumers may be behind. */
 const graceMs = 72 * hourMs;
 const longestName = 64;
 /** Cached because creating a formatter takes about 50 µs, and clients choose the time zone names. */
@@ -88,7 +89,7 @@ export function toLocalDay(timestampMs: number, names: readonly unknown[]): Loca
   return { name: new Date(wallStartMs).toISOString().slice(0, 10), wallStartMs, startMs: zone.toInstant(wallStartMs) };
 }
 
-/** True while it is this day in some time zone, and during the grace time afterwards. */
+/** Returns whether it is this day in some time zone, or the additional time afterwards. */
 export function isCurrentDay(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }

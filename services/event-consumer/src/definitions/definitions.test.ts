@@ -84,7 +84,7 @@ test('records the properties of events, persons and groups, each once and with i
   ]);
 });
 
-test('keeps the first type of a property that can be determined', async () => {
+test('keeps the first type of a property that could be determined', async () => {
   await send({ event: 'e', properties: { x: null } });
   await definitions.flush();
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', null]]);
@@ -112,7 +112,7 @@ test('writes a name once an hour, and its last-seen time never decreases', async
   await definitions.flush();
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 
-  // Another process, whose clock is slow, sees the event.
+  // Another process, whose clock is behind, sees the event.
   at('2026-11-21T10:59:00.000Z');
   await definitions.stop();
   definitions = createDefinitions({
@@ -126,7 +126,7 @@ test('writes a name once an hour, and its last-seen time never decreases', async
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 });
 
-test('events keep what users edited, and set the times of a definition created before the first event', async () => {
+test('events do not overwrite what users edited, and set the times of a definition created before the first event', async () => {
   await send({ event: 'known', properties: { amount: 'text' } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -154,7 +154,7 @@ test('events keep what users edited, and set the times of a definition created b
   ]);
 });
 
-test('events of the next hour create a deleted definition again, without what users edited', async () => {
+test("an event in the next hour creates a deleted definition again, without the users' edits", async () => {
   await send({ event: 'e', properties: { x: 1 } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -189,7 +189,7 @@ test('samples the first event of a name in two batches per minute, and every 64t
   expect(await names()).toContain('of_next_minute');
 });
 
-test('leaves out names that are too long, and events with too many properties', async () => {
+test('records no names that are too long, and none from events with too many properties', async () => {
   const wide = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`k${index}`, index]));
   await send(
     { event: 'ü'.repeat(101), properties: { ['ü'.repeat(101)]: 1, ok: 1 } },
@@ -200,7 +200,7 @@ test('leaves out names that are too long, and events with too many properties', 
   expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
 });
 
-test('writes a failed definition again with the next event', async () => {
+test('writes a definition that could not be written again with the next event', async () => {
   let isDown = true;
   await definitions.stop();
   definitions = createDefinitions({
@@ -238,7 +238,7 @@ test('a batch that is rolled back records no definitions', async () => {
   expect(await eventDefinitions()).toEqual([]);
 });
 
-test('records names again after they may have been lost in a restore', async () => {
+test('records names again after a restore that may have lost them', async () => {
   await send({ event: 'bought' });
   await definitions.flush();
   await fixture.database.prisma.event_definition.deleteMany({ where: { project_id: project.id } });

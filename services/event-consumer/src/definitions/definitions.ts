@@ -19,20 +19,20 @@ import {
 } from './store.ts';
 
 export interface Definitions extends Stoppable {
-  /** Samples rows of a committed batch, with its ledger. Cheap, and does not write immediately. */
+  /** Samples the rows of a committed batch, with its ledger. This takes little time, and writes nothing immediately. */
   note(rows: readonly EventRow[], ledger: Ledger): void;
-  /** Clears the cache after stored definitions may have been lost, so that the next events write them again. */
+  /** Clears the cache. Called when stored definitions may have been lost, so that the next events write them again. */
   forgetAll(): void;
   /** Writes the recorded definitions. Never throws. */
   flush(): Promise<void>;
 }
 
-/** Maximum number of names waiting to be written. More would come from a client that puts data into names. */
+/** The maximum number of names that wait to be written. There would be more only if a client used data as names. */
 const maxPending = 20_000;
 /**
  * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). Samples the
  * first event of every name in some batches of each minute, and some other events. Writes each name at most once an
- * hour, outside of the batches' transactions. A crash can lose the last few seconds, which the next events restore.
+ * hour, outside of the batches' transactions. A crash can lose the last few seconds, which the next events add again.
  */
 export function createDefinitions({
   database,
@@ -43,7 +43,7 @@ export function createDefinitions({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** Interval of writes in milliseconds, or 0 to write only on `flush`. */
+  /** The interval of writes in milliseconds, or 0 to write only when `flush` is called. */
   flushIntervalMs?: number;
 }): Definitions {
   const noted = createNotedNames();
@@ -123,7 +123,7 @@ interface SeenDefinitions {
 /** In addition to the first event of a name, every 64th event of a batch is sampled. */
 const sampleEvery = 64;
 
-/** Finds definitions in a sample of rows, without recently recorded ones. */
+/** Finds definitions in a sample of rows. Leaves out those that were recorded recently. */
 function seeDefinitions(
   rows: readonly EventRow[],
   ledger: Ledger,
@@ -140,7 +140,7 @@ function seeDefinitions(
     if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
     const groupTypes = ledger.projects.get(projectId)?.groupTypes;
     const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
-    // Nearly all names are already recorded. Only new ones are kept until the commit.
+    // Nearly all names are already recorded. Only new ones are remembered until the commit.
     for (const one of found) {
       if (!noted.has(propertyKey(one), markOf(nowMs, one.propertyType !== null))) seen.properties.push(one);
     }
@@ -148,7 +148,7 @@ function seeDefinitions(
   return seen;
 }
 
-/** An event with more properties uses data as names. */
+/** The maximum number of properties. An event that has more uses data as names. */
 const maxProperties = 1000;
 
 const notDescribed = new Set([
@@ -164,10 +164,9 @@ const notDescribed = new Set([
 ]);
 
 /**
- * Returns the properties in a stored event: its own, those of its person (`$set`, `$set_once`), or for a group identify
- * only those of its group (docs/ingestion-rules.md#definitions).
- *
- * @param groupTypeIndexOf returns null for an unknown group type.
+ * Returns the properties in a stored event: its own, and those of its person (`$set`, `$set_once`). For a group
+ * identify, returns only those of its group (docs/ingestion-rules.md#definitions).
+ * @param groupTypeIndexOf returns null for an unknown group type
  */
 function findDefinitions(
   row: EventRow,
@@ -205,20 +204,20 @@ function isDescribable(name: string): boolean {
 }
 
 const hourMs = 3_600_000;
-/** Maximum number of remembered names, at about 80 bytes each. */
+/** The maximum number of remembered names, at about 80 bytes each. */
 const maxRemembered = 100_000;
 
-/** Remembers which names were recorded in the current clock hour, and whether their type was known then. */
+/** Remembers which names were recorded in the current clock hour, and whether their type was known at that time. */
 interface NotedNames {
   has(key: string, mark: number): boolean;
-  /** Returns true the first time in an hour, and once more when the type becomes known. */
+  /** Returns true the first time in an hour, and once more when the type has become known. */
   add(key: string, mark: number): boolean;
   forget(key: string): void;
   forgetAll(): void;
 }
 
 function createNotedNames(): NotedNames {
-  /** By hash of a name's key. */
+  /** The mark of each name, by the hash of its key. */
   const marks = new LRUCache<number, number>({ max: maxRemembered });
   const has = (key: string, mark: number) => (marks.get(textHash53(key)) ?? 0) >= mark;
   return {
@@ -233,7 +232,7 @@ function createNotedNames(): NotedNames {
   };
 }
 
-/** Returns a number that increases each hour, and within the hour when the type becomes known. */
+/** Returns a number that increases with each hour, and within the hour when the type becomes known. */
 function markOf(nowMs: number, isTypeKnown: boolean): number {
   return Math.floor(nowMs / hourMs) * 2 + (isTypeKnown ? 1 : 0);
 }
@@ -247,18 +246,18 @@ function eventKey(projectId: number, name: string): string {
 }
 
 /**
- * Number of batches per minute in which the first event of each name is sampled. When many projects share a batch,
- * nearly every event is the first of its name, and sampling one costs more than half as much as storing it.
+ * The number of batches per minute in which the first event of each name is sampled. If many projects share a batch,
+ * nearly every event is the first one of its name, and sampling an event takes more than half as long as storing it.
  */
 const looksPerMinute = 2;
 const minuteMs = 60_000;
 
 interface Looks {
-  /** Returns false when the limit is reached. */
+  /** Counts a sample. Returns false if the limit is reached. */
   take(key: string, nowMs: number): boolean;
 }
 
-/** Counts samples per key in a clock minute. */
+/** Counts the samples of each key in a clock minute. */
 function createLooks(): Looks {
   const taken = new Map<string, number>();
   let minute = 0;

@@ -85,7 +85,7 @@ test('stores the latest call of each flag without changing the version of flag d
   expect(await version()).toBe(before);
 });
 
-test('writes the calls of a flag once an hour, and never an earlier time', async () => {
+test('writes the calls of a flag once an hour, and never replaces a time with an earlier one', async () => {
   await consume(called('beta', '2026-11-22T10:12:00Z'));
   await flagCalls.flush();
   await consume(called('beta', '2026-11-22T10:14:00Z'));
@@ -128,7 +128,7 @@ test('a hundred thousand made-up flag keys take bounded memory and write nothing
   expect(await lastCalls()).toEqual({ beta: null, checkout: null, gone: null });
 });
 
-test('stores flag calls again after they may have been lost in a restore', async () => {
+test('stores flag calls again after a restore that may have lost them', async () => {
   const again = async () => {
     await consume(called('beta', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();

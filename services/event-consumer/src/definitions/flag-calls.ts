@@ -13,25 +13,25 @@ import { type FlagCall, recordFlagCalls } from './store.ts';
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
 export interface FlagCalls extends Stoppable {
-  /** Records the flags that were called according to the rows of a committed batch. Does not write immediately. */
+  /** Records the flags that were called, according to the rows of a committed batch. Does not write immediately. */
   note(rows: readonly CallingRow[]): void;
-  /** Clears the cache after stored times may have been lost, so that the next calls write them again. */
+  /** Clears the cache. Called when stored times may have been lost, so that the next calls write them again. */
   forgetAll(): void;
   /** Writes the recorded calls. Never throws. */
   flush(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
-/** Maximum number of remembered flags. */
+/** The maximum number of remembered flags. */
 const maxRemembered = 100_000;
-/** Maximum number of flags waiting to be written. More would come from a client with made-up keys. */
+/** The maximum number of flags that wait to be written. There would be more only if a client made up keys. */
 const maxPending = 20_000;
-/** Maximum length of a flag's key. */
+/** The maximum length of a flag's key. */
 const maxKeyLength = 400;
 
 /**
- * Maintains when flags were last called, from `$feature_flag_called` events. Writes each flag at most once an hour,
- * outside of the batches' transactions. A crash can lose the last few seconds, which the next call restores.
+ * Maintains when each flag was last called, based on `$feature_flag_called` events. Writes each flag at most once an
+ * hour, outside of the batches' transactions. A crash can lose the last few seconds, which the next call adds again.
  */
 export function createFlagCalls({
   database,
@@ -45,7 +45,7 @@ export function createFlagCalls({
   /** Interval of writes in milliseconds, or 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): FlagCalls {
-  /** Hour in which a flag was last recorded, by hash of its key. */
+  /** The hour in which each flag was last recorded, by the hash of its key. */
   const noted = new LRUCache<number, number>({ max: maxRemembered });
   const pending = new Map<string, FlagCall>();
   let flushing: Promise<void> = Promise.resolve();
@@ -57,7 +57,7 @@ export function createFlagCalls({
       if (row.event !== eventNames.featureFlagCalled) continue;
       const flagKey = readProperty(row.properties, '$feature_flag');
       if (typeof flagKey !== 'string' || flagKey === '' || flagKey.length > maxKeyLength) continue;
-      // A client with a fast clock must not hide all later calls.
+      // A client whose clock is ahead must not hide all later calls.
       const calledAtMs = Math.min(row.timestampMs, nowMs);
       const call = { projectId: row.projectId, flagKey, calledAtMs };
       const key = keyOf(call);

@@ -8,14 +8,13 @@ const timeWords = /time|date|_at|-at|createdat|updatedat/;
 const rfc3339 = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
 const rfc2822 = /^(\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d(:\d\d)? ([+-]\d{4}|[A-Z]{1,4})$/;
 const yearFirst = /^\d{4}([-/])(0\d|1[0-2])\1[0-3]\d$/;
-/** Ambiguous: either the day or the month may come first. */
+/** An ambiguous format in which either the day or the month may be first. */
 const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
 
 /**
- * Returns the type that a property value suggests, or null if unknown. The order of the checks is part of the rule
- * (docs/ingestion-rules.md#definitions): a name can determine the type regardless of the value.
- *
- * @param nowMs current time: integers from the last half year or later can be times in seconds.
+ * Returns the type that a property value suggests, or null if it is unknown. The order of the checks is part of the
+ * rule (docs/ingestion-rules.md#definitions). A name can determine the type, whatever the value.
+ * @param nowMs current time. Integers from the last half year on can be times in seconds.
  */
 export function propertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
   if (isAlwaysText(name)) return 'String';
@@ -32,10 +31,7 @@ export function propertyType(name: string, value: unknown, nowMs: number): Prope
   }
 }
 
-/**
- * Returns whether the property is always a string, because campaign names and survey responses may look like other
- * types.
- */
+/** Returns whether the property is always a string. Campaign names and survey responses may look like other types. */
 function isAlwaysText(name: string): boolean {
   return (
     name.startsWith('utm_') ||
@@ -57,7 +53,7 @@ function textType(text: string): PropertyType {
 }
 
 function isDateText(text: string): boolean {
-  // The longest format has 31 characters. Checking the length rules out most strings quickly.
+  // The longest format has 31 characters. This check quickly rejects most strings.
   if (text.length < 10 || text.length > 40) return false;
   return rfc3339.test(text) || yearFirst.test(text) || yearLast.test(text) || rfc2822.test(text);
 }

@@ -15,7 +15,7 @@ export const definitionType = { event: 1, person: 2, group: 3 } as const;
 export interface PropertyDefinition {
   projectId: number;
   type: (typeof definitionType)[keyof typeof definitionType];
-  /** -1 unless it is a group property. */
+  /** The index of the group type. -1 for properties of events and persons. */
   groupTypeIndex: number;
   name: string;
   propertyType: PropertyType | null;
@@ -24,7 +24,7 @@ export interface PropertyDefinition {
 
 /**
  * Inserts new names and advances `last_seen_at`. Sets the times of a definition that a user created before the first
- * event. Does not change what users edit. Locks rows in the order of their keys.
+ * event. Does not change fields that users edit. Locks rows in the order of their keys.
  */
 export async function upsertEventDefinitions(tx: Transaction, definitions: EventDefinition[]): Promise<void> {
   if (definitions.length === 0) return;

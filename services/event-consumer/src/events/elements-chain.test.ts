@@ -44,7 +44,7 @@ test.each([[{}], [7], [null], ['']])('ignores an $elements_chain of %j', ($eleme
   expect(buildElementsChain({ $elements_chain })).toBe('');
 });
 
-test('truncating an elements chain does not split a character', () => {
+test('truncates an elements chain without splitting a character', () => {
   const chain = buildElementsChain({ $elements: [{ tag_name: 'a', $el_text: `${'x'.repeat(399)}🦊🐻` }] });
   expect(chain).toContain(`text="${'x'.repeat(399)}🦊"`);
 });

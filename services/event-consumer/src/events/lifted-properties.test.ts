@@ -63,7 +63,7 @@ test.each(lifted)('copies %s to the person, and its initial value to %s', (key, 
   expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
 });
 
-test('returns the same object, with $set unchanged, if there is no property to copy to the person', () => {
+test('returns the same object with an unchanged $set if no property is copied to the person', () => {
   const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };
   expect(lift(properties)).toBe(properties);
 });
@@ -81,8 +81,8 @@ test.each([[null], ['text'], [7], [['a']]])('replaces a $set of %j when a proper
   });
 });
 
-describe('$os_name', () => {
-  test('fills $os everywhere and is not kept on the person', () => {
+describe('the property $os_name', () => {
+  test('is copied to $os on the event and the person, and is not kept on the person', () => {
     expect(lift({ $os_name: 'iOS' })).toEqual({
       $os_name: 'iOS',
       $os: 'iOS',
@@ -90,7 +90,7 @@ describe('$os_name', () => {
       $set_once: { $initial_os: 'iOS' },
     });
   });
-  test('is ignored if there is $os', () => {
+  test('is ignored if $os is set', () => {
     expect(lift({ $os_name: 'iOS', $os: 'Mac' })).toEqual({
       $os_name: 'iOS',
       $os: 'Mac',
@@ -107,7 +107,7 @@ describe('$os_name', () => {
   });
 });
 
-test('does not copy the operating system of a server to the person, but copies the other properties', () => {
+test('does not copy the operating system of a server to the person, but copies its other properties', () => {
   const sent = { $is_server: true, $os: 'Linux', $os_version: '6', $os_name: 'Linux', $app_version: '1' };
   expect(lift(sent)).toEqual({ ...sent, $set: { $app_version: '1' }, $set_once: { $initial_app_version: '1' } });
   expect(lift({ $is_server: true, $os_name: 'Linux' })).toEqual({ $is_server: true, $os_name: 'Linux' });

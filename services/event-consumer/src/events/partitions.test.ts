@@ -33,7 +33,7 @@ describe('monthOf', () => {
     expect(monthOf(at(iso))?.table ?? null).toBe(table);
   });
 
-  test('a month ends where the next one starts', () => {
+  test('a month ends when the next one starts', () => {
     expect(monthOf(at('2026-12-15T00:00:00Z'))).toMatchObject({
       fromMs: at('2026-12-01T00:00:00Z'),
       toMs: at('2027-01-01T00:00:00Z'),
@@ -55,7 +55,7 @@ test('concurrent processes create each monthly partition once', async () => {
   ]);
 });
 
-test('rows are stored in their month, and a row outside of all months is rejected', async () => {
+test('stores rows in the partition of their month, and rejects a row outside of all months', async () => {
   await createEventPartitions(fixture.database).ensure([at('2021-06-01T00:00:00Z')]);
   const insert = (iso: string) =>
     fixture.database.sql.query(
@@ -93,7 +93,7 @@ describe('a session that reads the list of partitions while a month is attached'
   beforeEach(async () => {
     pool = createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 1 });
     session = pool.sql;
-    // The session has cached the catalogs and the table definition, but not the list of partitions.
+    // The session has cached the catalogs and the definition of the table, but not the list of partitions.
     await session.query('CREATE TEMPORARY TABLE other (n int) PARTITION BY RANGE (n)');
     await session.query('CREATE TEMPORARY TABLE other_1 PARTITION OF other FOR VALUES FROM (1) TO (2)');
     await session.query('SELECT FROM other');
@@ -108,7 +108,9 @@ describe('a session that reads the list of partitions while a month is attached'
        VALUES (1, '${month}', gen_random_uuid(), 'seen', 'd', gen_random_uuid(), '{}', now())`,
     );
 
-  /** Until the transaction ends, the session waits between its list of partitions and their definitions. */
+  /**
+   * Makes the session wait between reading its list of partitions and their definitions, until the transaction ends.
+   */
   async function holdUpSession(tx: Transaction): Promise<void> {
     await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');
     void visibleCount();
@@ -132,7 +134,7 @@ describe('a session that reads the list of partitions while a month is attached'
     expect(await visibleCount()).toBe(2);
   });
 
-  test('finds the month after missing it once, even if a process died in between', async () => {
+  test('finds the month after failing once, even if a process died while attaching it', async () => {
     const month = '2017-05-01T00:00:00Z';
     await fixture.database.transaction(async (tx) => {
       await holdUpSession(tx);

@@ -4,22 +4,23 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, type Month, monthOf } from './store.ts';
 
 export interface EventPartitions {
-  /** Ensures that there is a partition for each time. Needs no statement for known months. */
+  /** Ensures that there is a partition for each time. For months that are known, this needs no statement. */
   ensure(timestampsMs: Iterable<number>): Promise<void>;
-  /** Clears the cache after retention has dropped a partition. */
+  /** Clears the cache. Called after retention has dropped a partition. */
   forget(): void;
 }
 
-/** By then, sessions that were reading the list of partitions at the first announcement have finished. */
+/** By this time, sessions that were reading the list of partitions at the first announcement have finished. */
 const againMs = 1000;
 
 /**
- * Creates monthly partitions of the `event` table when needed, and caches which exist. Creates them outside of the
- * batch's transaction: otherwise all other batches that need the partition would wait until this batch ends.
+ * Creates monthly partitions of the `event` table when they are needed, and caches which ones exist. Creates them
+ * outside of the batch's transaction. Otherwise, all other batches that need the partition would wait until this batch
+ * ends.
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** True if partitions may exist that were not announced. The next batch announces them. */
+  /** True if there may be partitions that were not announced. The next batch then announces them. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {
@@ -29,7 +30,8 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       for (const one of months) {
         if (await database.transaction((tx) => createMonthPartition(tx, one))) isToAnnounce = true;
       }
-      // Must precede inserting rows, or sessions that do not see the partition would miss some of them.
+      // This must be done before rows are inserted. Otherwise, sessions that do not see the partition would miss some
+      // of them.
       if (!isToAnnounce) return;
       await database.transaction(announcePartitions);
       setTimeout(announceAgain, againMs).unref();
@@ -50,7 +52,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       const missing = new Map<string, Month>();
       let month: Month | null = null;
       for (const timestampMs of timestampsMs) {
-        // The events of a batch are mostly from one month, so this avoids most calendar computations.
+        // Most events of a batch are from the same month, so this avoids most calendar computations.
         if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
         month = monthOf(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);

@@ -24,17 +24,17 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
-  // The text as sent still contains all properties, so it can only be stored if none was removed.
+  // The text that was sent still contains all properties, so it can be stored only if none was removed.
   if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
   return row;
 }
 
-/** Events whose properties do not describe the person, or that arrive too often to update it each time. */
+/** Events whose properties do not describe the person, or that are too frequent to update the person each time. */
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
  * Returns the properties to store, without the group keys (docs/ingestion-rules.md#the-event-row). Does not modify the
- * incoming event, because it may be processed again after a failure. Changes go into the overlay.
+ * incoming event, because it may be processed again after a failure. Changes are made in the overlay.
  */
 export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
   const properties: Overlay = { under: stripProperties(event, processing), over: {} };
@@ -47,19 +47,22 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   return properties;
 }
 
-/** Marks an event as anonymous if its project has opted out of person processing, as if the event had requested it. */
+/** Marks an event as anonymous if its project has turned person processing off, as if the event had requested this. */
 function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
 
-/** Anonymous events have no person, and a group identify only describes its group. */
+/**
+ * Returns whether an event updates its person. Anonymous events have no person, and a group identify describes only its
+ * group.
+ */
 function updatesPerson(event: IncomingEvent, processing: PersonProcessing): boolean {
   return processing === 'full' && event.event !== eventNames.groupIdentify;
 }
 
 /**
- * Never stored (docs/ingestion-rules.md#the-event-row): data that only the SDK needs, data stored as the elements
- * chain, and `$verified`, which clients must not set.
+ * Properties that are never stored (docs/ingestion-rules.md#the-event-row): data that only the SDK needs, data that is
+ * stored as the elements chain, and `$verified`, which clients must not set.
  */
 const always = [
   'ph_product_tours',
@@ -77,7 +80,7 @@ const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
  * no person.
  */
 const withPerson = new Set([...always, '$process_person_profile']);
-/** A group identify never changes its person. */
+/** Properties that are not stored for a group identify, which never changes its person. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
@@ -91,7 +94,7 @@ const key = '$survey_last_seen_date';
 
 /**
  * Sets the date at which a survey was shown on the person, unless the client has set it
- * (docs/ingestion-rules.md#the-event-row). The next survey can then wait.
+ * (docs/ingestion-rules.md#the-event-row). It delays the next survey.
  */
 function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
   if (event.event !== eventNames.surveyShown) return;
@@ -101,8 +104,9 @@ function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
 }
 
 /**
- * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each is added to `$set`
- * under its own name and to `$set_once` as `$initial_…`. `$os_name` is not listed because it is another name for `$os`.
+ * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each one is added to
+ * `$set` under its own name and to `$set_once` as `$initial_…`. `$os_name` is not listed, because it is another name
+ * for `$os`.
  */
 const appKeys = ['$app_build', '$app_name', '$app_namespace', '$app_version'];
 const deviceKeys = [
@@ -149,7 +153,7 @@ const campaignKeys = [
   'sccid',
 ];
 
-/** The operating system of a server does not describe the person it reports on. */
+/** The operating system of a server does not describe the person about whom the server sends events. */
 const serverKeys = new Set(['$os', '$os_version']);
 
 const initialNames = new Map(
@@ -157,8 +161,8 @@ const initialNames = new Map(
 );
 
 /**
- * Merges `$os_name`, the name of `$os` in mobile SDKs: it fills a missing `$os`, and is removed from the person
- * updates. Not for servers.
+ * Merges `$os_name`, which is the name of `$os` in mobile SDKs. It replaces a missing `$os`, and is removed from the
+ * person updates. Not for servers.
  */
 export function mergeOperatingSystemNames(properties: Overlay): void {
   const { under, over } = properties;
@@ -171,8 +175,8 @@ export function mergeOperatingSystemNames(properties: Overlay): void {
 }
 
 /**
- * Copies event properties to `$set` and `$set_once`, where they are also stored. Values set by the client take
- * precedence.
+ * Copies event properties to `$set` and `$set_once`, which are stored with the event. Values that the client has set
+ * take precedence.
  */
 export function liftPersonProperties(properties: Overlay): void {
   const { under, over } = properties;
@@ -188,7 +192,7 @@ export function liftPersonProperties(properties: Overlay): void {
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
   for (const key of Object.keys(under)) lift(key, under[key]);
-  // `$os` is the only one of these properties that the overlay may contain.
+  // `$os` is the only one of these properties that can be in the overlay.
   if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
   if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }
@@ -197,7 +201,7 @@ function isFromServer(properties: JsonObject): boolean {
   return properties.$is_server === true;
 }
 
-/** Renames `from` to `to` unless `to` exists. Returns null if there is no `from`. */
+/** Renames `from` to `to`, unless `to` exists. Returns null if `from` does not exist. */
 function renameKey(object: unknown, from: string, to: string): JsonObject | null {
   if (!isObject(object) || !Object.hasOwn(object, from)) return null;
   const { [from]: value, ...rest } = object;
@@ -208,9 +212,9 @@ const maxTextLength = 400;
 const maxHrefLength = 2048;
 
 /**
- * Returns the clicked element and its parents as text, for searching: `$elements_chain` as sent, otherwise built from
- * `$elements`, otherwise empty (docs/ingestion-rules.md#the-event-row). `;` separates elements, each in the form
- * `tag.class.class:name="value"name="value"` with sorted classes and names.
+ * Returns the clicked element and its parents as text, for searching: `$elements_chain` as it was sent, or otherwise
+ * built from `$elements`. Empty if the event has neither (docs/ingestion-rules.md#the-event-row). Elements are
+ * separated by `;` and have the form `tag.class.class:name="value"name="value"`, with sorted classes and names.
  */
 export function buildElementsChain(properties: JsonObject): string {
   const chain = properties.$elements_chain;
@@ -225,7 +229,10 @@ function elementText(element: JsonObject): string {
   return `${asText(element.tag_name)}${classes.join('')}:${attributes.join('')}`;
 }
 
-/** A map, because a client's attribute may have the name of an inherited object property. */
+/**
+ * Returns the attributes of an element. The result is a map, because an attribute sent by a client may have the name of
+ * an inherited object property.
+ */
 function elementAttributes(element: JsonObject): Map<string, string> {
   const attributes = new Map([
     ['nth-child', asText(element.nth_child ?? 0)],
@@ -253,7 +260,7 @@ function classNames(value: unknown): string[] {
     .sort();
 }
 
-/** Converts numbers and booleans to text, and objects, which are not valid attributes, to JSON. */
+/** Converts numbers and booleans to text. Converts objects, which are not valid attributes, to JSON. */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);

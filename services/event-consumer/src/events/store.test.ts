@@ -95,7 +95,7 @@ test('recognizes a partition that retention has dropped and creates it again', a
   expect(await fixture.database.prisma.event.count({ where: { uuid: withoutPartition.uuid } })).toBe(1);
 });
 
-describe('event identities', () => {
+describe('the identities of stored events', () => {
   const identity = (uuid: string, projectId = 1) => ({ projectId, uuid, timestampMs });
 
   const insert = (...identities: ReturnType<typeof identity>[]) =>
@@ -115,12 +115,12 @@ describe('event identities', () => {
     await insert(identity(b), identity(a, 2));
   });
 
-  test('batches that insert the same identities in opposite orders do not deadlock', async () => {
+  test('batches that insert the same identities in opposite order do not deadlock', async () => {
     const [first, middle, last] = [randomUUID(), randomUUID(), randomUUID()].sort() as [string, string, string];
     const outcomeOf = (work: Promise<void>) => work.then(() => 'inserted').catch((error: Error) => error.name);
     let forward: Promise<string> | undefined;
     let backward: Promise<string> | undefined;
-    // A third batch holds the middle identity until both have inserted those before it, and then fails.
+    // A third batch holds the middle identity until both batches have inserted those before it, and then fails.
     await fixture.database
       .transaction(async (tx) => {
         await insertIdentities(tx, [identity(middle)]);
@@ -156,7 +156,7 @@ test('marks only the given environments as having events', async () => {
   ]);
 });
 
-test('writes large rows in chunks while the server accepts them, and stores all', async () => {
+test('writes large rows in chunks as the server accepts them, and stores all of them', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const personProperties = { text: 'x'.repeat(500_000) };
   const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
@@ -165,7 +165,7 @@ test('writes large rows in chunks while the server accepts them, and stores all'
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
 
-test('stores texts with special characters of COPY unchanged', async () => {
+test('stores texts that contain special characters of COPY unchanged', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const specialTexts = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
   const rows = specialTexts.map((text) =>

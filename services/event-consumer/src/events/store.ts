@@ -6,13 +6,12 @@ import { insertNew, PartitionMissing } from '../failures.ts';
 import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
-/** Approximate maximum size of a batch: its records, and the person properties in its rows (decide.ts). */
+/** The approximate maximum size of a batch: its records, and the person properties in its rows (decide.ts). */
 const maxWrittenBytes = 16 * 1024 * 1024;
 
 /**
  * Stores event rows, whose identities the same transaction inserts.
- *
- * @throws PartitionMissing when the partition of a month no longer exists. `partitions` has then forgotten it and
+ * @throws PartitionMissing if the partition of a month no longer exists. `partitions` then no longer caches it, and
  * creates it when the batch is retried.
  */
 export async function insertEvents(
@@ -23,7 +22,7 @@ export async function insertEvents(
   if (rows.length === 0) return;
   const personTexts = new Map<JsonObject, string>();
   const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  // If there is more, PostgreSQL receives the first rows while later ones are still being encoded.
+  // If there are more rows, PostgreSQL receives the first ones while later ones are still being encoded.
   const { taken, isAll } = takeChunks(written, maxWrittenBytes);
   try {
     await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
@@ -39,7 +38,7 @@ function* oneAfterTheOther(...lists: Iterable<Buffer>[]): Generator<Buffer> {
   for (const chunks of lists) yield* chunks;
 }
 
-/** Columns in the order in which `writeEvent` writes them. */
+/** The columns, in the order in which `writeEvent` writes them. */
 const columns = [
   'project_id',
   'timestamp',
@@ -57,7 +56,10 @@ const columns = [
 ];
 const copyStatement = `COPY event (${columns.join(', ')}) FROM STDIN (FORMAT binary)`;
 
-/** PostgreSQL reports a row without a partition as a check violation without a constraint name. */
+/**
+ * Recognizes the error for a row without a partition, which PostgreSQL reports as a check violation without a
+ * constraint name.
+ */
 function isPartitionMissing(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   return code === '23514' && constraint === undefined;
@@ -90,11 +92,9 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
 }
 
 /**
- * Returns the events to decide now, in order. The others were decided before, under any timestamp, or repeat an earlier
- * event of the batch. They have no effect.
- *
- * An event that the rules drop was decided too, and keeps its identity. A dead letter has no identity, because its
- * transaction is rolled back. It can therefore be replayed.
+ * Returns the events that must be decided now, in order. All others were decided before, under any timestamp, or repeat
+ * an earlier event of the batch. They have no effect. An event that the rules drop counts as decided, and its identity
+ * is stored. A dead letter has no identity, because its transaction is rolled back, and can therefore be replayed.
  */
 export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
@@ -122,8 +122,8 @@ interface FreshEvents {
 }
 
 /**
- * Returns whether this is a different event with the same uuid. A repetition has the same name and distinct ID,
- * whatever else has changed.
+ * Returns whether this is a different event with the same uuid. An event that is sent again has the same name and
+ * distinct ID, whatever else has changed.
  */
 function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
   if (event.event !== owner.event) return true;
@@ -131,7 +131,7 @@ function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
   return event.distinctId !== owner.distinctId && event.properties.$cookieless_mode !== true;
 }
 
-/** Reads the stored events with these uuids. An event that the rules dropped has no row. */
+/** Reads the stored events that have these uuids. An event that the rules dropped has no row. */
 async function readUuidOwners(tx: Sql, events: readonly IncomingEvent[]): Promise<Map<string, UuidOwner>> {
   if (events.length === 0) return new Map();
   const rows = await tx.query<{ project_id: number; uuid: string; event: string; distinct_id: string }>(
@@ -158,7 +158,7 @@ export function identitiesOf(events: readonly IncomingEvent[]): EventIdentity[] 
   }));
 }
 
-/** Identifies a repeated event, whatever its timestamp. */
+/** Identifies an event that is sent again, whatever its timestamp. */
 interface EventIdentity {
   projectId: number;
   uuid: string;
@@ -169,7 +169,7 @@ interface EventIdentity {
 export async function readIdentities(tx: Sql, identities: EventIdentity[]): Promise<Set<string>> {
   if (identities.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number; uuid: string }>(
-    // LATERAL with LIMIT uses one index lookup per event. For a plain join, the planner may scan the whole table.
+    // LATERAL with LIMIT uses one index lookup per event. For a plain join, the planner might scan the whole table.
     `SELECT stored.project_id, stored.uuid
        FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
       CROSS JOIN LATERAL (SELECT i.project_id, i.uuid FROM event_identity i
@@ -180,10 +180,9 @@ export async function readIdentities(tx: Sql, identities: EventIdentity[]): Prom
 }
 
 /**
- * Inserts identities in the order of (project, uuid), as part of the lock order in ledger/store.ts. Waits for a batch
- * that is storing one of them.
- *
- * @throws LedgerConflict when one of them is already stored.
+ * Inserts identities in the order of (project, uuid), which is part of the lock order in ledger/store.ts. Waits for a
+ * batch that is storing one of them.
+ * @throws LedgerConflict if one of them is already stored
  */
 export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
   if (identities.length === 0) return;
@@ -205,14 +204,17 @@ function eventIdentityKey(projectId: number, uuid: string): string {
 
 /** A month of the `event` table in UTC. */
 export interface Month {
-  /** Name of its partition, e.g. `event_2026_11`. */
+  /** The name of its partition, e.g. `event_2026_11`. */
   table: string;
   fromMs: number;
-  /** End of the month, exclusive. */
+  /** The end of the month, exclusive. */
   toMs: number;
 }
 
-/** Older events are in the partition `event_before_2015`, which the migration creates. */
+/**
+ * The first month with a partition of its own. Older events are in the partition `event_before_2015`, which the
+ * migration creates.
+ */
 const firstMonthMs = Date.UTC(2015, 0, 1);
 
 /** Returns the month that contains a time, or null if it is older than the first month. */
@@ -229,11 +231,10 @@ export function monthOf(timestampMs: number): Month | null {
 }
 
 /**
- * Creates the month's partition if it is missing. Creates a separate table and then attaches it: unlike `CREATE TABLE
- * ... PARTITION OF`, this never blocks readers and writers of the parent. The advisory lock serializes processes that
- * need the same month.
- *
- * @returns true if it was missing. `announcePartitions` must follow in a separate transaction.
+ * Creates the month's partition if it is missing. First creates a separate table and then attaches it. Unlike `CREATE
+ * TABLE ... PARTITION OF`, this never blocks readers and writers of the parent table. Because of the advisory lock,
+ * processes that need the same month do this one after the other.
+ * @returns true if the partition was missing. In this case, call `announcePartitions` in a separate transaction.
  */
 export async function createMonthPartition(tx: Transaction, month: Month): Promise<boolean> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
@@ -242,8 +243,8 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
     [month.table],
   );
   if (attached !== undefined) return false;
-  // Names and bounds come from `monthOf` only: digits, dashes and a fixed prefix. Vacuum runs early on tables that only
-  // grow, so that queries can use index-only scans.
+  // Names and limits come only from `monthOf`, so they contain only digits, dashes and a fixed prefix. Tables that only
+  // grow are vacuumed early, so that queries can use index-only scans.
   await tx.query(
     `CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL) WITH (autovacuum_vacuum_insert_scale_factor = 0.02)`,
   );
@@ -255,9 +256,9 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
 }
 
 /**
- * Makes every session reload the list of partitions. A session that loads the list while a partition is attached
- * processes the notification in the middle of that, and keeps the old list (PostgreSQL 18.4): it would not see rows of
- * the new month, and reject them, until the next change of the table. This statement is such a change, without any
+ * Makes every session reload the list of partitions. A session that loads the list while a partition is being attached
+ * processes the notification in the middle of this, and keeps the old list (PostgreSQL 18.4). Until the next change of
+ * the table, it would not see rows of the new month, and would reject them. This statement is such a change, and has no
  * other effect.
  */
 export async function announcePartitions(tx: Transaction): Promise<void> {

@@ -27,18 +27,17 @@ export interface Intake {
   dropped: (DropReason | OwnerlessReason)[];
 }
 
-/** Why a record has no owner: no project has or had its key, or its environment was deleted. */
+/** Why a record has no owner: its key never belonged to a project, or its environment was deleted. */
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * Events more than a month in the future are rejected, because each of them could need its own partition. The gateway
- * never writes such a record: it replaces a time in the future by the time of receipt.
+ * Events more than a month in the future are rejected, because each of them could require its own partition. The
+ * gateway never writes such a record, because it replaces a time in the future with the time of receipt.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
 /**
- * Determines the project of every parsed record, and sorts out records that are not processed further, each with a
- * reason.
+ * Determines the project of every parsed record. Removes records that are not processed further, each with a reason.
  */
 export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
@@ -70,7 +69,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowM
       }
     } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
       intake.dropped.push('older_than_retention');
-      // No warning if the event only became too old after it was captured.
+      // There is no warning if the event became too old only after it was captured.
       if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
         countFinding(expired, project.id, { first: captured, position });
       }
@@ -97,16 +96,16 @@ function addDeadLetter(unprocessable: UnprocessableRecord, projectOf: FindProjec
   if (project !== undefined) intake.warnings.push(toDeadLetterWarning(unprocessable, project.id));
 }
 
-/** An event for the rules, with information that does not require reading its properties. */
+/** An event for the rules, with information that can be used without reading its properties. */
 export interface AdmittedEvent {
   received: ReceivedEvent;
   project: IngestProject;
   position: RecordPosition;
-  /** Milliseconds since the epoch. */
+  /** The time of the event, in milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   hasUnreadableTimestamp: boolean;
-  /** Stored only if the event is not a duplicate. */
+  /** Warnings that are stored only if the event is not a duplicate. */
   warnings: RuleWarning[];
   /** The reason why the event is dropped before the rules are applied. Not set for duplicates. */
   refusal?: Refusal;
@@ -153,8 +152,9 @@ function invalidTimestamp({ uuid, distinct_id: distinctId }: Head): RuleWarning 
 const dayMs = 86_400_000;
 
 /**
- * Returns whether an event is beyond the retention time. Such an event has no effect, not even on persons: identities
- * this old are deleted (see the delivery worker's retention), so a repetition would look like a new event.
+ * Returns whether an event is older than the retention period. Such an event has no effect, not even on persons.
+ * Identities of such events are deleted (see retention in the delivery worker), so if the event is sent again, it would
+ * look like a new one.
  */
 function isOlderThanRetention(
   timestampMs: number,

@@ -8,8 +8,8 @@ import { maxEventNameCharacters } from '../values/text.ts';
 import type { AdmittedEvent } from './admit.ts';
 
 /**
- * Prepares an admitted event for the rules of its project (docs/ingestion-rules.md#before-the-rules): overlays its
- * properties with the event-level fields. Takes ownership of the properties object.
+ * Prepares an admitted event for the rules of its project (docs/ingestion-rules.md#before-the-rules): adds the updates
+ * outside of the properties as an overlay. Takes ownership of the properties object.
  */
 export function toIncomingEvent({
   received,
@@ -27,7 +27,7 @@ export function toIncomingEvent({
   const event: IncomingEvent = {
     warnings,
     position,
-    // If true, the event is treated like those of a project that has opted out of person processing.
+    // If true, the event is treated as if its project had turned person processing off.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: normalizeEventName(received.event),
@@ -41,7 +41,7 @@ export function toIncomingEvent({
       capturedAtMs,
     ),
   };
-  // If a property was removed, the text cannot be used because it still contains it.
+  // The text cannot be used if a property was removed, because the text still contains it.
   if (received.written !== undefined && storable === sent) event.written = { ...received.written, over };
   if (refusal !== undefined) event.refusal = refusal;
   if (received.force_disable_person_processing === true) event.isPersonForcedOff = true;
@@ -49,8 +49,8 @@ export function toIncomingEvent({
 }
 
 /**
- * Converts an event name. `$group_identify` from the migration guide is processed and stored as `$groupidentify`
- * (docs/ingestion-rules.md#effects-of-event-names).
+ * Converts an event name. `$group_identify`, which the migration guide uses, is processed and stored as
+ * `$groupidentify` (docs/ingestion-rules.md#effects-of-event-names).
  */
 export function normalizeEventName(name: string): string {
   return name === eventNames.groupIdentifySynonym
@@ -58,7 +58,7 @@ export function normalizeEventName(name: string): string {
     : cutToCodePoints(name, maxEventNameCharacters);
 }
 
-/** Returns the additions to the properties as sent. */
+/** Returns the changes to the properties that were sent. */
 function overlayOf(
   received: Omit<CapturedEvent, 'properties'>,
   sent: JsonObject,
@@ -73,8 +73,8 @@ function overlayOf(
 const addresses = new Set(['$ip']);
 
 /**
- * Returns the event-level updates as an overlay of the properties: `$set` and `$set_once` key by key, where the event
- * level takes precedence, and the union of `$unset` (docs/ingestion-rules.md#before-the-rules).
+ * Returns the updates outside of the properties as an overlay. `$set` and `$set_once` are merged key by key, where
+ * these updates take precedence, and the lists in `$unset` are combined (docs/ingestion-rules.md#before-the-rules).
  */
 function eventLevelUpdates(
   { $set, $set_once, $unset }: Pick<CapturedEvent, '$set' | '$set_once' | '$unset'>,
@@ -89,13 +89,13 @@ function eventLevelUpdates(
   return updates;
 }
 
-/** According to public guidance, migrated events are at least this old. */
+/** According to PostHog's documentation, migrated events are at least this old. */
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**
- * Returns whether the stored event is marked as migrated. A client may mark any event as historical. The mark is kept
- * only if the event is at least 48 hours old or its time is unknown (null). The event is processed equally either way
- * (docs/ingestion-rules.md#historical-migrations).
+ * Returns whether the stored event is marked as migrated. Clients can mark any event as historical. The mark is kept
+ * only if the event is at least 48 hours old or its time is unknown (null). The event is processed in the same way in
+ * both cases (docs/ingestion-rules.md#historical-migrations).
  */
 function isHistorical(isFlagged: boolean, timestampMs: number | null, nowMs: number): boolean {
   return isFlagged && (timestampMs === null || nowMs - timestampMs >= minHistoricalAgeMs);

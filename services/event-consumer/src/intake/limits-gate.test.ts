@@ -37,7 +37,7 @@ async function includeMigrations(): Promise<void> {
   );
 }
 
-describe('a migration that the gateway could not check', () => {
+describe('a historical migration that the gateway could not check', () => {
   test('is dropped with one warning if the plan does not include migrations, without affecting the rest of the batch', async () => {
     const other = await fixture.createProject();
     const batch = [
@@ -86,7 +86,7 @@ describe('an event with person processing disabled by the operator', () => {
   });
 
   test.each([{}, { $process_person_profile: false }])(
-    'that would merge persons, with %j, becomes a plain event and is not dropped',
+    'that would merge persons, with %j, becomes an ordinary event and is not dropped',
     async (wish) => {
       await run(logBatch(randomUUID(), 0, [event({ distinct_id: 'a' }), event({ distinct_id: 'b' })]));
       const alias = { event: '$create_alias', distinct_id: 'a', properties: { ...wish, alias: 'b' } };

@@ -27,7 +27,7 @@ function asWritten(record: Buffer): { event: CapturedEvent; text: string | null 
   };
 }
 
-/** Returns the record with other bytes for its properties. */
+/** Returns the record with its properties replaced by other bytes. */
 function withProperties(text: string | Buffer): Buffer {
   const { properties: _, ...head } = event;
   return Buffer.concat([
@@ -49,12 +49,12 @@ test('parses any event with the same result as parsing the complete record', () 
   );
 });
 
-test('returns the properties of an event as they were written', () => {
+test('returns the properties of an event exactly as they were written', () => {
   const text = '{ "b":12345678901234567890,"a":"ü" }';
   expect(asWritten(withProperties(text)).text).toBe(text);
 });
 
-test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('does not pass on %s as it was written', (text) => {
+test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('does not keep %s as it was written', (text) => {
   expect(asWritten(withProperties(text)).text).toBeNull();
 });
 
@@ -77,7 +77,7 @@ test.each<[string, Buffer]>([
     }),
   ],
   ['continues after its end', Buffer.concat([encodeCapturedRecord(event), Buffer.from(' ')])],
-])('leaves a record that %s to the parser of complete records', (_, record) => {
+])('leaves a record that %s to the full parser', (_, record) => {
   expect(parseAsWritten(record)).toBeNull();
 });
 
@@ -87,11 +87,11 @@ test.each<[string, string]>([
   ['null', 'null'],
   ['followed by another member', '{"a":1},"$unset":["b"]'],
   ['nested too deeply', `{"a":${'['.repeat(maxNesting - 1)}${']'.repeat(maxNesting - 1)}}`],
-])('leaves a record whose properties are %s to the parser of complete records', (_, text) => {
+])('leaves a record whose properties are %s to the full parser', (_, text) => {
   expect(parseAsWritten(withProperties(text))).toBeNull();
 });
 
-test('allows the same nesting of properties as the parser of complete records', () => {
+test('allows the same nesting of properties as the full parser', () => {
   const deepest = `{"a":${'['.repeat(maxNesting - 2)}${']'.repeat(maxNesting - 2)}}`;
   expect(asWritten(withProperties(deepest)).text).toBe(deepest);
   expect(parseRecord(withProperties(deepest)).kind).toBe('event');

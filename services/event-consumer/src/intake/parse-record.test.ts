@@ -33,7 +33,7 @@ function parse(record: unknown) {
   return parseRecord(Buffer.from(JSON.stringify(record), 'utf8'));
 }
 
-/** A list of nested lists as text, which is too deep for JSON.stringify. */
+/** Returns a nested list as text, which is too deep for JSON.stringify. */
 function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
@@ -43,7 +43,7 @@ test('parses complete events and warnings unchanged', () => {
   expect(parseRecord(encodeCapturedRecord(warning))).toEqual(warning);
 });
 
-test('an event with only the required fields has no others', () => {
+test('an event with only the required fields gets no other fields', () => {
   const { kind, uuid, token, distinct_id, event: name, timestamp, now, properties } = event;
   const bare = { kind, uuid, token, distinct_id, event: name, timestamp, now, ip: null, properties };
   expect(parse(bare)).toEqual(bare);
@@ -112,13 +112,13 @@ test('an error message names the field, but never its value', () => {
   }
 });
 
-test('leaves out a malformed optional field and keeps the event', () => {
+test('ignores a malformed optional field and keeps the event', () => {
   const invalidOptional = { sent_at: 7, ip: {}, historical_migration: 'yes', $set: null, $set_once: 'x', timestamp: 7 };
   const { sent_at: _, historical_migration: __, $set: ___, $set_once: ____, ...rest } = event;
   expect(parse({ ...event, ...invalidOptional })).toEqual({ ...rest, ip: null, timestamp: '' });
 });
 
-test('replaces NUL and lone surrogates in keys, values and names, but not surrogate pairs', () => {
+test('replaces NUL and lone surrogates in keys, values and names, but keeps surrogate pairs', () => {
   const dirty = { 'k\u0000': ['a\u0000', { '\udc00': '\ud800x' }], fox: '🦊', line: 'a\nb\u001f' };
   const parsed = parse({ ...event, event: 'e\u0000', distinct_id: '\ud83e', properties: dirty, $set: { a: '\u0000' } });
   expect(parsed).toMatchObject({ event: 'e\ufffd', distinct_id: '\ufffd', $set: { a: '\ufffd' } });
@@ -129,21 +129,21 @@ test('replaces NUL and lone surrogates in keys, values and names, but not surrog
   });
 });
 
-test('replaces a single lone surrogate in a record too', () => {
+test('replaces a lone surrogate in a record that contains no other invalid character', () => {
   expect(parse({ ...event, properties: { a: 'x\udc00' } })).toHaveProperty('properties.a', 'x\ufffd');
 });
 
-test('keeps an escaped backslash before a u in a record', () => {
+test('keeps an escaped backslash that is followed by the letter u', () => {
   expect(parse({ ...event, properties: { path: 'C:\\u0000' } })).toHaveProperty('properties.path', 'C:\\u0000');
 });
 
-test('replaces bytes of a record that are not UTF-8 by U+FFFD', () => {
+test('replaces bytes of a record that are not valid UTF-8 with U+FFFD', () => {
   const [head, tail] = JSON.stringify({ ...event, properties: { a: 'HERE' } }).split('HERE');
   const bytes = Buffer.concat([Buffer.from(head ?? ''), Buffer.from([0xc3, 0x28]), Buffer.from(tail ?? '')]);
   expect(parseRecord(bytes)).toHaveProperty('properties.a', '\ufffd(');
 });
 
-test('treats keys that name a prototype as ordinary keys, cleaned or not', () => {
+test('treats keys such as __proto__ as ordinary keys, whether or not the record is cleaned', () => {
   const text = JSON.stringify({ ...event, properties: {} }).replace(
     '"properties":{}',
     '"properties":{"__proto__":{"admin":true},"a":"\\u0000"}',
@@ -153,7 +153,7 @@ test('treats keys that name a prototype as ordinary keys, cleaned or not', () =>
   expect(Reflect.get({}, 'admin')).toBeUndefined();
 });
 
-test('does not read a required field from a prototype in the record', () => {
+test('does not read a required field from a prototype that the record sets', () => {
   const text = `{"__proto__":${JSON.stringify(event)}}`;
   expect(parseRecord(Buffer.from(text))).toMatchObject({ kind: 'invalid', reason: 'empty_uuid' });
 });

@@ -17,7 +17,7 @@ test.each([
   '1740000000',
   '2026-11-21',
   '2026-11-21 02:30:00',
-  // Without a zone, it would be read in the time zone of this machine.
+  // Without a time zone, the time would depend on the time zone of this machine.
   '2026-11-21T02:30:00',
   'Sat, 21 Nov 2026 02:30:00 GMT',
   '2026-13-01T00:00:00Z',

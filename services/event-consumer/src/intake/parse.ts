@@ -22,13 +22,16 @@ export interface ParsedRecords {
   unprocessable: UnprocessableRecord[];
 }
 
-/** An event as parsed from its record. */
+/** An event that was parsed from its record. */
 export interface ReceivedEvent extends CapturedEvent {
-  /** Position of the properties in the record, if they can be stored as they were written. */
+  /** The position of the properties in the record, if they can be stored as they were written. */
   written?: ReceivedText;
 }
 
-/** Parses the records of a batch in order. With `deadLetterReason`, all of them become dead letters for that reason. */
+/**
+ * Parses the records of a batch in order. If `deadLetterReason` is given, all of them become dead letters for that
+ * reason.
+ */
 export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason | null): ParsedRecords {
   const parsed: ParsedRecords = { events: [], warnings: [], unprocessable: [] };
   for (const record of batch.records) {
@@ -66,7 +69,10 @@ export function listOwners({ events, warnings, unprocessable }: ParsedRecords): 
   ];
 }
 
-/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey). A token contains no colon. */
+/**
+ * Returns the owner in the key of a record: `token` or `token:distinct_id` (packages/contracts, recordKey). A token
+ * contains no colon.
+ */
 function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
   const token = key?.split(':', 1)[0];
   return token === undefined ? null : { token, now: new Date(appendedAtMs).toISOString() };
@@ -75,19 +81,19 @@ function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
 interface InvalidRecord {
   kind: 'invalid';
   reason: InvalidRecordReason;
-  /** Message for the operator who inspects the dead letter. It names the field, and never contains its value. */
+  /** A message for the operator who inspects the dead letter. It names the field, but never contains its value. */
   message: string;
 }
 
 type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
 
-/** Always marks the start of the properties, because quotes within a string are escaped. */
+/** This text always marks the start of the properties, because quotes within a string are escaped. */
 const beforeProperties = Buffer.from(',"properties":');
 
 /**
- * Parses an event in the gateway's own format: with the properties at the end and nothing to clean, so that their bytes
- * can be stored directly. Returns null for any other record, which `parseRecord` parses. This does not save measurable
- * CPU time. Its purpose is to preserve integers above 2^53.
+ * Parses an event in the format that the gateway itself writes, with the properties at the end and nothing to clean.
+ * Their bytes can therefore be stored without changes. Returns null for any other record, which `parseRecord` parses.
+ * This preserves integers above 2^53. It does not save measurable CPU time.
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);
@@ -99,7 +105,7 @@ export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const record = parseOrNull(head);
   const properties = parseOrNull(text);
   if (!isObject(record) || !isObject(properties)) return null;
-  // The record around the properties is another level of nesting.
+  // The record around the properties adds one level of nesting.
   if (isTooDeep(record, head, maxNesting) || isTooDeep(properties, text, maxNesting - 1)) return null;
   record.properties = properties;
   const event = checkRecord(record);
@@ -115,12 +121,12 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
 
 /**
  * Parses the value of a log record. Never throws. The result contains no NUL and no lone surrogate in any text or key.
- * Strict about required fields (uuid, token, name, distinct ID, properties, receive time). Leaves out a malformed
- * optional field (`sent_at`, `ip`, `$set`, `$set_once`), because the event is worth more. The next step reports a
+ * A required field (uuid, token, name, distinct ID, properties, receive time) must be valid. A malformed optional field
+ * (`sent_at`, `ip`, `$set`, `$set_once`) is left out, because the event is more important. The next step reports a
  * malformed `timestamp`.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
-  // Bytes that are not UTF-8 become U+FFFD here.
+  // This replaces bytes that are not UTF-8 with U+FFFD.
   const text = value.toString('utf8');
   const record = readJson(text);
   if (!isObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
@@ -132,7 +138,7 @@ export function parseRecord(value: Buffer): ParsedRecord {
 
 /**
  * Checks the required fields of a record.
- * @param record clean and not nested too deeply
+ * @param record cleaned and not nested too deeply
  */
 function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
@@ -162,7 +168,7 @@ interface RecordHead {
   environment_id?: number;
 }
 
-/** Returns whether the value is a valid environment ID. If it is not, the key determines the owner. */
+/** Returns whether the value is a valid environment ID. If it is not, the owner is determined by the key. */
 function isEnvironmentId(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }
@@ -206,10 +212,11 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   return { kind: 'warning', ...head, type, count, details };
 }
 
-/** Parses JSON and cleans its texts. Returns null if it is not JSON. */
+/** Parses JSON and cleans its texts. Returns null if the text is not JSON. */
 function readJson(text: string): unknown {
   const record = parseOrNull(text);
-  // In UTF-8 JSON, a NUL or a lone surrogate can only be written as an escape, which almost no record contains.
+  // In UTF-8 JSON, a NUL or a lone surrogate can be written only as an escape sequence, which almost no record
+  // contains.
   if (!text.includes('\\u') || isDeeperThan(record, maxNesting)) return record;
   return cleanJson(record);
 }
@@ -233,9 +240,9 @@ function invalid(reason: InvalidRecordReason, message: string): InvalidRecord {
 }
 
 /**
- * Returns the milliseconds since the epoch of an ISO 8601 time with a zone, or null. The gateway has already converted
- * the many formats of clients to this one. Other formats, and years that a timestamp column cannot store, are rejected
- * (docs/wire-rules.md#times).
+ * Parses an ISO 8601 time with a time zone. Returns milliseconds since the epoch, or null. The gateway has already
+ * converted the formats of clients to this one. Other formats, and years that a timestamp column cannot store, are
+ * rejected (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {
   if (!isoTime.test(text)) return null;

@@ -9,7 +9,7 @@ import {
   type TestProject,
 } from '../testing/consumer-fixture.ts';
 
-/** A consumer that caches projects for longer than any test takes, and without Redis for notifications of changes. */
+/** A consumer that caches projects for longer than any test takes, without Redis for notifications of changes. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let process: (token: string) => Promise<{ dropped: string[]; uuid: string }>;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   expect(await addressOf((await process(project.token)).uuid)).toBe('203.0.113.9');
 });
 
-/** The expected delay is one second. The limit is longer because the test machine may be slow. */
+/** The expected delay is one second. The time limit is longer, because the test machine may be slow. */
 const soon = { timeoutMs: 20_000 };
 
 async function addressOf(uuid: string): Promise<unknown> {
@@ -41,12 +41,12 @@ async function addressOf(uuid: string): Promise<unknown> {
   return row?.ip;
 }
 
-test('a change of anonymize_ips takes effect', async () => {
+test('applies a change of anonymize_ips to later events', async () => {
   await fixture.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
   await eventually(async () => expect(await addressOf((await process(project.token)).uuid)).toBeNull(), soon);
 });
 
-test('a deleted project is no longer found', async () => {
+test('does not find a deleted project any more', async () => {
   await fixture.database.sql.query('DELETE FROM environment WHERE id = $1', [project.id]);
   await eventually(async () => expect((await process(project.token)).dropped).toEqual(['environment_deleted']), soon);
 });

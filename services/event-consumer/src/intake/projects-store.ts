@@ -3,7 +3,7 @@
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
-/** Columns of an environment that event processing needs. */
+/** The columns of an environment that event processing needs. */
 export interface ProjectRow {
   id: number;
   /** Current project API key. */
@@ -14,11 +14,11 @@ export interface ProjectRow {
   mayMigrate: boolean;
   isCookieless: boolean;
   timezone: string;
-  /** The environment's own setting. */
+  /** The limit of the environment, or null if it has none. */
   eventRetentionDays: number | null;
 }
 
-/** Selects environments with any of these IDs or project API keys. */
+/** Selects the environments that have any of these IDs or project API keys. */
 export async function selectProjects(sql: Sql, ids: number[], tokens: string[]): Promise<ProjectRow[]> {
   const rows = await sql.query<Omit<ProjectRow, 'mayMigrate'> & { features: unknown }>(
     `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
@@ -44,7 +44,7 @@ export interface FormerKey {
   replacedAtMs: number;
 }
 
-/** Selects replaced keys, which a database trigger stores. */
+/** Selects replaced keys. A database trigger stores them. */
 export async function selectFormerKeys(sql: Sql, tokens: string[]): Promise<FormerKey[]> {
   return sql.query<FormerKey & Record<string, unknown>>(
     `SELECT token, environment_id AS "environmentId", (extract(epoch FROM replaced_at) * 1000)::float8 AS "replacedAtMs"

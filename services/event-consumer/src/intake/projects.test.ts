@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Never reports a change, so cached data is used until it expires. */
+/** This never reports a change, so cached data is used until it expires. */
 const changes = { subscribe: () => {}, isSubscribed: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));
@@ -57,7 +57,7 @@ test('looks up an unknown token each time, so that a project created a moment la
   expect((await findByKey(resolver, 'phc_soon'))?.id).toBe(project.id);
 });
 
-test('a token that PostgreSQL cannot store has no owner', async () => {
+test('finds no project for a token that PostgreSQL cannot store', async () => {
   const sql = countingSql();
   const resolver = createProjectResolver({ sql, changes });
   for (const token of ['a\u0000b', '', 'x'.repeat(5000), '\ud800']) {
@@ -66,7 +66,7 @@ test('a token that PostgreSQL cannot store has no owner', async () => {
   expect(sql.statements).toBe(0);
 });
 
-test('a changed setting takes effect after the time to live', async () => {
+test('applies a changed setting after the time to live', async () => {
   const project = await fixture.createProject();
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes, ttlMs: 1 });
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(false);
@@ -75,7 +75,7 @@ test('a changed setting takes effect after the time to live', async () => {
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(true);
 });
 
-test('returns projects that are not yet marked as having events', async () => {
+test('returns the projects that are not yet marked as having events', async () => {
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes });
   const [a, b] = [await fixture.createProject(), await fixture.createProject()];
   await fixture.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);

@@ -10,26 +10,27 @@ import { type FormerKey, selectFormerKeys, selectProjects } from './projects-sto
 export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
-  /** Finds the projects of records. Needs no statement if all are cached. Rejects when PostgreSQL is unavailable. */
+  /**
+   * Finds the projects of records. If all are cached, this needs no statement. Rejects if PostgreSQL is unavailable.
+   */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
-  /** Returns which of the projects the cache does not know to have events. */
+  /** Returns the projects that have no events as far as the cache contains. */
   withoutEvents(projectIds: Iterable<number>): number[];
   /** Updates the cache after these projects were marked as having events. */
   markAsHavingEvents(projectIds: number[]): void;
 }
 
 /**
- * How long a gateway without access to its stores may accept events with a replaced key, plus an allowance for clock
- * differences.
+ * The maximum time for which a gateway without access to its stores can accept events with a replaced key, plus an
+ * allowance for differences between clocks.
  */
 const takenAfterReplacementMs = 150_000;
 
 /**
- * Finds and caches the projects of records. Trusts the environment ID that the gateway wrote into a record. Without
- * one, uses the key's owner at the time the record was captured.
- *
- * Looks up unknown keys each time: the gateway accepts them only while it cannot look them up itself, and a cached
- * "unknown" could drop the first events of a new project.
+ * Creates a resolver that finds and caches the projects of records. It trusts the environment ID that the gateway wrote
+ * into a record. If there is none, it uses the key's owner at the time when the record was captured. Unknown keys are
+ * looked up each time. The gateway accepts them only while it cannot look them up itself, and caching them as unknown
+ * could drop the first events of a new project.
  */
 export function createProjectResolver({
   sql,
@@ -40,22 +41,24 @@ export function createProjectResolver({
 }: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The installation's limit in days, or 0 for none. */
+  /** The limit of the installation in days, or 0 for none. */
   eventRetentionDays?: number;
-  /** How long cached data is used while notifications of changes are received. */
+  /** How long cached data can be used while notifications of changes are received, in milliseconds. */
   ttlMs?: number;
   maxProjects?: number;
 }): ProjectResolver {
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
-  /** Increases with every change. Results of queries that started before a change are not cached after it. */
+  /**
+   * A number that increases with every change. Results of queries that started before a change are not cached after it.
+   */
   let generation = 0;
 
   changes.subscribe((change) => {
     generation += 1;
     if (change === null) {
-      // The database may have been restored or failed over to an earlier state than the cache.
+      // The database may have been restored, or a failover may have led to a state that is older than the cache.
       for (const memory of [byId, idByToken, withEvents]) memory.clear();
       return;
     }
@@ -85,7 +88,7 @@ export function createProjectResolver({
     }
   }
 
-  /** Looks up replaced keys, which had an owner when the record was captured. */
+  /** Looks up replaced keys that had an owner when the record was captured. */
   async function askFormer(found: Found, tokens: string[]): Promise<void> {
     const unknown = tokens.filter((token) => !found.byToken.has(token));
     if (unknown.length === 0) return;
@@ -152,12 +155,12 @@ function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): Res
   return found.byId.get(former.environmentId);
 }
 
-/** Returns false for text that PostgreSQL cannot compare and that therefore has no owner. */
+/** Returns whether a text can be a token. PostgreSQL cannot compare some texts, which therefore have no owner. */
 function isPossibleToken(token: string): boolean {
   return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
 }
 
-/** Combines the limits. An environment may keep events for fewer days than the installation, but not for more. */
+/** Combines the limits. An environment can keep events for fewer days than the installation, but not for more. */
 function shorterRetention(own: number | null, installation: number): number | null {
   if (installation === 0) return own;
   return Math.min(own ?? installation, installation);

@@ -42,19 +42,19 @@ const store = (records: CapturedRecord[]) =>
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['that contain the ID of their environment', () => ({ environment_id: project.id })],
   ['without the ID of their environment, from a gateway without access to its stores,', () => ({})],
-])('stores events %s even if their key is replaced while they wait', async (_name, stamp) => {
+])('stores events %s even if their key is replaced while they wait in the log', async (_name, stamp) => {
   const events = waiting(stamp());
   await replaceKey(project.token);
   expect(await store(events)).toMatchObject({ stored: 200, dropped: [] });
 });
 
-test('drops events that a gateway without lookups accepted with a replaced key long after the replacement', async () => {
+test('drops events that a gateway without a database accepted with a key that was replaced long before', async () => {
   await replaceKey(project.token);
   const later = capturedEvent(project.token, { now: new Date(Date.now() + 3_600_000).toISOString() });
   expect(await store([later])).toMatchObject({ stored: 0, dropped: ['invalid_token'] });
 });
 
-test('drops events of a deleted environment with a separate reason', async () => {
+test('counts dropped events of a deleted environment under a separate reason', async () => {
   const events = [
     capturedEvent(project.token, { environment_id: project.id }),
     capturedEvent(project.token, { environment_id: 2_147_483_647 }),
@@ -63,7 +63,7 @@ test('drops events of a deleted environment with a separate reason', async () =>
   expect(await store(events)).toMatchObject({ stored: 0, dropped: ['environment_deleted', 'environment_deleted'] });
 });
 
-test('the environment ID takes precedence over the key, for a warning and an event whose key now belongs to another project', async () => {
+test('uses the environment ID instead of the key, for an event and a warning whose key now belongs to another project', async () => {
   const other = await fixture.createProject();
   const event = capturedEvent(other.token, { environment_id: project.id });
   const warning: CapturedRecord = {
@@ -87,7 +87,7 @@ test('the environment ID takes precedence over the key, for a warning and an eve
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['with the ID of their environment', () => ({ environment_id: project.id })],
   ['without the ID of their environment', () => ({})],
-])('publishes stored events after their key was replaced: records %s', async (_name, stamp) => {
+])('publishes stored events whose key was replaced afterwards: records %s', async (_name, stamp) => {
   const events = waiting(stamp());
   await store(events);
   await replaceKey(project.token);

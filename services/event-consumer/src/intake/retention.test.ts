@@ -38,7 +38,7 @@ const setRetention = (project: TestProject, days: number) =>
 const warnings = (project: TestProject) =>
   fixture.database.sql.query('SELECT type, count FROM ingestion_warning WHERE project_id = $1', [project.id]);
 
-test("events beyond the environment's retention have no effect and cause one warning", async () => {
+test("drops events beyond the environment's retention with one warning", async () => {
   const project = await fixture.createProject();
   await setRetention(project, 30);
   const old = { timestamp: daysAgo(31), event: '$identify', properties: { $set: { email: 'ada@example.com' } } };
@@ -49,7 +49,7 @@ test("events beyond the environment's retention have no effect and cause one war
   expect(persons).toHaveLength(1);
 });
 
-test('events that became too old in the log are dropped without a warning', async () => {
+test('drops events that became too old while they waited in the log without a warning', async () => {
   const project = await fixture.createProject();
   await setRetention(project, 30);
   const waited = { timestamp: daysAgo(31), now: daysAgo(31) };

@@ -5,7 +5,7 @@ import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey, StoredMapping } from './store.ts';
 
-/** Returns those of the projects that have remembered deleted persons, which is nearly always none. Takes no locks. */
+/** Returns which of the projects have remembered deleted persons. Nearly always, there are none. Takes no locks. */
 export async function findProjectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
   if (projectIds.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number }>(
@@ -18,7 +18,7 @@ export async function findProjectsWithDeletions(tx: Transaction, projectIds: num
   return new Set(rows.map(({ project_id }) => project_id));
 }
 
-/** Returns the IDs whose person was deleted, with the latest deletion. Takes no locks. */
+/** Returns the IDs whose person was deleted, each with its latest deletion. Takes no locks. */
 export async function readDeletedIds(
   tx: Transaction,
   ids: DistinctIdKey[],
@@ -46,11 +46,10 @@ export async function readDeletedIds(
 }
 
 /**
- * Checks that no ID leads to a deleted person. Otherwise a batch that has read neither a person nor its deletion could
- * create the person again with the same uuid, if another batch had created it and it was deleted meanwhile. Must be
- * sent after inserting the persons, because the insert waits for a deletion in progress.
- *
- * @throws LedgerConflict when one was deleted.
+ * Checks that no ID leads to a deleted person. Otherwise, a batch that has read neither a person nor its deletion could
+ * create the person again with the same uuid, if another batch created it and it was deleted in the meantime. Send this
+ * after inserting the persons, because the insert waits for a deletion in progress.
+ * @throws LedgerConflict if one was deleted
  */
 export async function refuseDeletedPersons(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;

@@ -13,7 +13,7 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Persons that are deleted while their events wait in the log, and IDs that are used again. */
+/** Tests persons that are deleted while their events wait in the log, and IDs that are used again. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
@@ -80,7 +80,7 @@ test('drops and counts events captured before the deletion of their person', asy
   ).toEqual([]);
 });
 
-test('an ID that is used again gets a new person, repeatedly', async () => {
+test('an ID of a deleted person gets a new person when it is used again, repeatedly', async () => {
   const uuids = new Set<unknown>();
   for (let life = 0; life < 3; life += 1) {
     await consume({ distinct_id: 'ada', now: at(1000 * life), properties: { $set: { [`life_${life}`]: life } } });
@@ -91,7 +91,7 @@ test('an ID that is used again gets a new person, repeatedly', async () => {
       mapping_version: String(life),
     });
     uuids.add(person?.uuid);
-    // The events of the next person are captured after the deletion.
+    // The events of the next person must be captured after the deletion.
     await fixture.database.sql.query('SELECT pg_sleep(0.01)');
     await deletePersonOf('ada');
     await fixture.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
@@ -99,7 +99,7 @@ test('an ID that is used again gets a new person, repeatedly', async () => {
   expect(uuids.size).toBe(3);
 });
 
-test('an event without a person profile has the person that its ID would get now', async () => {
+test('an event without a person profile gets the person UUID that its ID would get now', async () => {
   await consume({ distinct_id: 'ada' });
   const before = await personOf('ada');
   await deletePersonOf('ada');
@@ -110,7 +110,7 @@ test('an event without a person profile has the person that its ID would get now
   expect(rows.map(({ person_id }) => person_id).sort()).toEqual([before?.uuid, after?.uuid, after?.uuid].sort());
 });
 
-test('deletes all IDs of a merged person, and each gets a separate new person', async () => {
+test('deletes all IDs of a merged person, and each ID then gets a new person of its own', async () => {
   await consume(
     { distinct_id: 'phone' },
     { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'phone' } },
@@ -123,7 +123,7 @@ test('deletes all IDs of a merged person, and each gets a separate new person', 
   expect(phone?.uuid).not.toBe(ada?.uuid);
 });
 
-test('a batch that read the person before the deletion does not write it back', async () => {
+test('a batch that read a person before its deletion does not write it back', async () => {
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   let isDeleted = false;
   const racing: ProcessBatchDeps = {
@@ -141,8 +141,8 @@ test('a batch that read the person before the deletion does not write it back', 
   expect(await personOf('ada')).toBeUndefined();
 });
 
-test('a batch that found no person does not create one that was created and deleted meanwhile', async () => {
-  // Uses another process, because within one process the second batch would wait for the first.
+test('a batch that found no person does not create it if it was created and deleted in the meantime', async () => {
+  // This uses another process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];
   const run = (lockFirst: boolean, at: string, using: ProcessBatchDeps) =>

@@ -25,7 +25,7 @@ const group = (index: number, key: string, properties = {}) => ({
   createdAtMs,
 });
 
-test('reads types with their index, only for the given projects', async () => {
+test('reads the group types and their indexes only for the given projects', async () => {
   const types = [
     { projectId, type: 'company', index: 0, createdAtMs },
     { projectId, type: 'Ünit "x"', index: 1, createdAtMs },
@@ -63,7 +63,7 @@ test('inserting an existing group is reported as a lost race', async () => {
   expect(await inTransaction((tx) => lockGroups(tx, [group(0, 'new')]))).toEqual([]);
 });
 
-test('writes all columns of changed groups, and no others', async () => {
+test('writes all columns of changed groups, and writes no other groups', async () => {
   const [a, b] = [group(0, 'a', { old: true }), group(0, 'b', { same: true })];
   await inTransaction((tx) => insertGroups(tx, [a, b]));
   const changed = { ...a, properties: { new: 1 }, version: 2, createdAtMs: createdAtMs - 1000 };
@@ -71,7 +71,7 @@ test('writes all columns of changed groups, and no others', async () => {
   expect(await inTransaction((tx) => lockGroups(tx, [a, b]))).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('other transactions wait for a locked group', async () => {
+test('a transaction that locks a group makes other transactions wait', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await inTransaction(async (tx) => {
     await lockGroups(tx, [group(0, 'k')]);

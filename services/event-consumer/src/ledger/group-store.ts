@@ -1,6 +1,6 @@
 /**
- * SQL for group types and groups. Each function sends one statement, or none for an empty list. For the lock order, see
- * ledger/store.ts.
+ * SQL for group types and groups. Each function sends one statement, or none for an empty list. See ledger/store.ts for
+ * the lock order.
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
@@ -26,7 +26,8 @@ export interface StoredGroup extends GroupKey {
 }
 
 /**
- * Reads all group types of the projects, at most five each. They are never changed or deleted, so no lock is needed.
+ * Reads all group types of the projects, of which each project has at most five. They are never changed or deleted, so
+ * no lock is needed.
  */
 export async function readGroupTypes(tx: Transaction, projectIds: number[]): Promise<StoredGroupType[]> {
   if (projectIds.length === 0) return [];
@@ -45,9 +46,8 @@ export async function readGroupTypes(tx: Transaction, projectIds: number[]): Pro
 }
 
 /**
- * Locks those of the groups that exist, and returns their state under the lock.
- *
- * @throws BatchTooLarge when several groups exceed the size limit together.
+ * Locks the groups that exist, and returns their state while the lock is held.
+ * @throws BatchTooLarge if several groups together exceed the size limit
  */
 export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<StoredGroup[]> {
   if (keys.length === 0) return [];
@@ -88,7 +88,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
 
 /**
  * Inserts group types.
- * @throws LedgerConflict when another batch has taken the index or added the type first
+ * @throws LedgerConflict if another batch took the index or added the type first
  */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
@@ -112,7 +112,7 @@ export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]
 
 /**
  * Inserts groups in lock order.
- * @throws LedgerConflict when one of the groups exists
+ * @throws LedgerConflict if one of the groups exists
  */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
@@ -156,7 +156,7 @@ interface GroupRow {
   group_properties: JsonObject;
   version: string;
   created_at_ms: number;
-  /** Total size in bytes of the group properties up to this row. */
+  /** The total size in bytes of the group properties up to this row. */
   running_bytes: number;
 }
 

@@ -2,14 +2,14 @@ import { createKnownIds } from './touched.ts';
 
 const ids = Array.from({ length: 10_000 }, (_, index) => `${index % 7}:user-${index}`);
 
-test('knows exactly the IDs that were added', () => {
+test('contains exactly the IDs that were added', () => {
   const known = createKnownIds();
   expect(known.has('1:a')).toBe(false);
   known.note(['1:a', '1:b', '1:a']);
   expect(['1:a', '1:b', '2:a', '1:c', '1:', ''].map(known.has)).toEqual([true, true, false, false, false, false]);
 });
 
-test('distributes IDs over its slots like a random function', () => {
+test('distributes IDs over its slots as evenly as a random function', () => {
   const known = createKnownIds(1 << 14);
   known.note(ids);
   // Of n IDs, m(1 - e^(-n/m)) remain in m slots: 7,484 of 10,000 in 16,384.

@@ -24,7 +24,7 @@ import {
 } from './store.ts';
 import type { TouchedByBatch } from './touched.ts';
 
-/** The ledger that the rules change, and the versions of the stored rows when it was read. */
+/** The ledger that the rules change, and the versions that the stored rows had when it was read. */
 export interface LoadedLedger {
   ledger: Ledger;
   /** Stored persons by `toStoredPersonKey`. */
@@ -32,11 +32,10 @@ export interface LoadedLedger {
 }
 
 /**
- * Loads the persons, IDs and group types that a batch can touch, in at most four statements. Applies the uncommitted
- * decisions of `before`, and leaves out deleted persons. Normally does not lock persons. The file ledger/store.ts
- * explains why this is safe, and the lock order.
- *
- * @throws LedgerConflict when a mapping changed between locking and reading.
+ * Loads the persons, IDs and group types that a batch can use, in at most four statements. Applies the uncommitted
+ * decisions of `before`, and leaves out deleted persons. Normally does not lock persons. See ledger/store.ts for why
+ * this is safe, and for the lock order.
+ * @throws LedgerConflict if an ID was moved between locking and reading
  */
 export async function loadLedger(
   tx: Transaction,
@@ -45,7 +44,7 @@ export async function loadLedger(
     lockFirst,
     before,
   }: {
-    /** True to lock all persons before reading them, for a batch that had a conflict before. */
+    /** True to lock all persons before reading them. Used for a batch that had a conflict before. */
     lockFirst: boolean;
     /** Uncommitted decisions of earlier batches in this process, in order (turns.ts). */
     before: readonly Ledger[];
@@ -64,7 +63,7 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
     stored: new Map(),
   };
   if (!lockFirst) {
-    // Deletions are read last, so that a person deleted after it was read is recognized.
+    // Deletions are read last, so that a person who was deleted after it was read is recognized.
     const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),
@@ -80,10 +79,10 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
 }
 
 /**
- * While a batch waits for the lock of a person, the batch that holds it may merge that person into another. The IDs
- * then lead to a person that is not locked. Locking it as well would violate the lock order, so all locks are released
- * and taken again. Each time, some other batch has made progress, so the number of rounds is limited by the number of
- * batches that work on the same persons.
+ * The maximum number of times to lock persons. While a batch waits for the lock of a person, the batch that holds it
+ * may merge that person into another. The IDs then lead to a person that is not locked. Locking that person too would
+ * violate the lock order, so all locks are released and taken again. Each time, another batch has made progress, so the
+ * number of rounds is limited by the number of batches that work on the same persons.
  */
 const maxLockRounds = 20;
 
@@ -108,8 +107,8 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * Returns the person that an ID would create. It may exist although the ID has no mapping, if rows were edited
- * manually. The rules then restore the mapping. This is so rare that it is only checked after creating the person has
+ * Returns the person that an ID would create. It can exist although the ID has no mapping, if rows were edited
+ * manually. The rules then add the mapping again. This is so rare that it is checked only after creating the person has
  * failed.
  */
 function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
@@ -171,9 +170,9 @@ async function loadDeletedIds(
 }
 
 /**
- * Removes deleted persons from a loaded ledger: those deleted after they were read, or read by an earlier in-flight
- * batch. Their IDs then have no person. Changes to such a person by another batch cannot have been committed, because
- * the deletion holds the person's lock.
+ * Removes deleted persons from a loaded ledger. These are persons that were deleted after they were read, or after an
+ * earlier in-flight batch read them. Their IDs then have no person. Another batch cannot have committed changes to such
+ * a person, because the deletion has locked it.
  */
 function forgetDeleted({ ledger, stored }: LoadedLedger): void {
   for (const project of ledger.projects.values()) {
@@ -187,12 +186,11 @@ function forgetDeleted({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * Updates a loaded ledger to its state after an earlier batch of this process commits. That batch has decided
- * (`earlier`) and is being written, so its persons and mappings replace older ones. If it has been committed since, the
- * loaded rows may even be newer, which the versions show.
- *
- * Only applies what the IDs of this batch lead to. All of it counts as stored, so this batch must not be written before
- * the other one is committed.
+ * Updates a loaded ledger to the state that it will have after an earlier batch of this process is committed. That
+ * batch has decided (`earlier`) and is being written, so its persons and mappings replace older ones. If it has been
+ * committed since, the loaded rows may even be newer, which their versions show. Applies only the persons to which the
+ * IDs of this batch lead. All of it counts as stored, so this batch must not be written before the other one is
+ * committed.
  */
 function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
   for (const { projectId, distinctId } of touched.distinctIds.values()) {
@@ -221,7 +219,7 @@ function mappingAfter(
   if (decided !== undefined && (read === undefined || decided.version > read.version)) {
     return { ...decided, isNew: false };
   }
-  // An ID that the other batch did not name moves with its person (`moveMappings` in ledger/store.ts).
+  // An ID that the other batch did not use moves together with its person (`moveMappings` in ledger/store.ts).
   const survivor = read === undefined ? undefined : earlierLedger.mergedPersons.get(read.personUuid);
   if (read === undefined || survivor === undefined) return read;
   const moves = earlierLedger.mergedPersonMoves.get(read.personUuid) ?? 1;
@@ -233,7 +231,7 @@ function takePerson(uuid: string, earlierLedger: ProjectLedger, ownLedger: Proje
   const read = ownLedger.persons.get(uuid);
   if (decided === undefined || (read !== undefined && decided.version <= read.version)) return;
   const { projectId } = ownLedger;
-  // The other batch may still be writing it, so treat the properties as shared.
+  // The other batch may still be writing this person, so its properties must be treated as shared.
   ownLedger.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
   loaded.stored.set(toStoredPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
 }

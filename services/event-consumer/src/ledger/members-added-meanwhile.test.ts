@@ -12,7 +12,7 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Adding persons to a static cohort while they are merged does not lose any of them. */
+/** Tests that no person is lost when persons are added to a static cohort while they are merged. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
@@ -67,7 +67,7 @@ async function memberUuids(): Promise<string[]> {
   );
   return rows.map(({ person_uuid }) => person_uuid);
 }
-/** Resolves when a statement in this database waits for a lock. */
+/** Returns whether a statement in this database waits for a lock. */
 const hasWaitingSession = () =>
   eventually(
     async () => {
@@ -80,26 +80,29 @@ const hasWaitingSession = () =>
     { what: 'a statement that waits for a lock' },
   );
 
-test.each(byEach)('a merge during the addition of a person waits and moves the membership: by %s', async (by) => {
-  await consume([person('kept'), person('gone')]);
-  let merging: Promise<void> | undefined;
-  const database = watchedDatabase(fixture.database, async (text) => {
-    if (merging !== undefined || !text.includes('INSERT INTO cohort_member')) return;
-    merging = consume([merge('kept', 'gone')]);
-    await hasWaitingSession();
-  });
-  expect(await add(await named(by, ['gone']), database)).toBe(1);
-  await merging;
-  expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'gone']));
-});
+test.each(byEach)(
+  'a merge waits while a person is added to a cohort, and then moves the membership: by %s',
+  async (by) => {
+    await consume([person('kept'), person('gone')]);
+    let merging: Promise<void> | undefined;
+    const database = watchedDatabase(fixture.database, async (text) => {
+      if (merging !== undefined || !text.includes('INSERT INTO cohort_member')) return;
+      merging = consume([merge('kept', 'gone')]);
+      await hasWaitingSession();
+    });
+    expect(await add(await named(by, ['gone']), database)).toBe(1);
+    await merging;
+    expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'gone']));
+  },
+);
 
-test.each(byEach)('a person added during its merge becomes a member as the survivor: by %s', async (by) => {
+test.each(byEach)('a person added during its merge becomes a member as the surviving person: by %s', async (by) => {
   await consume([person('kept'), person('gone'), person('other')]);
   const members = await named(by, ['gone', 'other']);
   let adding: Promise<number> | undefined;
   const watched = watchedDatabase(fixture.database, async (text) => {
     if (adding !== undefined || !text.includes('cohort_member')) return;
-    // The merge already holds the locks of its persons.
+    // The merge has already locked its persons.
     adding = add(members);
     await hasWaitingSession();
   });
@@ -108,7 +111,7 @@ test.each(byEach)('a person added during its merge becomes a member as the survi
   expect(await memberUuids()).toEqual(await uuidsOf(['kept', 'other']));
 });
 
-test.each(byEach)('after many concurrent additions and merges, everyone is a member: by %s', async (by) => {
+test.each(byEach)('after many concurrent additions and merges, every person is a member: by %s', async (by) => {
   const random = seededRandom(11);
   const ids = Array.from({ length: 120 }, (_, index) => `p-${index}`);
   const pick = () => ids[Math.floor(random() * ids.length)] ?? '';

@@ -10,7 +10,7 @@ import {
   type TestTopic,
 } from '../testing/consumer-fixture.ts';
 
-/** Static cohort memberships and stored hash keys of flags when persons are merged or deleted. */
+/** Tests static cohort memberships and stored hash keys of flags when persons are merged or deleted. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
@@ -100,14 +100,14 @@ test('merges several persons into a new one, through another person, in one batc
   expect(await buckets()).toEqual([{ person_uuid, flag_key: 'beta', hash_key: expect.stringMatching(/^[abc]$/) }]);
 });
 
-test('a rejected merge moves no memberships and hash keys', async () => {
+test('a rejected merge moves no memberships or hash keys', async () => {
   await consume({ distinct_id: 'user' }, identify('known', 'some-anon'));
   await join(1, 'known');
   await consume(identify('user', 'known'));
   expect(await members()).toEqual([{ cohort_id: 1, person_uuid: await uuidOf('known') }]);
 });
 
-test('deleting a person leaves no rows behind', async () => {
+test('deleting a person also deletes its memberships and hash keys', async () => {
   await consume({ distinct_id: 'ada' }, { distinct_id: 'bob' });
   await join(1, 'ada', 'bob');
   await bucket('ada', 'beta', 'ada');

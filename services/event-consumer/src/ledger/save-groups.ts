@@ -7,7 +7,7 @@ import type { StoredWarning } from '../warnings/store.ts';
 import { toRuleWarning } from '../warnings/warnings.ts';
 import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';
 
-/** Changes of a batch to groups. */
+/** The changes that a batch makes to groups. */
 export interface GroupChanges {
   newGroups: StoredGroup[];
   changedGroups: StoredGroup[];
@@ -15,8 +15,9 @@ export interface GroupChanges {
 }
 
 /**
- * Locks the groups of a batch and applies its updates. A project has few groups and many events about them, so their
- * locks must be brief: they are the last ones a batch takes, and no other row depends on the content of a group.
+ * Locks the groups of a batch and applies its updates. A project has few groups and many events about them, so they
+ * must be locked only briefly. They are the last locks that a batch takes, and no other row depends on the content of a
+ * group.
  */
 export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Promise<GroupChanges> {
   const keys = groupsToWrite(ledger);
@@ -52,8 +53,8 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
 }
 
 /**
- * Writes changed groups. The statements are for `commitWith`. Rejects with LedgerConflict when another batch created
- * one of the groups first.
+ * Writes changed groups. The statements are for `commitWith`. Rejects with LedgerConflict if another batch created one
+ * of the groups first.
  */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
   return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];

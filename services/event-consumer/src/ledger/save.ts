@@ -22,11 +22,10 @@ import {
 
 /**
  * Writes the changes to persons, IDs and group types, with one statement per kind of change. A new ID is inserted with
- * its final person. A stored ID that merges have moved is moved once, together with all IDs of its person, and its
- * version increases by the number of moves in the ledger. All statements are sent together, because other batches wait
- * for the locks.
- *
- * @throws LedgerConflict when another batch changed or created one of the rows first.
+ * its final person. A stored ID that merges have moved several times is moved once, together with all IDs of its
+ * person, and its version increases by the number of moves in the ledger. All statements are sent together, because
+ * other batches wait for the locks.
+ * @throws LedgerConflict if another batch changed or created one of the rows first
  */
 export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise<void> {
   const changes = collectChanges(loaded);
@@ -45,7 +44,7 @@ export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise
 }
 
 interface Changes {
-  /** Stored persons that are changed, merged away or given an ID. */
+  /** Stored persons that are changed, merged into another person, or given an ID. */
   writtenPersons: Map<string, PersonVersion>;
   newPersons: StoredPerson[];
   changedPersons: StoredPerson[];

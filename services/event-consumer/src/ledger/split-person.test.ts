@@ -13,7 +13,7 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Persons that are split while batches read, merge and change them. */
+/** Tests persons that are split while batches read, merge and change them. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
@@ -50,7 +50,7 @@ async function ownerOf(distinctId: string): Promise<Owner> {
 const split = (uuid: string, selection: Parameters<typeof splitPerson>[2] = { mainDistinctId: undefined }) =>
   fixture.database.transaction((tx) => splitPerson(tx, { projectId: project.id, uuid }, selection));
 
-/** Returns the persons that queries attribute the events of each distinct ID to. */
+/** Returns for each distinct ID the persons to whom queries attribute its events. */
 async function personsOfEvents(): Promise<Record<string, string[]>> {
   const rows = await query(
     `SELECT e.distinct_id, array_agg(DISTINCT coalesce(o.person_uuid, e.person_id)::text) AS persons
@@ -72,7 +72,7 @@ async function createMerged(): Promise<Owner> {
   return ownerOf('ada');
 }
 
-test('past and later events of a split ID belong to the new person', async () => {
+test('both earlier and later events of a split ID belong to the new person', async () => {
   const person = await createMerged();
   expect(await split(person.uuid)).toEqual([{ distinct_id: 'phone', uuid: expect.any(String) }]);
   const fresh = await ownerOf('phone');
@@ -103,7 +103,7 @@ test('an ID can be merged and split repeatedly', async () => {
   expect(await personsOfEvents()).toEqual({ phone: [person.uuid], ada: [person.uuid] });
 });
 
-test('a batch that read the person before the split is decided again', async () => {
+test('a batch that read the person before the split is processed again', async () => {
   const person = await createMerged();
   let isSplit = false;
   const racing: ProcessBatchDeps = {
@@ -187,7 +187,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   async function splitAll(): Promise<void> {
     while (!isOver) {
       for (const { uuid } of await query('SELECT uuid FROM person WHERE project_id = $1')) {
-        // The person was merged into another one meanwhile.
+        // The person was merged into another one in the meantime.
         const moved = await split(String(uuid)).catch((error: Error) => {
           expect(error.message).toBe('Not found.');
           return [];
@@ -220,7 +220,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   expect(await personsOfEvents()).toEqual(
     Object.fromEntries(owners.map((row) => [row.distinct_id, [row.person_uuid]])),
   );
-  // No update is lost: each is on some person.
+  // No update is lost, so each one is on one of the persons.
   const [row] = await query(
     `SELECT array_agg(DISTINCT key) AS keys FROM person p, jsonb_object_keys(p.properties) AS key WHERE p.project_id = $1`,
   );

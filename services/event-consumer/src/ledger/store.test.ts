@@ -68,7 +68,7 @@ test('a person is read back as it was written', async () => {
   expect(read.mappings).toHaveLength(2);
   expect(read.mappings).toContainEqual(mapping('naïve "id" \\ \'x\' 🦊', written.uuid, 3));
   expect(read.mappings).toContainEqual(mapping('{odd,"array",NULL}', written.uuid));
-  // The person is returned once, however many of its IDs are requested.
+  // The person is returned only once, however many of its IDs are requested.
   expect(read.persons).toEqual([written]);
 });
 
@@ -98,7 +98,7 @@ test('inserting an existing row is reported as a lost race and changes nothing',
   expect(read.mappings.map(({ distinctId, personUuid }) => [distinctId, personUuid])).toEqual([['taken', first.uuid]]);
 });
 
-test('a missing person, or one with a different version than the one read, is reported as a lost race', async () => {
+test('a person that is missing or has a different version than the one that was read is reported as a lost race', async () => {
   const [a, b] = [person({ version: 4 }), person({ version: 9 })];
   await inTransaction((tx) => insertPersons(tx, [a, b]));
   await inTransaction((tx) => lockVersions(tx, [a, b]));
@@ -107,7 +107,7 @@ test('a missing person, or one with a different version than the one read, is re
   await expect(inTransaction((tx) => lockVersions(tx, [a, b]))).rejects.toThrow(LedgerConflict);
 });
 
-test('locking waits for another writer and then sees its version', async () => {
+test('locking a person waits for another writer and then reads the version that it wrote', async () => {
   const contested = person({ version: 1 });
   await inTransaction((tx) => insertPersons(tx, [contested]));
   let release: () => void = () => {};
@@ -171,7 +171,7 @@ test('writes all columns of changed persons', async () => {
   expect(read.persons).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('merged persons are deleted, and all their IDs move with their number of moves', async () => {
+test('deletes merged persons, and moves all their IDs while counting the moves', async () => {
   const [survivor, once, twice] = [person(), person(), person()];
   await inTransaction(async (tx) => {
     await insertPersons(tx, [survivor, once, twice]);
@@ -201,7 +201,7 @@ test('merged persons are deleted, and all their IDs move with their number of mo
   expect(persons).toEqual([{ uuid: survivor.uuid }]);
 });
 
-test('numbers persons and IDs in the given order, whatever the lock order', async () => {
+test('numbers persons and IDs in the given order, whatever the order in which they are locked', async () => {
   const persons = ['ffffffff', '00000000', '88888888'].map((start) =>
     person({ uuid: `${start}${randomUUID().slice(8)}` }),
   );
@@ -224,7 +224,7 @@ test('numbers persons and IDs in the given order, whatever the lock order', asyn
   expect(rows).toEqual(distinctIds.map((distinct_id) => ({ distinct_id })));
 });
 
-test('a store function sends no statement for an empty list', async () => {
+test('the store functions send no statement for an empty list', async () => {
   const refuse = async () => {
     throw new Error('a statement was sent');
   };

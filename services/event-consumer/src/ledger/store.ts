@@ -53,8 +53,8 @@ import type { Transaction } from '@millrace/db/sql';
 import { checkLoadedSize, insertNew, LedgerConflict, maxLoadedBytes } from '../failures.ts';
 
 /**
- * Locks the current persons of the IDs, so that they stay the same until they are written, and those of `unmapped` that
- * exist. Returns the locked persons.
+ * Locks the current persons of the IDs, so that they cannot change until they are written. Also locks those in
+ * `unmapped` that exist. Returns the locked persons.
  */
 export async function lockPersonsOf(
   tx: Transaction,
@@ -92,17 +92,15 @@ export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<S
 
 /**
  * Reads the mappings of the IDs that have one, and their persons without duplicates, as one snapshot. Takes no locks.
- *
  * Limits the size before values are sent, because many IDs may belong to persons of hundreds of kilobytes each.
- *
- * @throws BatchTooLarge when the persons of more than two IDs exceed the size limit together.
+ * @throws BatchTooLarge if the persons of more than two IDs together exceed the size limit
  */
 export async function readMappings(
   tx: Transaction,
   ids: DistinctIdKey[],
 ): Promise<{ mappings: StoredMapping[]; persons: StoredPerson[] }> {
   if (ids.length === 0) return { mappings: [], persons: [] };
-  // LATERAL with LIMIT uses one index lookup per ID. For a plain join, the planner may scan whole tables.
+  // LATERAL with LIMIT uses one index lookup per ID. For a plain join, the planner might scan whole tables.
   const rows = await tx.query<MappedPersonRow>(
     `SELECT project_id, distinct_id, mapping_version, uuid, main_distinct_id, is_identified, version, created_at_ms,
             running_bytes,
@@ -142,7 +140,10 @@ export async function readMappings(
   return { mappings, persons };
 }
 
-/** Locks the persons. @throws LedgerConflict when one is missing or has a different version than the one read. */
+/**
+ * Locks the persons.
+ * @throws LedgerConflict if one is missing or has a different version than the one that was read
+ */
 export async function lockVersions(tx: Transaction, persons: PersonVersion[]): Promise<void> {
   if (persons.length === 0) return;
   const unchanged = await tx.query<{ isUnchanged: boolean }>(
@@ -158,9 +159,8 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
 }
 
 /**
- * Inserts in lock order. The sequence numbers, by which persons are listed, follow the order of the array.
- *
- * @throws LedgerConflict when one of the persons exists.
+ * Inserts persons in lock order. The sequence numbers, by which persons are listed, are in the order of the array.
+ * @throws LedgerConflict if one of the persons exists
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
@@ -201,7 +201,7 @@ export async function deletePersons(tx: Transaction, merged: MergedPerson[]): Pr
   );
 }
 
-/** Moves all IDs of merged persons to their survivors, including IDs that the batch does not name. */
+/** Moves all IDs of merged persons to the surviving persons, including IDs that the batch does not use. */
 export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -219,9 +219,9 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
 }
 
 /**
- * Inserts in lock order. The sequence numbers, by which a person's IDs are listed, follow the order of the array.
- *
- * @throws LedgerConflict when one of the IDs already has a person.
+ * Inserts mappings in lock order. The sequence numbers, by which a person's IDs are listed, are in the order of the
+ * array.
+ * @throws LedgerConflict if one of the IDs already has a person
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;
@@ -249,7 +249,7 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
  * after the persons were locked. Adding a member to a cohort also locks the person (packages/flags/src/cohorts,
  * `addCohortMembers`), so no membership is added to a person that is being merged away.
  */
-/** Makes survivors members of all static cohorts of the persons merged into them. */
+/** Adds the surviving persons to all static cohorts of the persons merged into them. */
 export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -266,7 +266,10 @@ export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[])
   );
 }
 
-/** Moves the stored hash keys of flags. The survivor's own keys take precedence. Of several others, one is kept. */
+/**
+ * Moves the stored hash keys of flags. The keys of the surviving person take precedence. If several others have a key,
+ * one of them is kept.
+ */
 export async function moveFlagHashKeys(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(
@@ -318,12 +321,12 @@ export interface PersonKey {
   uuid: string;
 }
 
-/** A person at the version that was read. */
+/** A person, and the version of it that was read. */
 export interface PersonVersion extends PersonKey {
   version: number;
 }
 
-/** A person merged into `survivorUuid`, which gets its IDs. Their versions increase by `moves`. */
+/** A person that was merged into `survivorUuid`, which gets its IDs. The versions of the IDs increase by `moves`. */
 export interface MergedPerson {
   projectId: number;
   uuid: string;
@@ -334,9 +337,9 @@ export interface MergedPerson {
 interface MappedPersonRow extends PersonColumns {
   distinct_id: string;
   mapping_version: string;
-  /** Total size in bytes of the person properties up to this row. */
+  /** The total size in bytes of the person properties up to this row. */
   running_bytes: number;
-  /** Null beyond the limit, and in all rows of a person except the first. */
+  /** The properties of the person. Null beyond the size limit, and in all rows of a person except for the first one. */
   properties: JsonObject | null;
 }
 

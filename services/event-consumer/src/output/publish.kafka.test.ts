@@ -149,7 +149,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
 
   const read = (record: LogRecord | undefined): ProcessedEvent => JSON.parse(String(record?.value));
 
-  test('publishes a stored event completely, and no dropped event', async () => {
+  test('publishes all fields of a stored event, and no dropped events', async () => {
     const { id, token } = await fixture.createProject();
     const now = '2026-11-21T10:00:00.000Z';
     const stored = capturedEvent(token, {
@@ -202,7 +202,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     });
   });
 
-  test('publishes numbers with many digits with an exponent, for readers that would parse them as integers', async () => {
+  test('publishes numbers with many digits in exponent notation, because some readers would parse them as integers', async () => {
     const { token } = await fixture.createProject();
     const properties = { wide: 1e22, negative: -18446744073709552000, small: 1e-23 };
     const text = { digits: '100000000000000000000000', quoted: '"1e22" \\ 100000000000000000000000' };
@@ -233,7 +233,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     await eventually(() => seen.length >= 1, { what: 'The processed event' });
   });
 
-  test('publishes all events even if it stops and starts again', async () => {
+  test('publishes every event even if the consumer is stopped and started again', async () => {
     const { token } = await fixture.createProject();
     const events = Array.from({ length: 400 }, (_, index) => capturedEvent(token, { distinct_id: `d${index % 30}` }));
     await startStoring();

@@ -12,7 +12,7 @@ const exactly = 0;
 
 const jsonBytes = (properties: JsonObject) => Buffer.byteLength(JSON.stringify(properties));
 
-test('the size adjusted by each change equals the measured size, and shared objects are not modified', () => {
+test('adjusts the size by each change correctly, and does not modify shared objects', () => {
   fc.assert(
     fc.property(puts, steps, fc.boolean(), (first, changes, isMeasured) => {
       const sized: SizedProperties = { properties: Object.fromEntries(first) };

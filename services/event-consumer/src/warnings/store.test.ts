@@ -12,7 +12,7 @@ afterAll(() => fixture.stop());
 const now = '2026-11-21T02:30:00.000Z';
 const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) };
 
-test('stores a warning with its severity once, even if it is found repeatedly', async () => {
+test('stores a warning once, with its severity, even if it is reported repeatedly', async () => {
   const found = toRuleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
   const other = toRuleWarning({ type: 'invalid_alias', details: {} }, event);
   await fixture.database.transaction((tx) => insertWarnings(tx, [found, other]));
@@ -36,7 +36,7 @@ test('stores a warning with its severity once, even if it is found repeatedly', 
   ]);
 });
 
-test('a gateway warning keeps its own ID and count', async () => {
+test('a warning from the gateway keeps its ID and count', async () => {
   const uuid = randomUUID();
   const details = { samples: [{ index: 3, event: 'x', uuid: null }] };
   const warning = toGatewayWarning(
