@@ -156,7 +156,7 @@ test('stores NaN and infinities, which older Python SDKs send, as null', async (
   expect(stored?.properties).toEqual({ ratio: null, most: null, least: null, said: 'NaN, -Infinity', kept: 12 });
 });
 
-test('time-014 parses all forms of times that clients send, including numbers', async () => {
+test('time-014 parses times in every form that clients send, including numbers', async () => {
   const { token } = await newProject();
   const at = '2026-11-21T11:00:00.000Z';
   const ms = Date.parse(at);
@@ -239,7 +239,7 @@ describe('errors: status, code and field', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  test('body-036 pages can read error responses', async () => {
+  test('body-036 web pages can read error responses', async () => {
     const answer = await send('/capture', { method: 'PUT', body: 'x', headers: { origin: 'https://app.example' } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.example']);
   });
@@ -348,14 +348,14 @@ describe('dropped events', () => {
     expect(figures).toMatch(/millrace_capture_events_dropped_total\{cause="performance_event"\} 1/);
   });
 
-  test('field-023 a NUL and a lone surrogate are stored as U+FFFD', async () => {
+  test('field-023 stores a NUL and a lone surrogate as U+FFFD', async () => {
     const { token } = await newProject();
     const body = `{"api_key":"${token}","event":"a","distinct_id":"b","properties":{"nul":"x\\u0000","half":"\\ud83d"}}`;
     expect(await send('/capture/', { body })).toMatchObject(ok);
     expect((await reader.events(token, 1))[0]?.properties).toEqual({ nul: 'x\ufffd', half: '\ufffd' });
   });
 
-  test('topic-017 drops an event that is too large for the log from a batch, and rejects it if it is alone', async () => {
+  test('topic-017 drops an event that is too large for the log from a batch, and rejects it if it is the only event', async () => {
     const { token } = await newProject();
     const huge = { ...event('huge'), properties: { p: 'x'.repeat(1_010_000) } };
     expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);
@@ -417,7 +417,7 @@ describe('historical migration', () => {
   });
 });
 
-test("time-002, time-011 corrects the client's clock by sent_at or by the query", async () => {
+test("time-002, time-011 corrects for the client's clock with sent_at or the time in the query", async () => {
   const { token } = await newProject();
   const hourAgo = Date.now() - 3_600_000;
   const iso = (ms: number) => new Date(ms).toISOString();

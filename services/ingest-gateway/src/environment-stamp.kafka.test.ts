@@ -58,14 +58,14 @@ test.each<[string, number, (token: string) => Promise<number>]>([
     },
   ],
   ['an event in parts', 1, postParts],
-])('the records of %s contain the environment', async (_name, count, send) => {
+])('the records of %s contain the environment ID', async (_name, count, send) => {
   const { token, environmentId } = await createTestTenant(fixture.database, { plan: 'full' });
   expect(await send(token)).toBe(200);
   const records = await reader.records(token, count);
   expect(new Set(records.map(({ value }) => value.environment_id))).toEqual(new Set([environmentId]));
 });
 
-test('the warnings about limits contain the environment', async () => {
+test('the warnings about limits contain the environment ID', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const config = { dropEventsByTokenDistinctId: token, trafficReportMs: 100 };
   const blocking = await fixture.startGateway({ config });
@@ -73,13 +73,13 @@ test('the warnings about limits contain the environment', async () => {
   expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'blocked_token', environment_id: environmentId }]);
 });
 
-test('only the gateway can write the environment of a record', async () => {
+test('only the gateway can set the environment ID of a record', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   expect(await post(gateway.url, token, [{ ...named({}), environment_id: 1 }], { environment_id: 1 })).toBe(200);
   expect(await reader.events(token, 1)).toMatchObject([{ environment_id: environmentId }]);
 });
 
-test('writes no environment while the key cannot be looked up', async () => {
+test('writes no environment ID while the key cannot be looked up', async () => {
   const { token } = await createTestTenant(fixture.database);
   const sql = { query: () => Promise.reject(new Error('down')) };
   const alone = await fixture.startGateway({ keys: { sql } });

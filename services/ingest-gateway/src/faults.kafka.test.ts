@@ -37,7 +37,7 @@ async function post(gateway: TestGateway, body: string) {
 test.each([
   ['is unreachable', 'tcp://127.0.0.1:1'],
   ['accepts connections and does not respond', null],
-])('topic-018 a log that %s: 503 with Retry-After, never 200', async (_name, address) => {
+])('topic-018 a log that %s: returns 503 with Retry-After, never 200', async (_name, address) => {
   const { token } = await createTestTenant(fixture.database);
   const proxy = await startServerProxy('tcp://127.0.0.1:1');
   proxy.blackHole();
@@ -56,7 +56,7 @@ test.each([
   await proxy.stop();
 });
 
-describe('failures of the stores of project keys', () => {
+describe('while the stores of project keys fail', () => {
   const impatient = { timeLimits: storeTimeLimits };
 
   async function startBehindProxies(parts: GatewayOptions = {}) {
@@ -135,7 +135,7 @@ describe('failures of the stores of project keys', () => {
   });
 });
 
-describe('stopping', () => {
+describe('stopping the gateway', () => {
   test('completes requests in progress, refuses new connections, and closes idle connections', async () => {
     const { token } = await createTestTenant(fixture.database);
     const reader = await readTopics(fixture.log, [fixture.topics.live]);

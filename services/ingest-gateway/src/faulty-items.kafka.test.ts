@@ -116,7 +116,7 @@ describe.each([
     expect(dropped).toBe(faults.length);
   });
 
-  test.each(faults)('%s among others', async (_what, item, told) => {
+  test.each(faults)('drops %s from a batch', async (_what, item, told) => {
     expect(await post('/batch/', { api_key: token, batch: [item, good('kept')] })).toMatchObject(taken);
     expect((await reader.events(token, 1)).map((stored) => stored.event)).toEqual(['kept']);
     expect(await reader.warnings(token, 1)).toMatchObject([
@@ -124,7 +124,7 @@ describe.each([
     ]);
   });
 
-  test('also validates each event of an array separately', async () => {
+  test('validates each event of an array separately', async () => {
     const items = [good('one'), 5, event('bad', { properties: 5 }), good('two')].map((item) =>
       typeof item === 'object' ? { ...item, api_key: token } : item,
     );
@@ -134,7 +134,7 @@ describe.each([
     expect(warning?.details.samples).toMatchObject([{ index: 1 }, { index: 2 }]);
   });
 
-  test('distinguishes events without a name or ID, with too deep nesting and with a wrong type', async () => {
+  test('distinguishes events without a name or ID from events that are nested too deeply or have a wrong type', async () => {
     const batch = [
       event(''),
       event('deep', { properties: { deep } }),
@@ -156,7 +156,7 @@ describe.each([
     ]);
   });
 
-  test('returns the first fault of a batch without valid events, and stores nothing', async () => {
+  test('returns the first error of a batch without valid events, and stores nothing', async () => {
     const batch = [{ ...good(''), distinct_id: '' }, { ...good('bad'), $set: 5 }, 5];
     expect(await post('/batch/', { api_key: token, batch })).toMatchObject({
       status: 400,
@@ -192,7 +192,7 @@ test.each([
 test.each([
   ['a small request', {}],
   ['a large request', filler],
-])('ignores a client field with the name of an internal field: %s', async (_size, more) => {
+])('ignores a field sent by a client that has the name of an internal field: %s', async (_size, more) => {
   const torn = `{"event":"torn","distinct_id":"u","raw":1,"properties":{"half":"\\ud83c"}}`;
   const raw = { json: 'x', properties: { start: 1, end: 9 }, $set: null, $set_once: null, $unset: null };
   const own = JSON.stringify({ ...event('own', more), raw });
@@ -200,14 +200,14 @@ test.each([
   expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['torn', 'own']);
 });
 
-describe("PHP's empty array instead of an object", () => {
+describe('an empty array that PHP sends instead of an object', () => {
   const empty = { properties: [], $set: [], $set_once: [], $groups: [] };
   const inProperties = { $set: [], $set_once: [], $groups: [], $group_set: [], list: [], big: 1 };
 
   test.each([
     ['a small batch', {}],
     ['a large batch', filler],
-  ])('is read as an empty object, in %s', async (_size, more) => {
+  ])('is read as an empty object in %s', async (_size, more) => {
     const batch = [
       event('empty', empty),
       event('inside', { properties: inProperties }),
@@ -223,7 +223,7 @@ describe("PHP's empty array instead of an object", () => {
     expect(stored[3]?.properties).toEqual({ $group_type: 'company', $group_key: 'acme', $group_set: {} });
   });
 
-  test('is read as an empty object in a single event, as sent by the PHP SDK for a person without properties', async () => {
+  test('is read as an empty object in a single event, as the PHP SDK sends it for a person without properties', async () => {
     const sent = { api_key: token, event: '$identify', distinct_id: 'u', groups: [], $set: [], properties: [] };
     expect(await post('/capture/', sent)).toMatchObject(taken);
     expect(await reader.events(token, 1)).toMatchObject([{ event: '$identify', $set: {}, properties: {} }]);
@@ -241,7 +241,7 @@ test('drops an event that is too large for a record from a batch, and reports it
   expect(sample?.bytes).toBeLessThan(1_101_000);
 });
 
-describe('a truncated ID', () => {
+describe('a distinct ID that is truncated', () => {
   const long = 'x'.repeat(200);
 
   test.each([
@@ -265,7 +265,7 @@ describe('a truncated ID', () => {
     ]);
   });
 
-  test('causes a warning for the other ID of a merge too', async () => {
+  test('also causes a warning if it is the second ID of a merge', async () => {
     const properties = { alias: `${long}1` };
     expect(await post('/batch/', { api_key: token, batch: [event('$create_alias', { properties })] })).toMatchObject(
       taken,
@@ -279,7 +279,7 @@ describe('a truncated ID', () => {
   });
 });
 
-describe('any batch', () => {
+describe('any batch of valid and invalid events', () => {
   const anything = fc.oneof(fc.constant(undefined), fc.constant([]), fc.jsonValue({ maxDepth: 2 }));
   const uuids = fc.oneof(anything, fc.uuid(), fc.constant(''));
   const fields = { properties: anything, $set: anything, $set_once: anything, timestamp: anything, offset: anything };

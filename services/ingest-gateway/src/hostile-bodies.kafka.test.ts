@@ -109,7 +109,7 @@ test.each(bodies)('%s', async (_, makeBody, expected) => {
 });
 
 /** Capture v1 reports a result for every event, so a small upload requires a long response. */
-test('handles a batch of half a million Capture v1 events with nothing but a UUID', async () => {
+test('handles a Capture v1 batch of half a million events that contain only a UUID', async () => {
   const count = 480_000;
   const uuid = (index: number) => `0198c2a4-0000-7000-8000-${String(index).padStart(12, '0')}`;
   const events = Array.from({ length: count }, (_, index) => `{"uuid":"${uuid(index)}"}`).join(',');
@@ -152,7 +152,7 @@ test('handles several huge batches at the same time', async () => {
 });
 
 /** In this process, so that pollution of the object prototype is visible here. */
-test('stores keys that are names of prototypes or numbers unchanged', async () => {
+test('stores keys such as __proto__ or numbers unchanged', async () => {
   const fixture = await createGatewayFixture();
   const own = await fixture.startGateway();
   const reader = await readTopics(fixture.log, [fixture.topics.live]);
@@ -180,7 +180,7 @@ test('stores keys that are names of prototypes or numbers unchanged', async () =
 });
 
 /** Requests other than captures go through Express, which parses their bodies in the thread that also handles events. */
-describe('other paths', () => {
+describe('hostile bodies on other paths', () => {
   const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
   const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];
 

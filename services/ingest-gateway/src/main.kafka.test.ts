@@ -106,7 +106,7 @@ test('the gateway starts and accepts events without PostgreSQL and Redis', async
   expect(await gateway.stop()).toBe(0);
 });
 
-test('stops cleanly and in time while a client sends a body byte by byte', async () => {
+test('stops in time while a client sends a body byte by byte', async () => {
   const gateway = await startMain({
     ...{ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', EVENT_LOG: 'postgres', REDIS_URL: '' },
     ...{ STOP_DELAY_MS: '0', DRAIN_TIMEOUT_MS: '8000' },
@@ -122,13 +122,13 @@ test('stops cleanly and in time while a client sends a body byte by byte', async
   expect(await gateway.stop()).toBe(0);
 });
 
-test('the gateway reports all errors in the configuration together', async () => {
+test('the gateway reports all configuration errors together', async () => {
   await expect(startMain({ DATABASE_URL: '', EVENT_LOG: 'paper', MAX_BODY_BYTES: 'many' })).rejects.toThrow(
     /DATABASE_URL[\s\S]*EVENT_LOG[\s\S]*MAX_BODY_BYTES/,
   );
 });
 
-test('a process for flags is ready after PostgreSQL has responded once, and stays ready in an outage', async () => {
+test('a gateway for flags is ready after PostgreSQL has responded once, and stays ready during an outage', async () => {
   const database = await createTestDatabase();
   const url = new URL(database.url);
   const proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port || 5432) });

@@ -50,7 +50,7 @@ const withSlash = (rows: [string, string][]) =>
   ]);
 
 describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
-  test('accepts POST with 200, an object as body and CORS headers', async () => {
+  test('accepts POST and returns 200 with a JSON object and CORS headers', async () => {
     const token = await newToken();
     const answer = await ask(path, { method: 'POST', body: JSON.stringify({ api_key: token, ...event('posted') }) });
     expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
@@ -58,7 +58,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
     expect(await reader.events(token, 1)).toMatchObject([{ event: 'posted' }]);
   });
 
-  test('row 5: accepts GET with data', async () => {
+  test('row 5: accepts GET with the query parameter data', async () => {
     const token = await newToken();
     const data = Buffer.from(JSON.stringify({ api_key: token, ...event('pixel') })).toString('base64');
     expect(await ask(`${path}?data=${encodeURIComponent(data)}`)).toMatchObject({ status: 200 });
@@ -81,7 +81,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
 });
 
 test.each(['//batch', '//batch/', '/batch//', '///i//v0///e/', '//e/?ver=1//2'])(
-  'a host that ends with a slash: POST %s',
+  'a host setting that ends with a slash works: POST %s',
   async (path) => {
     const token = await newToken();
     const body = JSON.stringify({ api_key: token, batch: [event('posted')] });
@@ -90,12 +90,15 @@ test.each(['//batch', '//batch/', '/batch//', '///i//v0///e/', '//e/?ver=1//2'])
   },
 );
 
-test.each(['//flags/?v=2', '//decide/?v=3', '//flags//'])('a host that ends with a slash: POST %s', async (path) => {
-  const body = JSON.stringify({ token: await newToken(), distinct_id: 'u' });
-  expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
-});
+test.each(['//flags/?v=2', '//decide/?v=3', '//flags//'])(
+  'a host setting that ends with a slash works: POST %s',
+  async (path) => {
+    const body = JSON.stringify({ token: await newToken(), distinct_id: 'u' });
+    expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
+  },
+);
 
-test('accepts double slashes: remote config, a preflight and an unknown path', async () => {
+test('accepts paths with double slashes: remote config, a preflight and an unknown path', async () => {
   const token = await newToken();
   expect(await ask(`//array/${token}/config`)).toMatchObject({ status: 200 });
   expect(await ask('//batch/', { method: 'OPTIONS' })).toMatchObject({ status: 200 });
@@ -115,7 +118,7 @@ const browserPaths: [string, string][] = [
   ['20', '/i/v1/analytics/events'],
 ];
 
-test.each(withSlash(browserPaths))('rows 6 and %s: OPTIONS %s', async (_row, path) => {
+test.each(withSlash(browserPaths))('rows 6 and %s: responds to OPTIONS %s', async (_row, path) => {
   const asked = 'content-type, traceparent, x-of-tomorrow';
   const answer = await ask(path, {
     method: 'OPTIONS',
@@ -130,7 +133,7 @@ test.each(withSlash(browserPaths))('rows 6 and %s: OPTIONS %s', async (_row, pat
   });
 });
 
-test.each(withSlash([['20', '/i/v1/analytics/events']]))('row %s: POST %s', async (_row, path) => {
+test.each(withSlash([['20', '/i/v1/analytics/events']]))('row %s: responds to POST %s', async (_row, path) => {
   const token = await newToken();
   const sent = v1Event();
   const headers = {
@@ -155,19 +158,22 @@ const answeredPaths: [string, string, string, unknown][] = [
   ['16', 'GET', '/api/web_experiments?token=<token>', { experiments: [] }],
 ];
 
-test.each(answeredPaths)('row %s: %s %s, with and without a slash', async (_row, method, path, expected) => {
-  const token = await newToken();
-  for (const slash of ['', '/']) {
-    const [before = '', query] = path.replaceAll('<token>', token).split('?');
-    const answer = await ask(`${before}${slash}${query === undefined ? '' : `?${query}`}`, { method });
-    expect([slash, answer.status]).toEqual([slash, 200]);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    if (expected === null) expect(answer.headers.get('content-type')).toMatch(/javascript/);
-    else expect(JSON.parse(answer.text)).toMatchObject(expected as object);
-  }
-});
+test.each(answeredPaths)(
+  'row %s: responds to %s %s, with and without a slash',
+  async (_row, method, path, expected) => {
+    const token = await newToken();
+    for (const slash of ['', '/']) {
+      const [before = '', query] = path.replaceAll('<token>', token).split('?');
+      const answer = await ask(`${before}${slash}${query === undefined ? '' : `?${query}`}`, { method });
+      expect([slash, answer.status]).toEqual([slash, 200]);
+      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+      if (expected === null) expect(answer.headers.get('content-type')).toMatch(/javascript/);
+      else expect(JSON.parse(answer.text)).toMatchObject(expected as object);
+    }
+  },
+);
 
-test.each(['GET', 'HEAD'])('row 24: %s succeeds on the paths that probes request', async (method) => {
+test.each(['GET', 'HEAD'])('row 24: %s succeeds on the paths that health probes request', async (method) => {
   for (const path of ['/', '/_liveness', '/_readiness']) {
     const answer = await ask(path, { method });
     expect([path, answer.status]).toEqual([path, 200]);
@@ -176,7 +182,7 @@ test.each(['GET', 'HEAD'])('row 24: %s succeeds on the paths that probes request
 });
 
 test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js', '/static/1.449.2/surveys.js'])(
-  'row 12: %s returns 404 with JSON that a page may read, because the library was not built or has no such file',
+  'row 12: %s returns 404 as JSON that web pages can read, because the library was not built or has no such file',
   async (path) => {
     const answer = await ask(path);
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);
@@ -184,7 +190,7 @@ test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js',
   },
 );
 
-test('responds to events without a path with the valid paths', async () => {
+test('responds to events sent to the root path with the valid paths', async () => {
   const answer = await ask('/', { method: 'POST', body: '{}' });
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });

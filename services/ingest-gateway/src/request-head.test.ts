@@ -20,7 +20,7 @@ test.each<[string, Record<string, string>, string]>([
     { 'x-forwarded-for': 'a,b', forwarded: 'for=_hidden', 'x-real-ip': 'x' },
     socket.remoteAddress,
   ],
-])('finds the client address: %s', (_name, headers, expected) => {
+])('determines the client address: %s', (_name, headers, expected) => {
   expect(findClientAddress({ headers, socket }, { trustProxy: true })).toBe(expected);
 });
 

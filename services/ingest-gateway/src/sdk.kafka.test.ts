@@ -82,7 +82,7 @@ test('writes a historical migration to the historical topic', async () => {
   expect(Math.abs(stored - timestamp.getTime())).toBeLessThan(60_000);
 });
 
-test('the SDK reports and prints a wrong key', async () => {
+test('the SDK reports and prints that its key is wrong', async () => {
   const printed: unknown[] = [];
   const { error: print } = console;
   console.error = (...words) => void printed.push(words);

@@ -26,7 +26,7 @@ async function post(path: string, body: string | Buffer, headers: Record<string,
   return { status: response.status, body: await response.text() };
 }
 
-describe('sizes', () => {
+describe('the size of an upload', () => {
   test.each(['/capture/', '/batch/', '/i/v0/e/'])('body-028 accepts a body of 4 MiB on %s', async (path) => {
     const event = { event: 'a', distinct_id: 'b', properties: { p: 'x'.repeat(100_000) } };
     const batch = Array.from({ length: 42 }, () => event);
@@ -39,7 +39,7 @@ describe('sizes', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
   });
 
-  test('body-029 the connection can be reused afterwards', async () => {
+  test('body-029 keeps the connection usable after a rejected body', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(21 * mebibyte, 'x'));
@@ -50,7 +50,7 @@ describe('sizes', () => {
     connection.socket.destroy();
   });
 
-  test('body-029 rejects a chunked body without a declared length', async () => {
+  test('body-029 rejects a body in chunks that is too large, although it declares no length', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write('POST /batch/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const size = 7 * mebibyte;
@@ -140,7 +140,7 @@ describe('many requests on one connection', () => {
     ['401', '/capture/', '{"api_key":"phc_unknown","event":"a","distinct_id":"b"}', 401],
     ['404', '/nope', '{}', 404],
     ['405', '/capture/', 'x'.repeat(100_000), 405],
-  ])('the connection can be used after a %s', async (_name, path, body, status) => {
+  ])('can continue after a %s', async (_name, path, body, status) => {
     const connection = await openRawConnection(gateway.port);
     const request = head(body.length, path) + body;
     connection.write(status === 405 ? request.replace('POST', 'PUT') : request);
@@ -150,7 +150,7 @@ describe('many requests on one connection', () => {
     connection.socket.destroy();
   });
 
-  test('responds to pipelined requests in order', async () => {
+  test('get their responses in the order of the requests', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(`${goodRequest() + head(3)}xyz${goodRequest()}`);
     const answers = [await connection.answer(), await connection.answer(), await connection.answer()];
@@ -159,7 +159,7 @@ describe('many requests on one connection', () => {
   });
 });
 
-describe('the memory budget', () => {
+describe('the memory budget for uploads', () => {
   async function heldBy(at: TestGateway, bytes: number): Promise<void> {
     await eventually(
       async () => new RegExp(`millrace_capture_in_flight_bytes ${bytes}`).test(await at.metrics.registry.metrics()),
@@ -167,7 +167,7 @@ describe('the memory budget', () => {
     );
   }
 
-  test('above the limit, tells clients to retry', async () => {
+  test('rejects uploads beyond its limit with a status that clients retry', async () => {
     const small = await fixture.startGateway({ config: { maxInFlightBytes: 1_000_000 } });
     const holder = await openRawConnection(small.port);
     holder.write(head(860_000));
@@ -183,7 +183,7 @@ describe('the memory budget', () => {
     holder.socket.destroy();
   });
 
-  test('reserves an eighth for small bodies', async () => {
+  test('reserves an eighth of its memory for small bodies', async () => {
     const own = await fixture.startGateway({ config: { maxInFlightBytes: 4_000_000 } });
     const holder = await openRawConnection(own.port);
     holder.write(head(3_500_000));
@@ -197,7 +197,7 @@ describe('the memory budget', () => {
 });
 
 describe('a rejected upload', () => {
-  test('gets the response before it is complete, is read to its end, and the connection stays open', async () => {
+  test('is answered before it is complete and then read to its end, and the connection stays open', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(mebibyte, 'x'));
@@ -208,7 +208,7 @@ describe('a rejected upload', () => {
     connection.socket.destroy();
   });
 
-  test('uploads of one address do not delay uploads of another address', async () => {
+  test('does not delay uploads from other addresses', async () => {
     const sent: string[] = [];
     const upload = async (address: string) => {
       const connection = await openRawConnection(gateway.port);

@@ -104,7 +104,7 @@ test.each<[name: string, authorization: () => string, token: boolean, detail: st
   ['a project API key', () => `Bearer ${key}`, true, 'This is a project API key. Local evaluation and remote config require a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'],
   ['a key without Bearer', () => 'phx_mine', true, 'The Authorization header must be `Bearer <key>`.'],
   ['no project', () => 'Bearer phx_mine', false, 'The request does not identify a project. Send the project API key in the query parameter `token`.'],
-])('explains the mistake when definitions are requested with %s', async (_name, authorization, withToken, detail) => {
+])('returns an error that explains the mistake when definitions are requested with %s', async (_name, authorization, withToken, detail) => {
   const query = withToken ? `?token=${key}` : '';
   const headers = { authorization: authorization() };
   const response = await fetch(`${gateway.url}/api/feature_flag/local_evaluation${query}`, { headers });

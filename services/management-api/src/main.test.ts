@@ -64,7 +64,7 @@ afterAll(async () => {
 const probe = () => fetch(`${url}/api/users/@me/`, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
 const readiness = async () => (await fetch(`${url}/_readiness`)).status;
 
-test('is alive but not ready without its database, and returns errors that say so', async () => {
+test('the API is alive but not ready without its database, and returns errors that say so', async () => {
   expect((await fetch(`${url}/_liveness`)).status).toBe(200);
   expect(await readiness()).toBe(503);
   const response = await probe();
@@ -73,7 +73,7 @@ test('is alive but not ready without its database, and returns errors that say s
   expect((await fetch(`${url}/api/schema/`)).status).toBe(200);
 });
 
-test('the service recovers from several database failures', async () => {
+test('the API recovers from several database failures', async () => {
   for (let round = 0; round < 2; round += 1) {
     await proxy.pass();
     await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
@@ -86,7 +86,7 @@ test('the service recovers from several database failures', async () => {
   await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
 });
 
-test('serves metrics, and neither they nor the log contain a key', async () => {
+test('the API serves metrics, and neither they nor the log contain a key', async () => {
   await fetch(`${url}/api/projects/?personal_api_key=${tenant.personalApiKey}`);
   const figures = await (await fetch(`${url}/metrics`)).text();
   expect(figures).toContain('millrace_http_request_seconds_count{operation="users_me_retrieve",status="2xx"}');
@@ -94,14 +94,14 @@ test('serves metrics, and neither they nor the log contain a key', async () => {
   for (const text of [figures, output]) expect(text).not.toContain(tenant.personalApiKey);
 });
 
-test('stops cleanly on a signal', async () => {
+test('the API stops cleanly on a signal', async () => {
   child.kill('SIGTERM');
   const [code] = await once(child, 'exit');
   expect(code).toBe(0);
   expect(output).toContain('"stopped"');
 });
 
-test('the service reports all configuration errors at once', async () => {
+test('the API reports all configuration errors at once', async () => {
   const wrong = spawn(process.execPath, programs.files, {
     env: { PATH: readEnvironment().PATH, API_PORT: 'x', TRUST_PROXY: 'perhaps' },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,7 +1,7 @@
 import { mountSecret } from '@millrace/testing';
 import { readSigningSecrets } from './signing-secret.ts';
 
-test('uses a new signing secret in the file immediately, unless it is too short', () => {
+test('starts using a new signing secret in the file immediately, unless it is too short', () => {
   const secret = mountSecret({ token: 'the first that is long' });
   try {
     const read = readSigningSecrets({ tokenSecret: 'the first that is long', tokenSecretFile: secret.file('token') });
@@ -15,7 +15,7 @@ test('uses a new signing secret in the file immediately, unless it is too short'
   }
 });
 
-test('without a setting, uses one random signing secret for the life of the process', () => {
+test('uses one random signing secret for the lifetime of the process if none is configured', () => {
   const [one, other] = [readSigningSecrets({}), readSigningSecrets({})];
   expect(one()).toEqual(one());
   expect(one()).not.toEqual(other());

@@ -44,14 +44,14 @@ test('all gateways reject a replaced key and accept the new key', async () => {
   await eventually(async () => expect(await statuses(next)).toEqual([200, 200]), soon);
 });
 
-test('the key of a deleted project is rejected', async () => {
+test('rejects the key of a deleted project', async () => {
   const { token, projectId } = await createTestTenant(fixture.database);
   expect(await statuses(token)).toEqual([200, 200]);
   await sql('DELETE FROM project WHERE id = $1', [projectId]);
   await eventually(async () => expect(await statuses(token)).toEqual([401, 401]), soon);
 });
 
-test('changed settings of browser clients take effect', async () => {
+test('applies changed settings to browser clients', async () => {
   const { token } = await createTestTenant(fixture.database);
   const optedOut = () =>
     Promise.all(
@@ -65,7 +65,7 @@ test('changed settings of browser clients take effect', async () => {
   await eventually(async () => expect(await optedOut()).toEqual([true, true]), soon);
 });
 
-test('looks keys up every second while announcements are not received', async () => {
+test('looks up keys every second while announcements of changes are not received', async () => {
   const { token } = await createTestTenant(fixture.database);
   const keys = createProjectKeys({
     sql: fixture.database.sql,
@@ -78,7 +78,7 @@ test('looks keys up every second while announcements are not received', async ()
   await eventually(async () => expect(await keys.find(token)).toEqual({ outcome: 'unknown' }), soon);
 });
 
-test('still accepts known keys in an outage that follows an interruption', async () => {
+test('still accepts known keys during a database outage that follows an interruption of announcements', async () => {
   const { token } = await createTestTenant(fixture.database);
   let isDown = false;
   let interrupt = () => {};

@@ -110,7 +110,7 @@ async function answersBySource({ registry }: Metrics): Promise<Record<string, nu
   );
 }
 
-test('runs one query for many requests with a new key', async () => {
+test('runs one query for many concurrent requests with a new key', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys();
   await Promise.all(Array.from({ length: 50 }, () => keys.find(token)));
@@ -147,7 +147,7 @@ test('accepts a rejected key as soon as its creation is announced', async () => 
 test.each([
   ['of a different key', () => 'phc_another', 1],
   ['of the key itself', (token: string) => token, 2],
-])('handles a change %s that is announced during the lookup of a key', async (_name, changed, expectedQueries) => {
+])('handles a change %s that is announced while a key is looked up', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);
   const { changes, announce } = announcedChanges();
   let answer = () => {};
@@ -171,14 +171,14 @@ test.each([
   expect(queries).toBe(expectedQueries);
 });
 
-test('uses an expired result while it is refreshed', async () => {
+test('uses an expired result while the key is looked up again', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys({ knownForMs: 0 });
   await keys.find(token);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
 });
 
-test('without the database, an unknown key is undetermined and is looked up again later', async () => {
+test('without the database, does not reject an unknown key and looks it up again later', async () => {
   const { token } = await createTestTenant(database);
   let isDown = true;
   const sql: Sql = {
@@ -228,7 +228,7 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
   });
 });
 
-test('does not treat a slow database as an outage, and caches nothing', async () => {
+test('does not treat a slow database as an outage, and caches no result', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let isSilent = true;
   const sql: Sql = {
@@ -241,7 +241,7 @@ test('does not treat a slow database as an outage, and caches nothing', async ()
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('waiting key lookups fail as soon as the database has failed', async () => {
+test('waiting key lookups fail as soon as the database fails', async () => {
   const sql: Sql = { query: () => Promise.reject(new Error('down')) };
   const keys = startKeys({ sql });
   const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));

@@ -1,6 +1,6 @@
 import { createByteBudget } from './byte-budget.ts';
 
-test('limits the memory of all requests together, and releases it when a request ends', () => {
+test('limits the memory of all requests together, and releases the memory of each request when it ends', () => {
   const budget = createByteBudget(100);
   const first = budget.lease();
   const second = budget.lease();

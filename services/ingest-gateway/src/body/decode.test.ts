@@ -67,7 +67,7 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(body, hints)).toMatchObject({ text: json });
   });
 
-  test('the payload of body-012 contains a plus sign', () => {
+  test('the payload of case body-012 contains a plus sign', () => {
     expect(base64(json)).toContain('+');
   });
 
@@ -77,10 +77,13 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(text, { contentType: form })).toMatchObject({ text, apiKey: null });
   });
 
-  test.each(['null', 'true', '12345678', '-1'])('%s is JSON but not a request, and is not base64', async (text) => {
-    expect(await decode(text)).toMatchObject({ text });
-    expect(await decode(text, { contentType: form })).toMatchObject({ text });
-  });
+  test.each(['null', 'true', '12345678', '-1'])(
+    '%s is parsed as JSON that is not a valid request, and not as base64',
+    async (text) => {
+      expect(await decode(text)).toMatchObject({ text });
+      expect(await decode(text, { contentType: form })).toMatchObject({ text });
+    },
+  );
 
   test('decodes an emoji that an old browser SDK encoded as two surrogates in base64', async () => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from('eda0bdedb880', 'hex'), Buffer.from('"}')]);
@@ -88,7 +91,7 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(`data=${data}`, { contentType: form })).toMatchObject({ text: '{"a":"\u{1f600}"}' });
   });
 
-  test('body-017 reads the key from its own form field', async () => {
+  test('body-017 reads the key from a separate form field', async () => {
     expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toMatchObject({
       text: json,
       apiKey: 'phc_form',
@@ -96,7 +99,7 @@ describe('decodes all encodings that clients use for JSON', () => {
   });
 });
 
-describe('rejects bodies that cannot be decoded, and names the layer', () => {
+describe('rejects bodies that cannot be decoded, and names the encoding that failed', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>, string]>([
     ['body-010 truncated gzip', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
     [
@@ -139,7 +142,7 @@ describe('rejects bodies that cannot be decoded, and names the layer', () => {
     await expect(decode(bomb, { compression: 'lz64' }, 1_000_000)).rejects.toMatchObject({ kind: 'too_large' });
   });
 
-  test('stops many bombs at the memory budget', async () => {
+  test('stops decompressing many bombs when the memory budget is used up', async () => {
     const budget = createByteBudget(3_000_000);
     const bomb = gzipSync(Buffer.alloc(2_000_000));
     const options = () => ({ maxDecompressedBytes: 10_000_000, lease: budget.lease() });

@@ -26,7 +26,7 @@ test('decodes any output of the library, including lone surrogates', () => {
   );
 });
 
-test('returns `broken` for any invalid input, and never throws', () => {
+test('returns `broken` for any invalid lz64 input, and never throws', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'ABCZaz059+/= é') }), (garbage) => {
       expect(['text', 'broken', 'too_long']).toContain(decodeLz64(garbage, 10_000).outcome);
@@ -34,11 +34,11 @@ test('returns `broken` for any invalid input, and never throws', () => {
   );
 });
 
-test.each(['', '!!!!', 'AAAA', '{"event":1}'])('body-015 returns `broken` for garbage: %j', (garbage) => {
+test.each(['', '!!!!', 'AAAA', '{"event":1}'])('body-015 returns `broken` for invalid lz64 data: %j', (garbage) => {
   expect(decodeLz64(garbage, noLimit)).toEqual({ outcome: 'broken' });
 });
 
-test('stops at the limit, because a few kilobytes can decode to megabytes', () => {
+test('stops decoding lz64 at the limit, because a few kilobytes can decode to megabytes', () => {
   const bomb = lzString.compressToBase64('a'.repeat(200_000));
   expect(bomb.length).toBeLessThan(10_000);
   expect(decodeLz64(bomb, 100_000)).toEqual({ outcome: 'too_long' });

@@ -16,7 +16,7 @@ test.each<[string, number, string | null]>([
   ['{"api_key":5}', 1, null],
   ['{"api_key":"cut sho', 1, null],
   ['{"x":"api_key","y":"token"}', 2, null],
-])('counts the values and finds the key of a body: %s has %i values and the key %j', async (json, values, apiKey) => {
+])('counts the values of a body and finds its key: %s has %i values and the key %j', async (json, values, apiKey) => {
   expect(await outline(json)).toEqual({ values, apiKey });
 });
 
@@ -27,6 +27,6 @@ test('rejects a body with too many values', async () => {
   });
 });
 
-test('reserves memory for the values, in addition to their text', async () => {
+test('reserves memory for the values of a body in addition to its text', async () => {
   await expect(outline(`[${'[],'.repeat(100_000)}[]]`, 1_000_000)).rejects.toMatchObject({ kind: 'unavailable' });
 });

@@ -62,11 +62,11 @@ test.each([
   ['in braces', `{${uuid}}`, uuid],
   ['as URN', `urn:uuid:${uuid}`, uuid],
   ['field-014 null', null, 'made-up'],
-])('stores the UUID of the client in canonical form: %s', (_name, sent, expected) => {
+])("stores the client's UUID in canonical form: %s", (_name, sent, expected) => {
   expect(capture([{ event: 'a', distinct_id: 'b', uuid: sent }]).accepted[0]?.record.uuid).toBe(expected);
 });
 
-describe('drops without an error', () => {
+describe('drops an event without failing the request', () => {
   test.each<[string, ClientEvent, object]>([
     ['field-003 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
     ['body-034 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
@@ -130,7 +130,7 @@ test('topic-002 sends a historical batch to the historical topic and marks its r
   expect(accepted[0]?.record.historical_migration).toBe(true);
 });
 
-test('field-019 determines the partition of a cookieless event by the address', () => {
+test('field-019 chooses the partition of a cookieless event by its IP address', () => {
   const event = { event: 'a', distinct_id: 'b' };
   const { accepted } = capture([event, { ...event, properties: { $cookieless_mode: true } }]);
   expect(accepted.map(({ partitionId }) => partitionId)).toEqual(['b', '1.2.3.4']);
@@ -151,7 +151,7 @@ test.each([
   ['$identify', '$anon_distinct_id'],
   ['$create_alias', 'alias'],
   ['$merge_dangerously', 'alias'],
-])('truncates the other distinct ID of %s to 200 characters, like the distinct IDs of events', (event, property) => {
+])('truncates the second distinct ID of %s to 200 characters, like the distinct IDs of events', (event, property) => {
   const long = 'é'.repeat(250);
   const { accepted } = capture([
     { event: 'seen', distinct_id: long },

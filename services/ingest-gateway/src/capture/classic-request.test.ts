@@ -17,7 +17,7 @@ const inFull = ({ raw, ...event }: ClientEvent) => (raw === undefined ? event : 
 const batch = (...events: unknown[]) => ({ api_key: key, batch: events });
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
-describe('shapes', () => {
+describe('the structure of a request', () => {
   test.each<[string, unknown, number]>([
     ['body-001 a single event', { api_key: key, ...event }, 1],
     [
@@ -42,18 +42,18 @@ describe('shapes', () => {
     expect(request.events).toHaveLength(count);
   });
 
-  test('topic-002 only a batch can be historical', () => {
+  test('topic-002 only a batch can be marked as historical', () => {
     expect(parse({ ...batch(event), historical_migration: true }).isHistorical).toBe(true);
     expect(parse({ ...batch(event), historical_migration: false }).isHistorical).toBe(false);
     expect(parse({ ...batch(event), historical_migration: null }).isHistorical).toBe(false);
   });
 
-  test('topic-003 ignores the flag in other places', () => {
+  test('topic-003 ignores the historical flag in other places', () => {
     expect(parse({ api_key: key, ...event, historical_migration: true }).isHistorical).toBe(false);
     expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
   });
 
-  test('time-011 reads sent_at of a batch, including the spelling of an old client', () => {
+  test('time-011 reads sent_at of a batch, including its spelling in an old client', () => {
     const sentAtMs = Date.UTC(2026, 10, 21);
     expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
     expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
@@ -61,7 +61,7 @@ describe('shapes', () => {
   });
 });
 
-describe('errors name the field and do not contain its value', () => {
+describe('an error names the field without its value', () => {
   test.each<[string, unknown, string, string | null]>([
     ['body-020 a trailing comma', '{"api_key":"secret",}', 'invalid_json', null],
     ['body-020 truncated JSON', '{"api_key":"secret"', 'invalid_json', null],
@@ -112,7 +112,7 @@ describe('errors name the field and do not contain its value', () => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }));
   });
 
-  test('the message contains the expected and the actual type', () => {
+  test('contains the expected and the actual type', () => {
     expect(() => parse(batch({ ...event, properties: null }))).toThrow(
       'The field `properties` must be an object, not null.',
     );
@@ -121,13 +121,13 @@ describe('errors name the field and do not contain its value', () => {
 });
 
 describe('hostile and unusual text', () => {
-  test('accepts 64 levels', () => {
+  test('accepts 64 nested levels', () => {
     expect(parse(`{"api_key":"${key}","event":"a","distinct_id":"b","properties":${nested(63)}}`).events).toHaveLength(
       1,
     );
   });
 
-  test('drops only the event with 65 levels from a batch', () => {
+  test('drops only the event with 65 nested levels from a batch', () => {
     const deep = `{"event":"deep","distinct_id":"b","properties":${nested(100_000)}}`;
     const { events, drops } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
     expect(events).toEqual([event]);
@@ -143,7 +143,7 @@ describe('hostile and unusual text', () => {
     expect(Object.getPrototypeOf(parsed?.properties)).toBe(Object.prototype);
   });
 
-  test('field-022 keeps emoji, also as escaped surrogate pairs', () => {
+  test('field-022 keeps emoji, including those written as escaped surrogate pairs', () => {
     const text = `{"api_key":"${key}","event":"🎉","distinct_id":"b","properties":{"a":"\\ud83c\\udf89"}}`;
     expect(parse(text).events[0]).toMatchObject({ event: '🎉', properties: { a: '🎉' } });
   });
@@ -162,7 +162,7 @@ describe('hostile and unusual text', () => {
     expect(parse(text).events[0]?.properties).toEqual({ path: 'C:\\u0000' });
   });
 
-  test('keeps all digits of IDs that a number cannot represent, in all positions', () => {
+  test('keeps all digits of numeric IDs that JavaScript cannot represent, in all positions', () => {
     const text = `{"api_key":"${key}","batch":[{"event":"a","distinct_id": 1234567890123456781,"properties":{"note":"\\"distinct_id\\": 1234567890123456781"}},{"event":"a","properties":{"distinct_id":1234567890123456782}}]}`;
     const { events } = parse(text);
     expect(events[0]).toMatchObject({
@@ -175,12 +175,12 @@ describe('hostile and unusual text', () => {
   test.each([
     ['$identify', '$anon_distinct_id'],
     ['$create_alias', 'alias'],
-  ])('keeps all digits of the other ID of %s', (name, property) => {
+  ])('keeps all digits of the second ID of %s', (name, property) => {
     const text = `{"api_key":"${key}","event":"${name}","distinct_id":"u","properties":{"${property}":1234567890123456783}}`;
     expect(parse(text).events[0]?.properties).toEqual({ [property]: '1234567890123456783' });
   });
 
-  test('any JSON results in a request or an error, and every accepted event can be stored', () => {
+  test('any JSON results in a valid request or an error, and every accepted event can be stored', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
         const body = `{"api_key":"${key}","batch":[{"event":"a","distinct_id":"b","properties":{"p":${text}}}]}`;

@@ -89,7 +89,7 @@ describe('the time of an event that is received at 12:00:00', () => {
     ['time-009 just within the limit', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
     ['time-006 no time', {}, null],
     ['an empty time', { timestamp: ' ' }, null],
-  ])('warns the project: %s', (_name, event, finding) => {
+  ])('adds a warning for the project: %s', (_name, event, finding) => {
     expect(readEventTime(event, null, now).finding).toBe(finding);
   });
 
@@ -99,11 +99,11 @@ describe('the time of an event that is received at 12:00:00', () => {
     ['a year up to 2020', year2020, '11:00:00.000'],
     ['not a number', 'abc', '11:00:00.000'],
     ['empty', '', '11:00:00.000'],
-  ])('the query parameter `_`: %s', (_name, query, expected) => {
+  ])('reads the send time from the query parameter `_`: %s', (_name, query, expected) => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, undefined, query)).toBe(`${day}${expected}Z`);
   });
 
-  test('the time in sent_at of a batch takes precedence over the query', () => {
+  test('prefers the sent_at of a batch to the time in the query', () => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, String(now + 60_000))).toBe(
       `${day}10:59:50.000Z`,
     );

@@ -62,7 +62,7 @@ test('stores a large array of events and a large single event', async () => {
   expect(stored.at(-1)?.properties).toEqual(properties);
 });
 
-test('repairs events, and drops only those that cannot be stored, with their index in the report', async () => {
+test('repairs invalid events, drops only those that cannot be stored, and reports their indexes', async () => {
   const key = await newKey();
   const deep = `{"event":"deep","distinct_id":"d","properties":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`;
   const batch = JSON.stringify(
@@ -115,7 +115,7 @@ test.each<[string, (key: string) => string | Buffer, number, object]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('the memory of a thread counts towards the byte budget, and is released', async () => {
+test('counts the memory of a thread towards the byte budget, and releases it', async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(JSON.stringify({ api_key: key, batch: [...events(), ...events()] }));
@@ -127,7 +127,7 @@ test('the memory of a thread counts towards the byte budget, and is released', a
   expect(await inFlightBytes(small)).toBe('0');
 });
 
-test('a lost thread fails only its own request, which can be retried, and is replaced', async () => {
+test('a crashed thread fails only its own request, which can be retried, and is replaced', async () => {
   const key = await newKey();
   const unlucky = await fixture.startGateway({ config: { largeBodyThreads: 1 }, exitsOn: 'end of the thread' });
   const ending = JSON.stringify({ api_key: key, batch: [event(0, { uuid: 'end of the thread' }), ...events()] });
@@ -182,7 +182,7 @@ test('a small lz64 body that decodes to megabytes does not delay other requests'
   expect(answered).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
-test('a gateway that stops waits for large bodies in progress', async () => {
+test('a gateway that is stopping finishes large bodies in progress', async () => {
   const key = await newKey();
   const stopped = await fixture.startGateway();
   const answer = post(JSON.stringify({ api_key: key, batch: events() }), stopped);
@@ -242,7 +242,7 @@ describe('while many large bodies wait', () => {
     expect(overtaken).toBeGreaterThan(2);
   });
 
-  test('a body with its key at the end waits for one body of another address, and is stored', async () => {
+  test('a body with its key at the end waits for a body from another address, and is then stored', async () => {
     const key = await newKey();
     const other = () => post(withoutKey, gateway, from('10.1.0.1'));
     const { status, overtaken } = await overtake(other, () => post(keyLast(key), gateway, from('10.1.0.2')));
@@ -256,7 +256,7 @@ describe('while many large bodies wait', () => {
     ['in its first bytes, as gzip in base64', (key) => [gzipSync(batch(key)).toString('base64'), {}, '']],
     ['in the URL', (key) => [keyLast(key), {}, `?api_key=${key}`]],
     ['in its headers', (key) => [keyLast(key), { authorization: `Bearer ${key}` }, '']],
-  ])('a body whose key is %s waits for one body of another key', async (_where, make) => {
+  ])('a body whose key is %s waits for a body with another key', async (_where, make) => {
     const [busy, key] = [await newKey(), await newKey()];
     const many = gzipSync(`{"api_key":"${busy}","batch":${items}}`, { level: 1 });
     const [body, headers, query] = make(key);

@@ -103,7 +103,7 @@ test('returns a result for each event, and reports the indexes to the project', 
 test.each([
   ['small', 2_000],
   ['large', 900_000],
-])('reports validation drops and an oversized event of a %s batch', async (_size, maxRecordBytes) => {
+])('reports invalid events and an event that is too large in a %s batch', async (_size, maxRecordBytes) => {
   const { token } = await newTenant();
   const at = await fixture.startGateway({ config: { maxRecordBytes } });
   const huge = { properties: { text: 'y'.repeat(maxRecordBytes) } };
@@ -141,7 +141,7 @@ test.each([
   }
 });
 
-test('handles a large batch without valid events in the same way', async () => {
+test('handles a large batch without valid events like a batch with valid ones', async () => {
   const { token } = await newTenant();
   const batch = events(() => ({ event: '' }));
   const answer = await sendV1(gateway, token, { body: v1Batch(...batch) });
@@ -152,7 +152,7 @@ test('handles a large batch without valid events in the same way', async () => {
   expect(samples.map(({ uuid }) => uuid)).toEqual(batch.slice(0, 10).map(({ uuid }) => uuid));
 });
 
-test('over the quota, all events of a large batch are limited', async () => {
+test('limits all events of a large batch over the quota', async () => {
   const { token, organizationId } = await newTenant();
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const at = await fixture.startGateway({ config: { limitFlushMs: 10 } });
@@ -189,7 +189,7 @@ test.each<[number, string, () => V1Request]>([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('the memory of a thread counts towards the byte budget, and a request can be retried after a thread was lost', async () => {
+test('counts the memory of a thread towards the byte budget, and a request can be retried after its thread crashed', async () => {
   const { token } = await newTenant();
   const tight = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const zipped = gzipSync(text(...events(), ...events()));
@@ -219,7 +219,7 @@ test('rejects a body that is too large for the heap of a thread', async () => {
   expect(await sendV1(small, token, { body: text(...events()) })).toMatchObject({ status: 200 });
 });
 
-test('responds to a small request before an earlier large request', async () => {
+test('responds to a small request while an earlier large request is still in progress', async () => {
   const { token } = await newTenant();
   const at = await fixture.startGateway();
   // Start the thread with a first large body.

@@ -67,7 +67,7 @@ async function send(body: Buffer, { at = gateway, path = '/i/v0/ai', key = null,
 const inFlightBytes = async ({ metrics }: TestGateway) =>
   /^millrace_capture_in_flight_bytes (\d+)/m.exec(await metrics.registry.metrics())?.[1];
 
-test('stores an event that was sent in parts', async () => {
+test('stores an event that was sent as a multipart body', async () => {
   const key = await newKey();
   const uuid = '0198c2a4-0000-7000-8000-000000000001';
   const parts = [
@@ -107,7 +107,7 @@ test('accepts the form of a browser, with all data and the key in the event', as
   expect((await reader.events(key, 1)).map(({ properties }) => properties)).toEqual([{ a: 1, $ai_input: [1] }]);
 });
 
-test('accepts a multipart body with gzip, declared or not', async () => {
+test('accepts a gzip-compressed multipart body, whether or not the encoding is declared', async () => {
   const key = await newKey();
   const body = gzipSync(toBody([json('event', generation), json('event.properties', { $ai_model: 'm' })]));
   expect(await send(body, { key, headers: { 'content-encoding': 'gzip' } })).toMatchObject({ status: 200 });
@@ -125,7 +125,7 @@ test('the key in the header takes precedence over a key in the event', async () 
 test.each([
   ['small', 5_000],
   ['large, in a worker thread', 400_000],
-])('%s: omits parts that are not text, and warns the project', async (_size, bytes) => {
+])('%s: omits parts that are not text, and records a warning for the project', async (_size, bytes) => {
   const key = await newKey();
   const before = await measured(gateway, 'capture_parts_omitted_total');
   const parts = [
@@ -153,7 +153,7 @@ test.each([
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
-test('omits text that does not fit into a record, and stores later parts that fit', async () => {
+test('omits text that does not fit into a record, and stores later parts that do', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: { $ai_model: 'm' } }),
@@ -171,7 +171,7 @@ test('omits text that does not fit into a record, and stores later parts that fi
   });
 });
 
-test('treats part names that are names of prototypes as data', async () => {
+test('treats part names such as __proto__ as data', async () => {
   const key = await newKey();
   const parts = [
     json('event', generation),
@@ -186,7 +186,7 @@ test('treats part names that are names of prototypes as data', async () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
-test('accepts what Python and PHP send instead of null and of an object', async () => {
+test('accepts what Python sends instead of null and what PHP sends instead of an empty object', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: [] }),
@@ -198,7 +198,7 @@ test('accepts what Python and PHP send instead of null and of an object', async 
   expect(stored?.properties).toEqual({ $ai_metrics: { score: null, best: null }, $groups: {} });
 });
 
-test('drops an event without a name or an ID, like on other paths', async () => {
+test('drops a multipart event without a name or an ID, like other paths', async () => {
   const key = await newKey();
   expect(await send(toBody([json('event', { distinct_id: 'u' })]), { key })).toMatchObject({ status: 200 });
   expect(await reader.warnings(key, 1)).toMatchObject([{ type: 'missing_event_name' }]);
@@ -316,7 +316,7 @@ test('rejects a missing key, an unknown key and a missing boundary', async () =>
   expect(await send(body, { key, headers })).toMatchObject({ status: 400, answer: { code: 'invalid_multipart' } });
 });
 
-test('the memory of the parts counts towards the byte budget', async () => {
+test('counts the memory of the parts towards the byte budget', async () => {
   const key = await newKey();
   const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
   const body = toBody([event, json('event.properties.a', 'x'.repeat(800_000))]);

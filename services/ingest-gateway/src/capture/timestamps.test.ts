@@ -80,7 +80,7 @@ test.each([
   expect(read(text)).toBe('2021-10-29T00:00:00.000Z');
 });
 
-test('parses every form in which a date is printed', () => {
+test('parses dates in every format in which they are commonly printed', () => {
   const printed = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-01-01'), noInvalidDate: true });
   fc.assert(
     fc.property(printed, (date) => {
@@ -129,7 +129,7 @@ const anyTime = fc.oneof(
   fc.integer({ min: 1_790_000_000_000, max: 1_790_200_000_000 }),
 );
 
-test('writes times like JavaScript, and parses them again', () => {
+test('formats times like JavaScript does, and parses them again', () => {
   fc.assert(
     fc.property(anyTime, (ms) => {
       const text = formatUtc(ms);
@@ -148,12 +148,12 @@ test.each([
   ['month 13', '2026-13-01T12:00:00.000Z'],
   ['a letter in the hour', '2026-11-21T1a:00:00.000Z'],
   ['a sign in the milliseconds', '2026-11-21T12:00:00.-10Z'],
-])('%s is not a valid time, even directly after a time of the same day', (_name, text) => {
+])('rejects the invalid time %s, even directly after a valid time of the same day', (_name, text) => {
   parseTimestamp('2026-11-21T12:00:00.000Z');
   expect(parseTimestamp(text)).toBeNull();
 });
 
-test('parses a leap second as the end of its minute, and accepts lower case', () => {
+test('parses a leap second as the end of its minute, and accepts lower-case letters', () => {
   expect(parseTimestamp('2026-11-21T12:00:60.000Z')).toBe(Date.UTC(2026, 10, 21, 12, 0, 59, 999));
   expect(parseTimestamp('2026-11-21t12:00:00.000z')).toBe(Date.UTC(2026, 10, 21, 12));
 });

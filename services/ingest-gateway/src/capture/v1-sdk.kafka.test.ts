@@ -34,7 +34,7 @@ async function withClient(token: string, use: (client: PostHog) => void): Promis
 const requests = (status: string) =>
   measured(gateway, 'capture_requests_total', { path: '/i/v1/analytics/events', status });
 
-test('stores everything that the Node SDK sends in v1 mode', async () => {
+test('stores everything that the Node SDK sends in its v1 mode', async () => {
   const { token } = await createTestTenant(fixture.database);
   const errors = await withClient(token, (client) => {
     client.capture({ distinctId: 'user-1', event: 'first', properties: { a: 1 }, groups: { company: 'acme' } });
@@ -60,7 +60,7 @@ test('stores everything that the Node SDK sends in v1 mode', async () => {
   expect(named('last')?.properties).toMatchObject({ $process_person_profile: false, $session_id: 's1' });
 });
 
-test('the SDK learns which event was dropped', async () => {
+test('the response tells the SDK which event was dropped', async () => {
   const { token } = await createTestTenant(fixture.database);
   const [error, ...more] = await withClient(token, (client) => {
     client.capture({ distinctId: 'user-1', event: 'x'.repeat(300) });
@@ -71,7 +71,7 @@ test('the SDK learns which event was dropped', async () => {
   expect(await reader.events(token, 1)).toMatchObject([{ event: 'kept' }]);
 });
 
-test('the SDK reports a wrong key', async () => {
+test('the SDK reports that its key is wrong', async () => {
   expect(await withClient('phc_nobody', (client) => client.capture({ distinctId: 'u', event: 'lost' }))).toHaveLength(
     1,
   );

@@ -50,7 +50,7 @@ describe('the response to a batch', () => {
     expect((await reader.events(token, 2)).map(({ uuid }) => uuid)).toEqual(events.map(({ uuid }) => uuid));
   });
 
-  test('restores properties that the client sent outside of `properties`', async () => {
+  test('restores properties that the client moved out of `properties`', async () => {
     const { token } = await createTestTenant(fixture.database);
     const sent = event({
       distinct_id: ' u-1 ',
@@ -75,7 +75,7 @@ describe('the response to a batch', () => {
     });
   });
 
-  test("corrects the client's clock by the time of the attempt, unless an event turns this off", async () => {
+  test("corrects for the client's clock with the time of the attempt, unless an event disables this", async () => {
     const { token } = await createTestTenant(fixture.database);
     const slow = new Date(Date.now() - 3_600_000).toISOString();
     const kept = event({ event: 'kept', timestamp: slow, options: { disable_skew_correction: true } });
@@ -117,7 +117,7 @@ test.each([
   expect(stored?.properties).toMatchObject({ $groups: {}, $group_set: {}, list: [] });
 });
 
-describe('drops one event and stores the others', () => {
+describe('drops one event of a batch and stores the others', () => {
   const long = 'x'.repeat(201);
   test.each<[string, object]>([
     ['missing_event_name', { event: '' }],
@@ -163,7 +163,7 @@ describe('drops one event and stores the others', () => {
     expect(await counted(details)).toBe(countedBefore + 1);
   });
 
-  test('responds in the same way to a batch of only invalid events, and warns the project', async () => {
+  test('responds to a batch of only invalid events in the same way, and records warnings for the project', async () => {
     const { token } = await createTestTenant(fixture.database);
     const faulty = event({ event: '' });
     const answer = await send({ token, body: batchOf(faulty) });
@@ -177,7 +177,7 @@ describe('drops one event and stores the others', () => {
   });
 });
 
-describe('rejects the complete request', () => {
+describe('rejects the whole request', () => {
   const twice = randomUUID();
   test.each<[number, string, Sending]>([
     [405, 'method_not_allowed', { method: 'PUT', body: {} }],
@@ -231,7 +231,7 @@ describe('rejects the complete request', () => {
     expect(await send({ method: 'GET' })).toMatchObject({ status: 405, json: { error: 'method_not_allowed' } });
   });
 
-  test('returns 402 for a migration that the plan does not include', async () => {
+  test('returns 402 for a historical migration that the plan does not include', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'free' });
     const body = { ...batchOf(event()), historical_migration: true };
     expect(await send({ token, body })).toMatchObject({
@@ -240,7 +240,7 @@ describe('rejects the complete request', () => {
     });
   });
 
-  test('returns 413 for a request that is too large, and 500 if the log does not acknowledge', async () => {
+  test('returns 413 for a request that is too large, and 500 if the log does not confirm it', async () => {
     const small = await fixture.startGateway({ config: { maxBodyBytes: 100, maxDecompressedBytes: 5000 } });
     const large = batchOf(event({ properties: { a: 'x'.repeat(10_000) } }));
     const tooLarge = { status: 413, json: { error: 'payload_too_large' } };
@@ -287,7 +287,7 @@ describe('rejects the complete request', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  test('accepts zstd if Node.js supports it, and names it in the error otherwise', async () => {
+  test('accepts zstd if Node.js supports it, and otherwise returns an error that names it', async () => {
     const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string | Buffer) => Uint8Array };
     const headers = { 'content-encoding': 'zstd' };
     const text = JSON.stringify(batchOf(event()));
@@ -302,7 +302,7 @@ describe('rejects the complete request', () => {
     ]);
   });
 
-  test('OPTIONS allows what a page requests', async () => {
+  test('OPTIONS allows everything that a page requests', async () => {
     const response = await fetch(`${gateway.url}/i/v1/analytics/events`, {
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-headers': 'posthog-attempt' },

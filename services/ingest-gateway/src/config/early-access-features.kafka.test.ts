@@ -37,7 +37,7 @@ const stagesOf = async (query: string) =>
     .map((one: { stage: string }) => one.stage)
     .sort();
 
-test('returns features by stage, with beta as the default, and never drafts or archived features', async () => {
+test('returns features by stage, beta by default, and never drafts or archived features', async () => {
   for (const stage of ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived']) await feature(stage);
   await feature('beta', { deleted: true });
   const answer = await ask(`token=${tenant.token}`, '/api/early_access_features');

@@ -69,7 +69,7 @@ const pastedSnippet = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i
 const html = (head: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>${head}</head><body></body></html>`;
 
-test("a page with PostHog's snippet loads the library, and earlier calls are sent", async () => {
+test("a page with PostHog's snippet loads the library, which sends the calls made before", async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
   page = html(`<script>${pastedSnippet}
@@ -108,7 +108,7 @@ test('a page with the snippet of `millrace snippet` loads the library and the se
   expect(complaints).toEqual([]);
 });
 
-test('with a strict content security policy, a page needs two script elements and checks the library by its digest', async () => {
+test('a page with a strict content security policy loads the library with two script elements, whose digest the browser checks', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   const contents = (await (await fetch(`${gateway.url}/static/library.json`)).json()) as {
     version: string;

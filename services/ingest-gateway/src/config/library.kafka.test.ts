@@ -72,7 +72,7 @@ test.each([
   ['/static/<version>/exceptions.js', 'exceptions.js', forever],
   ['/static/<version>/web-vitals.js', 'web-vitals.js', forever],
   [`/static/${former}/array.js`, 'array.js', forever],
-])('%s returns the file %s in the smallest form that the client accepts', async (path, name, cacheControl) => {
+])('%s returns the file %s in the smallest encoding that the client accepts', async (path, name, cacheControl) => {
   const at = path.replace('<version>', library.version);
   for (const [accepted, coding] of [
     ['gzip, deflate, br, zstd', 'br'],
@@ -147,7 +147,7 @@ test.each([
   ['/static/<version>/surveys.js', 'The browser library does not include the file surveys.js'],
   ['/static/..%2flibrary.json', 'The browser library does not include the file ../library.json'],
   ['/static/constructor', 'The browser library does not include the file constructor'],
-])('%s returns 404 with an error that pages can read', async (path, text) => {
+])('%s returns 404 with an error that web pages can read', async (path, text) => {
   const answer = await ask(path.replace('<version>', library.version));
   expect(answer.status).toBe(404);
   expect(JSON.parse(answer.body.toString())).toMatchObject({
@@ -157,7 +157,7 @@ test.each([
   expect(answer.headers).toMatchObject({ 'access-control-allow-origin': origin, 'cache-control': 'no-store' });
 });
 
-test('/static/library.json contains the versions and the digests of their files', async () => {
+test('/static/library.json contains the version and the digests of each file', async () => {
   const answer = await ask('/static/library.json');
   const { version, versions } = JSON.parse(answer.body.toString());
   expect(version).toBe(library.version);
@@ -181,7 +181,7 @@ describe('/array/<token>/array.js', () => {
     },
   );
 
-  test('has another ETag after the settings have changed', async () => {
+  test('has a different ETag after the settings have changed', async () => {
     const { token: own } = await createTestTenant(fixture.database, { plan: 'full' });
     await fixture.database.sql.query('UPDATE environment SET autocapture_opt_out = true WHERE api_token = $1', [own]);
     const [one, other] = [await ask(`/array/${token}/array.js`), await ask(`/array/${own}/array.js`)];
@@ -208,7 +208,7 @@ test('the gateway returns 404 if the library was not built', async () => {
   expect(await readBrowserLibrary(join(directory, 'nothing'))).toBeNull();
 });
 
-test('a joined stream decompresses to both texts, for any texts', () => {
+test('combining two compressed streams gives both texts, for any texts', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.uint8Array({ minLength: 1, maxLength: 70_000 }), (text, bytes) => {
       const plain = Buffer.from(bytes);

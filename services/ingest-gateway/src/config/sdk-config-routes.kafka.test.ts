@@ -31,7 +31,7 @@ const noneV4 = { flags: {}, errorsWhileComputingFlags: false, requestId: expect.
 const noneV3 = { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false };
 const secret = { authorization: '' };
 
-describe('the other paths, with and without a slash', () => {
+describe('the other SDK paths, with and without a trailing slash', () => {
   test.each<[string, string, RequestInit, object]>([
     ['7', '/flags?v=2', { method: 'POST' }, noneV4],
     ['8', '/flags?v=2&config=true', { method: 'POST' }, { ...noneV4, supportedCompression: ['gzip', 'gzip-js'] }],
@@ -57,7 +57,7 @@ describe('the other paths, with and without a slash', () => {
     }
   });
 
-  test('rows 10 and 11: config contains the settings of the environment', async () => {
+  test('rows 10 and 11: the config contains the settings of the environment', async () => {
     const { token: own } = await createTestTenant(fixture.database, { plan: 'full' });
     await fixture.database.sql.query(
       `UPDATE environment SET autocapture_opt_out = true, autocapture_exceptions_opt_in = true,
@@ -87,7 +87,7 @@ describe('the other paths, with and without a slash', () => {
     expect(window._POSTHOG_REMOTE_CONFIG).toEqual({ [token]: { config: plain.json, siteApps: [] } });
   });
 
-  test('rows 8 to 11: a safe response that is not cached while the settings cannot be read', async () => {
+  test('rows 8 to 11: return an uncached default response while the settings cannot be read', async () => {
     const down = await fixture.startGateway({ keys: { sql: { query: () => Promise.reject(new Error('down')) } } });
     for (const path of [`/array/${token}/config`, `/array/${token}/config.js`]) {
       const answer = await fetch(down.url + path);
@@ -138,7 +138,7 @@ describe('the other paths, with and without a slash', () => {
     }
   });
 
-  test('row 12: scripts are not served', async () => {
+  test('row 12: serves no scripts', async () => {
     expect((await ask('/static/array.js')).status).toBe(404);
     expect((await ask(`/array/${token}/array.js`)).status).toBe(404);
   });
@@ -150,12 +150,12 @@ describe('the other paths, with and without a slash', () => {
     expect((await ask(path)).status).toBe(401);
   });
 
-  test('the response to a beacon with a recording has no body', async () => {
+  test('responds without a body to a beacon with a recording', async () => {
     expect(await ask('/s/?beacon=1', { method: 'POST', body: 'x' })).toMatchObject({ status: 204, text: '' });
   });
 });
 
-describe('errors that pages can read', () => {
+describe('errors that web pages can read', () => {
   test.each<[string, string, RequestInit, number, string]>([
     ['an unknown key', '/array/phc_nobody/config', {}, 401, 'invalid_api_key'],
     ['an unknown key', '/array/phc_nobody/config.js', {}, 401, 'invalid_api_key'],
@@ -182,7 +182,7 @@ describe('errors that pages can read', () => {
     if (status === 405) expect(answer.headers.get('allow')).toMatch(/^(?:GET, HEAD, POST|GET, HEAD|POST), OPTIONS$/);
   });
 
-  test('flags without a distinct ID', async () => {
+  test('returns an error for flags without a distinct ID', async () => {
     const answer = await ask('/flags/?v=2', { method: 'POST', body: JSON.stringify({ token }) });
     expect([answer.status, answer.json.code]).toEqual([400, 'missing_distinct_id']);
   });

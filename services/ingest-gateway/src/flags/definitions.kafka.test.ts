@@ -72,7 +72,7 @@ describe('the document with flag definitions', () => {
     expect(answer.headers.get('cache-control')).toBe('private, must-revalidate');
   });
 
-  test('flag-077: returns 304 for all forms of a matching ETag. flag-078: the ETag changes when a flag is turned off', async () => {
+  test('flag-077: returns 304 for a matching ETag in any form; flag-078: the ETag changes when a flag is turned off', async () => {
     const own = await createTestTenant(fixture.database);
     const flag = await rows.addFlag(own.environmentId, 'a');
     const etag = (await documentOf(own, own.personalApiKey)).headers.get('etag') ?? '';
@@ -175,7 +175,7 @@ describe('access to flag definitions', () => {
     ['without the scope', 403, { code: 'permission_denied' }],
     ['of another user', 403, { code: 'permission_denied' }],
     ['for another project', 403, { code: 'permission_denied' }],
-  ])('flag-079: %s', async (name, status, expected) => {
+  ])('flag-079: returns the right status for these credentials: %s', async (name, status, expected) => {
     const stranger = await createTestTenant(fixture.database);
     const bearers: Record<string, () => Promise<string | null> | string | null> = {
       none: () => null,
@@ -225,7 +225,7 @@ describe('access to flag definitions', () => {
     expect([count(200), count(429)]).toEqual([600, 100]);
   });
 
-  test('returns 402 if the quota is used up', async () => {
+  test('returns 402 if the quota of flag requests is used up', async () => {
     const own = await createTestTenant(fixture.database);
     await fixture.database.sql.query('UPDATE organization SET available_product_features = $2::jsonb WHERE id = $1', [
       own.organizationId,
@@ -259,7 +259,7 @@ describe('payloads of remote config flags', () => {
     expect((await get(numbered, personalApiKey)).json).toBe('{"a": 1}');
   });
 
-  test('flag-088: 404 with JSON for other flags, which SDKs parse', async () => {
+  test('flag-088: returns 404 as JSON, which SDKs parse, for other flags', async () => {
     for (const flag of ['a', 'unknown', '%zz', '%00']) {
       const path = `/api/projects/@current/feature_flags/${flag}/remote_config/?token=${tenant.token}`;
       expect(await get(path, tenant.personalApiKey)).toMatchObject({ status: 404, text: 'null' });

@@ -53,7 +53,7 @@ test('an address that sends too many expensive requests gets 429, but cheap requ
   expect(await counted()).toEqual({ evaluated: 4, refused: 1 });
 });
 
-test('flags fail if the request exceeds the maximum cost of an evaluation before they are evaluated', async () => {
+test('flag evaluation fails before it starts if the request exceeds the maximum cost', async () => {
   const tenant = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
   const { status, body } = await ask(tenant, long, '192.0.2.9');
   expect([status, body.errorsWhileComputingFlags]).toEqual([200, true]);

@@ -21,7 +21,7 @@ const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experie
 const anyUuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('requests and responses', () => {
-  test('flag-060 to flag-062: keeps the experience after a login', async () => {
+  test('flag-060 to flag-062: keeps the values of flags after a login', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     // The hash of `checkout.a-3` is within 50 %. Those of `checkout.u-2` and `checkout.b-0` are not.
@@ -41,7 +41,7 @@ describe('requests and responses', () => {
     expect(stored).toEqual([{ flag_key: 'checkout', hash_key: anonymous }]);
   });
 
-  test('flag-063: a flag keeps its value after the first login, before and after the person is stored', async () => {
+  test('flag-063: a flag keeps its value at the first login, before and after the person is stored', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     const [own, anonymous] = await idsByRollout(environmentId, token);
@@ -56,7 +56,7 @@ describe('requests and responses', () => {
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([{ hash_key: anonymous }]);
   });
 
-  test('flag-065, flag-066: a deleted cohort fails only its flag, and unknown persons are not in a static cohort', async () => {
+  test('flag-065, flag-066: a deleted cohort fails only its own flag, and persons that are not stored are in no static cohort', async () => {
     const { token, environmentId } = await tenant();
     const gone = await rows.addCohort(environmentId, { deleted: true });
     const fixed = await rows.addCohort(environmentId, { is_static: true });
@@ -83,7 +83,7 @@ describe('requests and responses', () => {
     }
   });
 
-  test('/flags?v=4 has the value and the failure of each flag in one field', async () => {
+  test('/flags?v=4 returns the value and the failure of each flag in one field', async () => {
     const { token, environmentId } = await tenant();
     const on = await rows.addFlag(environmentId, 'on', {
       filters: { groups: [{}], payloads: { true: '{"a":1}' } },
@@ -107,7 +107,7 @@ describe('requests and responses', () => {
     });
   });
 
-  test('PHP writes empty objects as lists', async () => {
+  test('accepts the empty lists that PHP sends instead of empty objects', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const empty = { person_properties: [], groups: [], group_properties: [] };
@@ -139,7 +139,7 @@ describe('requests and responses', () => {
     ['x'.repeat(250), 'x'.repeat(200)],
     ['nul\0', 'nul\ufffd'],
     ['', ''],
-  ])('flag-072, flag-073: the distinct ID %p', async (sent, expected) => {
+  ])('flag-072, flag-073: accepts the distinct ID %p', async (sent, expected) => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'me', { filters: condition(person('distinct_id', expected)) });
     for (const name of ['distinct_id', '$distinct_id']) {
@@ -161,7 +161,7 @@ describe('requests and responses', () => {
     });
   });
 
-  test('flag-075: the quota of flag requests is used up', async () => {
+  test('flag-075: returns no flags when the quota of flag requests is used up', async () => {
     const { token, environmentId, organizationId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const asked = { token, distinct_id: 'u' };
@@ -184,7 +184,7 @@ describe('requests and responses', () => {
     ]);
   });
 
-  test('flag-076: each version has its own shape', async () => {
+  test('flag-076: each version returns its own format', async () => {
     const { token, environmentId } = await tenant();
     const on = await rows.addFlag(environmentId, 'on', {
       filters: { groups: [{}], payloads: { true: '{"a":1}' } },
@@ -245,7 +245,7 @@ describe('requests and responses', () => {
     expect(reply.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('sent properties take precedence over stored properties, and groups and device IDs are used', async () => {
+  test('prefers sent properties to stored properties, and uses groups and device IDs', async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'free' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });
@@ -273,7 +273,7 @@ describe('requests and responses', () => {
     );
   });
 
-  test('evaluates only survey flags, or only with sent properties', async () => {
+  test('evaluates only survey flags or only with the sent properties, on request', async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'pro' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });
@@ -375,8 +375,8 @@ describe('methods and encodings', () => {
   });
 });
 
-describe('roles', () => {
-  test('a gateway for flags does not accept events, and a gateway for events does not evaluate flags', async () => {
+describe('the roles of a gateway', () => {
+  test('a gateway for flags rejects events, and a gateway for events rejects flag requests', async () => {
     const { token } = await tenant();
     const [forFlags, forEvents] = await Promise.all([
       fixture.startGateway({ config: { gatewayRoles: 'flags' } }),
@@ -393,7 +393,7 @@ describe('roles', () => {
   });
 });
 
-test('a change takes effect in two gateways, and in the config for browsers', async () => {
+test('two gateways and the browser config apply a change of a flag', async () => {
   const { token, environmentId } = await tenant();
   const other = await fixture.startGateway();
   const hasFlags = async (of: TestGateway) =>

@@ -191,7 +191,7 @@ test.each(Object.entries(attacks))('%s', async (_name, attack) => {
 
 const ownNames = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-test('names of object members can be names of flags, variants, properties and group types', async () => {
+test('flags, variants, properties and group types can have the names of built-in object members', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   await fixture.database.sql.query(
     `INSERT INTO group_type_mapping SELECT $1, name, (index - 1)::smallint, now()

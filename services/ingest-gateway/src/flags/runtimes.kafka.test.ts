@@ -31,7 +31,7 @@ describe('flags by runtime', () => {
     ['the runtime in the request', { 'user-agent': 'curl/8.0' }, 'client', ['both', 'client']],
     ['all', { 'user-agent': 'x' }, 'all', ['both', 'client', 'server']],
     ['an unknown runtime', { 'user-agent': 'x' }, 'spaceship', ['both', 'client', 'server']],
-  ])('flag-070: flags for %s', async (_name, headers, said, expected) => {
+  ])('flag-070: returns flags for %s', async (_name, headers, said, expected) => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'both');
     for (const runtime of ['client', 'server'])
@@ -42,7 +42,7 @@ describe('flags by runtime', () => {
     expect(Object.keys(reply.flags).sort()).toEqual(expected);
   });
 
-  test('flag-070: reports withheld flags only if the runtime is unknown', async () => {
+  test("flag-070: reports flags withheld because of their runtime only if the client's runtime is unknown", async () => {
     const { token, environmentId } = await tenant();
     for (const key of ['a', 'b']) await rows.addFlag(environmentId, key, { evaluation_runtime: 'server' });
     await rows.addFlag(environmentId, 'both');

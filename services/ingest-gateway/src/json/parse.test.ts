@@ -48,11 +48,11 @@ test.each([
   ['{"a":undefined}', 'unexpected character at line 1, column 6.'],
   ['{"a":NaN,"b":NaM}', 'unexpected character at line 1, column 14.'],
   ['secret', 'unexpected character at line 1, column 1. Send an object or an array of events.'],
-])('the error for %j contains the line and the column', (text, message) => {
+])('the error for invalid JSON %j contains the line and the column', (text, message) => {
   expect(refusalOf(text)).toBe(message);
 });
 
-test('finds the fault in deeply nested text', () => {
+test('finds the syntax error in deeply nested JSON', () => {
   expect(refusalOf('['.repeat(200_000))).toBe('unexpected end at line 1, column 200001.');
 });
 
@@ -62,7 +62,7 @@ const placed = (more: fc.Arbitrary<string>) =>
     return { text, at, broken: text.slice(0, at) + character + text.slice(at) };
   });
 
-test('the search for a fault accepts exactly the text that JSON.parse accepts', () => {
+test('finds a syntax error exactly in texts that JSON.parse rejects', () => {
   fc.assert(
     fc.property(placed(fc.constantFrom('\u0001', ',', '}', ']', '"', '\\', '1', ' ')), ({ broken }) => {
       expect(refusalOf(broken) === null).toBe(isJson(broken));
@@ -70,7 +70,7 @@ test('the search for a fault accepts exactly the text that JSON.parse accepts', 
   );
 });
 
-test('the fault is at the invalid character, or at the start of its word or escape', () => {
+test('reports a syntax error at the invalid character, or at the start of its word or escape sequence', () => {
   fc.assert(
     fc.property(placed(fc.constant('\u0001')), ({ text, at, broken }) => {
       const position = Number(/column (\d+)\./.exec(refusalOf(broken) ?? '')?.[1]) - 1;
@@ -80,7 +80,7 @@ test('the fault is at the invalid character, or at the start of its word or esca
   );
 });
 
-test('replaces NaN and infinities with null in all positions, and changes nothing else', () => {
+test('replaces NaN and infinities in JSON with null in all positions, and changes nothing else', () => {
   const value = fc.jsonValue().map((json) => json as unknown);
   const words = fc.constantFrom('NaN', 'Infinity', '-Infinity');
   fc.assert(

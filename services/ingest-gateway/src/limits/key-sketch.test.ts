@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createKeySketch } from './hot-keys.ts';
 
-test('the sketch never returns less than the exact number', () => {
+test('the estimated count of a key is never less than the exact count', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 300 }), fc.nat(), (texts, seed) => {
       const sketch = createKeySketch({ width: 16, seed });
@@ -16,7 +16,7 @@ test('the sketch never returns less than the exact number', () => {
   );
 });
 
-test('the sketch distinguishes a frequent key from a hundred thousand similar keys', () => {
+test('the sketch does not confuse a frequent key with a hundred thousand similar keys', () => {
   const sketch = createKeySketch({ seed: 7 });
   const prefix = sketch.prefix('phc_token:');
   let highestOfOthers = 0;
@@ -30,7 +30,7 @@ test('the sketch distinguishes a frequent key from a hundred thousand similar ke
   expect(highestOfOthers).toBeLessThan(20);
 });
 
-test('the sketch is empty after it was cleared', () => {
+test('the sketch is empty after it is cleared', () => {
   const sketch = createKeySketch();
   for (let i = 0; i < 5; i++) sketch.add(sketch.prefix('k'), 'a');
   sketch.clear();

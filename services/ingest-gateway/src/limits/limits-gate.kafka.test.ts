@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const migration = { isHistorical: true };
 
-test('returns 402 for a migration that the plan does not include, but accepts live events', async () => {
+test('returns 402 for a historical migration that the plan does not include, but accepts live events', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
   const gateway = await fixture.startGateway();
   const refused = await sendBatch(gateway, token, ['a'], migration);
@@ -35,7 +35,7 @@ test('returns 402 for a migration that the plan does not include, but accepts li
   expect(await sendBatch(gateway, token, ['a'])).toMatchObject({ status: 200 });
 });
 
-test('does not mark the events for the consumer if the plan includes migrations', async () => {
+test('adds no mark for the consumer to the events if the plan includes migrations', async () => {
   const { token } = await createTestTenant(fixture.database);
   const gateway = await fixture.startGateway();
   await sendBatch(gateway, token, ['a'], migration);
@@ -44,7 +44,7 @@ test('does not mark the events for the consumer if the plan includes migrations'
   expect(event).not.toHaveProperty('plan_unchecked');
 });
 
-test('accepts and marks a migration if the plan cannot be looked up', async () => {
+test('accepts a migration and marks it for the consumer if the plan cannot be looked up', async () => {
   const { redisUrl } = testServers();
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
   const [redisProxy, postgresProxy] = [await startServerProxy(redisUrl), await startServerProxy(fixture.databaseUrl)];

@@ -44,7 +44,7 @@ async function routes(token: string, count: number): Promise<string[]> {
 // Deviates from PostHog: the record keeps its key, so that one person's events stay in order
 // (docs/architecture.md#the-log). All events of the request go to the overflow topic, as in PostHog's consumer
 // (docs/wire-rules.md#topics).
-test('topic-006 E130 sends three events of a key with a limit of two to the overflow topic, with their key', async () => {
+test('topic-006 E130 sends the third event of a key with a limit of two to the overflow topic, with its key', async () => {
   const token = await newToken();
   const gateway = await start();
   for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
@@ -63,7 +63,7 @@ test('topic-007 sends all events to the live topic with their key if overflow is
   expect(new Set(went)).toEqual(new Set(['live K:a', 'live K:b']));
 });
 
-test('topic-010 a flood of historical events does not overflow, is not a spike, and does not affect live events', async () => {
+test('topic-010 a flood of historical events goes to no overflow topic, is not a spike, and does not affect live events', async () => {
   const token = await newToken();
   const gateway = await start({ config: { spikeMinEventsPerSecond: 50 } });
   for (let i = 0; i < 3; i++) await sendBatch(gateway, token, times(100), { isHistorical: true });
@@ -74,7 +74,7 @@ test('topic-010 a flood of historical events does not overflow, is not a spike, 
   expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
 });
 
-test('E132 the same distinct ID with another API key is not hot', async () => {
+test('E132 a distinct ID that is hot with one API key is not hot with another', async () => {
   const [token, other] = [await newToken(), await newToken()];
   const gateway = await start();
   await sendBatch(gateway, token, times(5, 'same'));
@@ -84,7 +84,7 @@ test('E132 the same distinct ID with another API key is not hot', async () => {
 });
 
 // Deviates from PostHog: no topic extends the hold. The gateways extend it while the key stays hot.
-test('E134-135 the events of a hot key go to the overflow topic while it is hot and until the hold ends, and then return to the live topic', async () => {
+test('E134-135 sends the events of a hot key to the overflow topic until the hold ends, and then to the live topic again', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
   const send = async (count: number) => {
@@ -103,7 +103,7 @@ test('E134-135 the events of a hot key go to the overflow topic while it is hot 
   expect(await send(1)).toBe(0);
 });
 
-test('reports a hot distinct ID to its project, with numbers', async () => {
+test('reports a hot distinct ID to its project, with the number of events', async () => {
   const token = await newToken();
   const gateway = await start();
   await sendBatch(gateway, token, times(7, 'hot one'));
@@ -125,7 +125,7 @@ test('reports a hot distinct ID to its project, with numbers', async () => {
 });
 
 describe('two gateways', () => {
-  test('count a distinct ID together, and both reroute its events', async () => {
+  test('add up their counts of a distinct ID, and both reroute its events', async () => {
     const token = await newToken();
     const config = { overflowEventsPerSecond: 1000 };
     const [one, two] = [await start({ config }), await start({ config })];
@@ -143,7 +143,7 @@ describe('two gateways', () => {
     }
   });
 
-  test('announce hot keys, so that the next event goes to the same topic from both gateways', async () => {
+  test('announce hot keys to each other, so that both send the next event to the same topic', async () => {
     const token = await newToken();
     const [one, two] = [await start(), await start()];
     await sendBatch(one, token, times(5));
@@ -163,11 +163,11 @@ describe('two gateways', () => {
   });
 });
 
-describe('a project', () => {
+describe('the traffic of a project', () => {
   const projectSpikes = { overflowEventsPerSecond: 0, spikeMinEventsPerSecond: 20, spikeFactor: 5 };
   const distinct = (count: number) => Array.from({ length: count }, (_, index) => `visitor-${index}`);
 
-  test('with a sudden increase in traffic is reported once, and no events are rerouted', async () => {
+  test('is reported once when it increases suddenly, and no events are rerouted', async () => {
     const token = await newToken();
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 20; i++) {
@@ -192,7 +192,7 @@ describe('a project', () => {
     expect(await measured(gateway, 'traffic_spiking_projects')).toBe(0);
   });
 
-  test('with constant high traffic has no spike', async () => {
+  test('is not a spike if it is constantly high', async () => {
     const token = await newToken();
     const gateway = await start({ config: { ...projectSpikes, spikeWarmUpMs: 5000 } });
     for (let i = 0; i < 12; i++) {
@@ -202,7 +202,7 @@ describe('a project', () => {
     expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
   });
 
-  test('with little traffic does not use the store', async () => {
+  test('is counted without the store if it is low', async () => {
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 10; i++) await sendBatch(gateway, await newToken(), distinct(1));
     expect(await measured(gateway, 'limit_counters')).toBe(0);

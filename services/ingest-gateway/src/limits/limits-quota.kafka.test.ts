@@ -41,8 +41,8 @@ const dropped = (gateway: TestGateway) => measured(gateway, 'capture_events_drop
 const stored = { status: 200, text: '{"status":"Ok"}' };
 const limited = { status: 200, text: '{"status":"Ok","quota_limited":["events"]}' };
 
-describe('topic-015 the quota of a plan', () => {
-  test('expired: a quota that was used up last month is available this month', async () => {
+describe('topic-015 a plan with a quota', () => {
+  test('accepts events again in the month after the quota was used up', async () => {
     const { token } = await limitedTenant(2);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
@@ -51,7 +51,7 @@ describe('topic-015 the quota of a plan', () => {
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
   });
 
-  test('active: drops further events with 200, counts them, and reports them once', async () => {
+  test('drops events over the quota with 200, counts them, and reports them once', async () => {
     const { token } = await limitedTenant(3);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
@@ -74,7 +74,7 @@ describe('topic-015 the quota of a plan', () => {
     expect((await reader.events(token, 6)).length).toBeGreaterThanOrEqual(6);
   });
 
-  test('absent: limits nothing, and counts nothing in the store', async () => {
+  test('limits nothing without a quota, and counts nothing in the store', async () => {
     const { token } = await limitedTenant(null);
     const gateway = await start();
     for (let i = 0; i < 5; i++) expect(await sendBatch(gateway, token, times(10))).toMatchObject(stored);
@@ -82,7 +82,7 @@ describe('topic-015 the quota of a plan', () => {
     expect(await dropped(gateway)).toBe(0);
   });
 
-  test('a limit of 0 accepts no events', async () => {
+  test('accepts no events with a limit of 0', async () => {
     const { token } = await limitedTenant(0);
     expect(await sendBatch(await start(), token, times(1))).toMatchObject(limited);
   });
@@ -90,7 +90,7 @@ describe('topic-015 the quota of a plan', () => {
 
 // Deviates from PostHog: a plan has one limit for all events. `$exception` and similar events count as events, so a
 // mixed batch is dropped or stored as a whole.
-test('topic-016 exceptions have no separate quota', async () => {
+test('topic-016 exception events have no separate quota', async () => {
   const { token } = await limitedTenant(1);
   const gateway = await start();
   const batch = ['$exception', 'a'].map((event) => ({ event, distinct_id: 'b' }));
@@ -106,7 +106,7 @@ test('topic-016 exceptions have no separate quota', async () => {
   expect((await reader.events(token, 2)).map(({ event }) => event).sort()).toEqual(['$exception', 'a']);
 });
 
-test('responds to a beacon over the quota with 200 and a body, not with an empty 204', async () => {
+test('responds to a beacon over the quota with 200 and a body, not with 204', async () => {
   const { token } = await limitedTenant(0);
   const gateway = await start();
   expect(await sendBatch(gateway, token, times(1), { path: '/e/?beacon=1' })).toMatchObject(limited);
@@ -123,7 +123,7 @@ test('the quota does not count or limit a historical migration', async () => {
   expect(await sendBatch(gateway, token, times(1), { isHistorical: true })).toMatchObject(stored);
 });
 
-test('does not count events that were not stored: events without a name, and requests that the log did not accept', async () => {
+test('does not count events that were not stored: those without a name, and those that the log did not accept', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   const nameless = JSON.stringify({ api_key: token, batch: Array(10).fill({ distinct_id: 'b' }) });
@@ -156,7 +156,7 @@ async function dropsOne(gateway: TestGateway, token: string): Promise<boolean> {
   return (await sendBatch(gateway, token, times(1))).text === limited.text;
 }
 
-test('a higher limit takes effect when the cached key expires, without a restart', async () => {
+test('a higher limit takes effect without a restart when the cached key expires', async () => {
   const tenant = await limitedTenant(1);
   const gateway = await start();
   await sendBatch(gateway, tenant.token, times(1));
@@ -171,7 +171,7 @@ test('a higher limit takes effect when the cached key expires, without a restart
   );
 });
 
-describe('Redis', () => {
+describe('a gateway during a Redis failure', () => {
   const opened: { stop(): Promise<void> }[] = [];
   // Runs after failed tests too, because an open proxy would keep the process alive.
   afterEach(async () => {
@@ -189,7 +189,7 @@ describe('Redis', () => {
   }
 
   test.each(['refuse', 'blackHole'] as const)(
-    'lost by %s: each gateway continues to count alone, and adds its count to the store afterwards',
+    'continues to count alone while Redis is lost by %s, and adds its count to the store afterwards',
     async (fault) => {
       const { token } = await limitedTenant(10_000);
       const [{ proxy, gateway }, other] = [await startBehindProxy(), await start()];
@@ -207,7 +207,7 @@ describe('Redis', () => {
     },
   );
 
-  test('down: a gateway that has reached the limit continues to drop events', async () => {
+  test('continues to drop events over the limit while Redis is down', async () => {
     const { token } = await limitedTenant(10);
     const { proxy, gateway } = await startBehindProxy();
     await proxy.refuse();
@@ -215,7 +215,7 @@ describe('Redis', () => {
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
   });
 
-  test('emptied: gateways restore the quota count after Redis has lost its data', async () => {
+  test('restores the quota count after Redis has lost its data', async () => {
     const { token, environmentId } = await limitedTenant(1000);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(999))).toMatchObject(stored);

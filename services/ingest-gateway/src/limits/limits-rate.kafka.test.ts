@@ -27,7 +27,7 @@ async function limitedToken(eventsPerSecond: number): Promise<string> {
 }
 const server = { headers: { 'user-agent': 'posthog-python/7.1.0' } };
 
-test('rejects events above the rate of the plan until the window ends', async () => {
+test('rejects events beyond the rate of the plan until the window ends', async () => {
   const token = await limitedToken(2);
   const neighbour = await limitedToken(2);
   const gateway = await start();
@@ -47,7 +47,7 @@ test('rejects events above the rate of the plan until the window ends', async ()
   expect(await sendBatch(gateway, token, times(5), server)).toMatchObject({ status: 200 });
 });
 
-test('accepts a batch that is larger than the limit of a window, and rejects the next batch', async () => {
+test('accepts a batch that is larger than the limit of a window, and rejects the next one', async () => {
   const token = await limitedToken(1);
   const gateway = await start();
   expect(await sendBatch(gateway, token, times(500), server)).toMatchObject({ status: 200 });

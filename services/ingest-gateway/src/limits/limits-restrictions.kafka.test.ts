@@ -34,7 +34,7 @@ async function restrict(kind: RestrictionKind, token: string, distinctId: string
   return (await addRestriction(fixture.database.sql, { kind, token, distinctId })).id;
 }
 
-describe.each(['settings', 'table'] as const)('by the %s', (source) => {
+describe.each(['settings', 'table'] as const)('restrictions by the %s', (source) => {
   const settings = {
     drop_event: 'dropEventsByTokenDistinctId',
     force_overflow: 'ingestionForceOverflowByTokenDistinctId',
@@ -51,7 +51,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     return start();
   }
 
-  test('topic-014 drop list `t1:a,t2`: drops events with 200, counts and reports them, and stores t1:b', async () => {
+  test('topic-014 drop list `t1:a,t2`: drops the events with 200, counts and reports them, and still stores t1:b', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('drop_event', [
       [t1, 'a:colon'],
@@ -77,7 +77,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(ids(await reader.records(t2, 1))).toEqual([]);
   });
 
-  test('topic-009 E132 forced overflow by key and by distinct ID: no record key, no person, and other events are not affected', async () => {
+  test('topic-009 E132 forced overflow by key and by distinct ID: writes the events without a record key and without a person, and does not affect others', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('force_overflow', [
       [t1, 'a'],
@@ -97,7 +97,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'force_overflow' })).toBe(2);
   });
 
-  test('topic-002 topic-010 forced overflow does not affect the topic and the persons of a migration', async () => {
+  test('topic-002 topic-010 forced overflow does not change the topic and the persons of a migration', async () => {
     const token = await newToken();
     const gateway = await startWith('force_overflow', [[token, null]]);
     await sendBatch(gateway, token, ['a'], { isHistorical: true });
@@ -108,7 +108,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
 
   // Deviates from PostHog: an event without a person keeps its key on the live topic, which costs nothing and keeps the
   // order.
-  test('topic-022 skip list: no person, but the usual topic and key', async () => {
+  test('topic-022 skip list: writes the events without a person, but to the usual topic with the usual key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);
     await sendBatch(gateway, token, ['a', 'b']);
@@ -126,14 +126,14 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
 // Unlike in PostHog, operators can drop events or route them to the overflow topic, but not send them to dead letters or to
 // any other topic, which nothing would read.
 test.each(['redirect_to_dlq', 'redirect_to_topic'])(
-  'topic-011 topic-012 topic-013 rejects the restriction %s, which does not exist',
+  'topic-011 topic-012 topic-013 rejects the unsupported restriction %s',
   async (kind) => {
     const added = restrict(kind as RestrictionKind, await newToken(), null);
     await expect(added).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_choice', attr: 'kind' });
   },
 );
 
-test('an announced change takes effect in all gateways immediately', async () => {
+test('all gateways apply an announced change immediately', async () => {
   const token = await newToken();
   const gateways = [await start(), await start()];
   const before = await inForce(gateways[0] as TestGateway);
@@ -159,7 +159,7 @@ async function announceUntil(token: string, isSeen: () => Promise<boolean>): Pro
   );
 }
 
-test('a change that is not announced takes effect with the next refresh', async () => {
+test('a gateway applies an unannounced change with the next refresh', async () => {
   const token = await newToken();
   const gateway = await start({ config: { restrictionsRefreshMs: 100 } });
   const before = await inForce(gateway);
@@ -167,7 +167,7 @@ test('a change that is not announced takes effect with the next refresh', async 
   await eventually(async () => (await inForce(gateway)) === before + 1, { what: 'The new entry' });
 });
 
-test('without PostgreSQL, the last known restrictions apply, and a new gateway has those of its settings', async () => {
+test('without PostgreSQL, the last known restrictions apply, and a new gateway applies those in its settings', async () => {
   const token = await newToken();
   await restrict('drop_event', token, 'listed');
   let isAway = false;

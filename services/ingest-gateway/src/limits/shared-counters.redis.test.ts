@@ -36,7 +36,7 @@ function start(options: { maxCounters?: number } = {}): SharedCounters {
   });
 }
 
-test('sends one command to the store for a thousand requests', async () => {
+test('sends one command to the store for the counts of a thousand requests', async () => {
   for (let i = 0; i < 1000; i++) expect(counters.add('a', 2, laterMs())).toBe(2 * (i + 1));
   await eventually(async () => (await redis.get('a')) === '2000', { what: 'The count in the store' });
   expect(sent).toHaveLength(1);
@@ -48,7 +48,7 @@ test('sends thousands of counters in consecutive commands of limited size', asyn
   expect(sent.map(({ length }) => length)).toEqual([500, 500, 200]);
 });
 
-test('receives the counts of other gateways with its next count', async () => {
+test('receives the counts of other gateways when it sends its own', async () => {
   const other = start();
   other.add('a', 100, laterMs());
   await other.stop();

@@ -64,7 +64,7 @@ function plainRecord(event: Record<string, unknown>) {
   );
 }
 
-describe('copied fields have the same meaning as the sent fields', () => {
+describe('fields that are copied as text have the same meaning as when they are parsed', () => {
   const field = fc.jsonValue({ maxDepth: 4 });
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
@@ -91,7 +91,7 @@ describe('copied fields have the same meaning as the sent fields', () => {
     );
   });
 
-  test('in the records of a batch, in its order', async () => {
+  test('in the records of a batch, in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 5 }), spaced, async (batch, space) => {
         const records = await recordsOf(JSON.stringify({ batch, api_key: key }, null, space));
@@ -145,19 +145,19 @@ test.each([
     `{"api_key":"${key}","batch":[{"event":"x","distinct_id":"b"}],"batch":[{"event":"last","distinct_id":"b"}]}`,
     { event: 'last' },
   ],
-])('uses the last value if %s occurs twice in the JSON', async (_what, json, expected) => {
+])('uses the last value if %s occurs twice in an event', async (_what, json, expected) => {
   const records = await recordsOf(json);
   expect(records).toHaveLength(1);
   expect(JSON.parse(records[0] ?? '')).toMatchObject(expected);
   expect(JSON.parse(records[0] ?? '')).not.toHaveProperty('$set');
 });
 
-test('recognizes a field name with escapes', async () => {
+test('recognizes a field name that contains escape sequences', async () => {
   const [record] = await recordsOf(`{"api_key":"${key}","\\u0065vent":"a","distinct_id":"b"}`);
   expect(JSON.parse(record ?? '')).toMatchObject({ event: 'a' });
 });
 
-test('truncates the other ID of a merge, and keeps the rest of the event', async () => {
+test('truncates the second ID of a merge, and keeps the rest of the event', async () => {
   const sent = `{"api_key":"${key}","event":"$create_alias","distinct_id":"b","$set":{"y":2},"properties":{"alias":"${'x'.repeat(300)}","z":1}}`;
   const [record] = await recordsOf(sent);
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { alias: 'x'.repeat(200), z: 1 }, $set: { y: 2 } });
@@ -168,7 +168,7 @@ test('removes white space and escape sequences if only they make the event too l
   expect(JSON.parse(record ?? '')).toMatchObject({ properties: { a: 'é'.repeat(100) } });
 });
 
-describe('a scan accepts no text that JSON.parse rejects', () => {
+describe('the scan rejects every text that JSON.parse rejects', () => {
   const scan = createScanner();
   const isJson = (text: string) => {
     try {
@@ -200,14 +200,14 @@ describe('a scan accepts no text that JSON.parse rejects', () => {
   });
 
   test.each(['01', '1.', '.5', '+1', '-', '1e', '1e+', 'nul', 'tru', 'fals', 'NaN', '"\\x"', '"\\u12g4"', '"\t"'])(
-    '%s is not a JSON value',
+    'rejects %s, which is not a JSON value',
     (value) => {
       expect(isJson(value)).toBe(false);
       expect(scan(Buffer.from(around(`{"a":${value}}`)))).toBeNull();
     },
   );
 
-  test('nested deeper than 64 levels', () => {
+  test('rejects values nested deeper than 64 levels', () => {
     // The event and its properties are two of the levels.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();

@@ -72,13 +72,13 @@ function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(?:^|\s)\/\/.*$/gm, '');
 }
 
-test('counts only numbers in test titles as covered cases', () => {
+test('counts a case as covered only if its number is in a test title', () => {
   expect(
     withoutComments("// body-001\ntest('body-002', x); // body-003\n/* body-004 */ const url = 'http://body-005';"),
   ).toBe("\ntest('body-002', x);\n const url = 'http://body-005';");
 });
 
-test('every numbered PostHog case has a row, and every row has a valid number', () => {
+test('every numbered PostHog case has a row in a table, and every row has a valid number', () => {
   const otherwise = knownDeviations.flatMap(({ no }) => no);
   const named = namedByTests();
   expect(all.filter((no) => !named.has(no) && !otherwise.includes(no))).toEqual([]);

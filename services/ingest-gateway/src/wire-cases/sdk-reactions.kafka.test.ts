@@ -138,11 +138,11 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([taken.uuid]);
 });
 
-test('the table of SDK reactions contains all rows of PostHog', () => {
+test("the table of SDK reactions contains all rows of PostHog's table", () => {
   expect(sdkRows.map(({ row }) => row)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
 });
 
-test('a gateway without its log stays ready, and releases the memory of rejected requests', async () => {
+test('a gateway whose log is unavailable stays ready, and releases the memory of rejected requests', async () => {
   const { token } = await createTestTenant(fixture.database);
   const [browser] = sdkRows;
   if (browser === undefined) throw new Error('there are rows');

@@ -49,7 +49,7 @@ test('rule 1: accepted requests get exactly 200', async () => {
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('rule 2: the body is a JSON object, with the Content-Type of JSON', async () => {
+test('rule 2: the response is a JSON object with the Content-Type of JSON', async () => {
   for (const path of paths) {
     const { text, headers } = await ask(path, { body: json({ api_key: token, ...event() }) });
     expect(JSON.parse(text)).toEqual({ status: 'Ok' });
@@ -58,7 +58,7 @@ test('rule 2: the body is a JSON object, with the Content-Type of JSON', async (
   }
 });
 
-test('rule 3: every path works with and without a slash, without a redirect', async () => {
+test('rule 3: every path works with and without a trailing slash, without a redirect', async () => {
   const asked = [
     ...paths.map((path) => [path, json({ api_key: token, ...event() })] as const),
     ...['/flags', '/decide'].map((path) => [path, json({ token, distinct_id: 'u' })] as const),
@@ -84,7 +84,7 @@ test.each([
   '/e/?ip=1&_=1795220316911&ver=1.100.0',
   '/decide/?v=3',
   '/flags/?v=2&compression=base64',
-])('rule 5: accepts a form with base64 at %s', async (path) => {
+])('rule 5: accepts a base64-encoded form at %s', async (path) => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const isCapture = path.startsWith('/e');
   const question = isCapture ? { ...event(), properties: { token } } : { token, distinct_id: 'u' };
@@ -93,7 +93,7 @@ test.each([
   else expect(await ask(path, { body, headers })).toMatchObject({ status: 200 });
 });
 
-test.each(paths)('rule 6: %s accepts a single object, an array, and an envelope', async (path) => {
+test.each(paths)('rule 6: %s accepts a single object, an array, and an object that contains a batch', async (path) => {
   const names = async (count: number, body: object) => (await stored(count, path, json(body))).map((one) => one.event);
   const properties = { token };
   expect(await names(1, { api_key: token, ...event({ event: 'single' }) })).toEqual(['single']);
@@ -134,7 +134,7 @@ test.each([
   'application/x-www-form-urlencoded',
   'nonsense',
   null,
-])('rule 9: accepts any content type (%s), and ignores unknown fields', async (type) => {
+])('rule 9: accepts any content type (%s) and ignores unknown fields', async (type) => {
   const unknown = {
     ...{ type: 'capture', library: 'x', library_version: '1', messageId: 'm', message_id: 'm', groups: { a: 'b' } },
     ...{ send_feature_flags: true, $lib: 'x', offset: null, sent_at: 'never', sentAt: 'never', context: {} },
@@ -167,7 +167,7 @@ test.each<[string, string, RequestInit, number]>([
   ['an unsupported method', '/e/', { method: 'PUT' }, 405],
   ['a preflight', '/e/', { method: 'OPTIONS' }, 200],
   ['flags', '/flags/?v=2', {}, 200],
-])('rule 11: pages can read %s', async (_name, path, init, status) => {
+])('rule 11: web pages can read %s', async (_name, path, init, status) => {
   const asked = 'content-type, x-of-tomorrow';
   const body = json({ api_key: token, token, ...event() });
   const answer = await ask(path, {
@@ -182,7 +182,7 @@ test.each<[string, string, RequestInit, number]>([
   if (init.method === 'OPTIONS') expect(answer.headers.get('access-control-allow-headers')).toBe(asked);
 });
 
-test('rule 12: temporary errors return 503 with Retry-After, also for browsers and beacons', async () => {
+test('rule 12: temporary errors return 503 with Retry-After, even to browsers and beacons', async () => {
   const full = await fixture.startGateway({ config: { maxInFlightBytes: 10 } });
   for (const query of ['', '?beacon=1']) {
     const body = json({ api_key: token, ...event() });

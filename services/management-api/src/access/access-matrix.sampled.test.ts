@@ -274,12 +274,15 @@ describe('sessions', () => {
     );
   });
 
-  test.each(named(guarded))('signin-024: requires the second factor of the organization: %s', async (_name, route) => {
-    const address = addressOf(route, placeOf('strict'));
-    const { status, body } = await send(route, address, keyOf('session without second factor'));
-    if (route.isBeforeSecondFactor) expect(body?.code).not.toBe('two_factor_setup_required');
-    else expect([status, body.code]).toEqual([403, 'two_factor_setup_required']);
-  });
+  test.each(named(guarded))(
+    'signin-024: requires the second factor that the organization requires: %s',
+    async (_name, route) => {
+      const address = addressOf(route, placeOf('strict'));
+      const { status, body } = await send(route, address, keyOf('session without second factor'));
+      if (route.isBeforeSecondFactor) expect(body?.code).not.toBe('two_factor_setup_required');
+      else expect([status, body.code]).toEqual([403, 'two_factor_setup_required']);
+    },
+  );
 });
 
 /** Lists that need no parameters: their paths consist of literal segments after the place. */
@@ -296,7 +299,7 @@ describe.each(named(lists))('%s', (_name, route) => {
   const statusesOf = (place: Place, names: string[]) =>
     Promise.all(names.map(async (name) => [name, (await send(route, addressOf(route, place), keyOf(name))).status]));
 
-  test('key-012, key-014, key-016, key-020: accepts the scope alone, a key for the place, and `@current`', async () => {
+  test('key-012, key-014, key-016, key-020: accepts a key with only the required scope, a key limited to the project, and `@current`', async () => {
     const object = objectOf(route);
     const names = [`${object}:read`, `${object}:write`];
     if (isBelowProject(route)) names.push('own project');
@@ -309,7 +312,7 @@ describe.each(named(lists))('%s', (_name, route) => {
     expect(await statusesOf(upper, ['everything'])).toEqual(isOk(['everything']));
   });
 
-  test('G12: returns 401 without a key for a method that no route has, and otherwise 405 with `Allow`', async () => {
+  test('G12: returns 401 for an unsupported method without a key, and otherwise 405 with `Allow`', async () => {
     const url = `${api.url}${addressOf(route, own)}`;
     expect((await fetch(url, { method: 'PROPFIND' })).status).toBe(401);
     const headers = { authorization: `Bearer ${own.personalApiKey}` };
@@ -326,17 +329,17 @@ describe.each(named(lists))('%s', (_name, route) => {
   });
 });
 
-describe('keys for single projects and organizations', () => {
+describe('keys that are limited to projects or organizations', () => {
   /** `/api/feature_flag` addresses a project by its token, or the current one. */
   const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
   // The routes of users and personal API keys have their own rules (`personal-key-access.test.ts`).
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
-  test.each(named(others))('key-021, key-022: %s rejects a key for single projects', async (_name, route) => {
+  test.each(named(others))('key-021, key-022: %s rejects a key that is limited to projects', async (_name, route) => {
     const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
     expect(await send(route, addressOf(route, own), keyOf('own project'))).toMatchObject(PD(detail));
   });
 
-  test('key-023: /api/users/@me/ accepts both kinds', async () => {
+  test('key-023: /api/users/@me/ accepts both kinds of limited keys', async () => {
     for (const name of ['own project', 'own organization']) {
       const { status, body } = await api.get('/api/users/@me/', keyOf(name));
       expect([status, body.team.id, body.organization.id]).toEqual([200, own.projectId, own.organizationId]);
@@ -356,7 +359,7 @@ describe('keys for single projects and organizations', () => {
   });
 });
 
-test('a member who leaves loses access with the next request', async () => {
+test('a member who leaves the organization loses access with the next request', async () => {
   const leaver = await createTestTenant(api.database);
   const read = () => api.get(`/api/projects/${leaver.projectId}/feature_flags/`, leaver.personalApiKey);
   expect((await read()).status).toBe(200);
@@ -387,14 +390,14 @@ describe.each(named(creatable))('records of %s', (_name, creation) => {
   const records = guarded.filter(
     ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
   );
-  test.each(named(records))('a record of another tenant is not found: %s', async (_record, route) => {
+  test.each(named(records))('cannot be read by another organization: %s', async (_record, route) => {
     const answer = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
     if (route.successStatus === 405) expect([answer.status, answer.body]).toEqual([405, undefined]);
     else
       expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
   });
 
-  test('leaves the record of the other tenant unchanged', async () => {
+  test('stay unchanged for their own organization', async () => {
     const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
     if (!read) return;
     const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);

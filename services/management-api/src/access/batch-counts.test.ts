@@ -13,7 +13,7 @@ function fixture() {
   return { addToCounters, commands };
 }
 
-test('sends the changes of one event loop turn as one command, and returns the counts in the order of the calls', async () => {
+test('sends the counter changes of one event loop turn as one command, and returns the counts in the order of the calls', async () => {
   const { addToCounters, commands } = fixture();
   await addToCounters([add('a', 5)]);
   const counts = await Promise.all([
@@ -33,7 +33,7 @@ test('limits the number of counter changes in one command', async () => {
   expect(Math.max(...commands.map((changes) => changes.length))).toBeLessThanOrEqual(200);
 });
 
-test('rejects all calls of a failed command, but no later ones', async () => {
+test('rejects all calls of a failed command, but no later calls', async () => {
   let fails = true;
   const store = createInProcessStore();
   const addToCounters = batchCounts(async (changes) => {

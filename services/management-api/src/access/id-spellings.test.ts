@@ -76,24 +76,27 @@ const send = (route: Route<Caller>, address: string) =>
 const isNumbered = ({ path }: Route<Caller>, parameter: string) =>
   parameter === 'id' && /\/(projects|environments)\/:id/.test(path);
 
-test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_name, route) => {
-  const asked = idsOf(route).flatMap(({ collection, parameter }) =>
-    spellings.map(([spelling, spell]) => {
-      const id = parameter === 'at' ? '1' : (ids[collection] ?? anyId);
-      return { parameter, spelling, address: addressOf(route, { parameter, value: spell(id) }) };
-    }),
-  );
-  const answers = await Promise.all(
-    asked.map(async (one) => ({ ...one, status: (await send(route, one.address)).status })),
-  );
-  const isRefused = ({ parameter, status }: { parameter: string; status: number }) =>
-    status === 404 ||
-    (status === 400 && isNumbered(route, parameter)) ||
-    (status === 405 && parameter === 'id') ||
-    // Users can see themselves, and get 403 for every other text.
-    (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
-  expect(answers.filter((answer) => !isRefused(answer))).toEqual([]);
-});
+test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  'accepts all spellings of an ID: %s',
+  async (_name, route) => {
+    const asked = idsOf(route).flatMap(({ collection, parameter }) =>
+      spellings.map(([spelling, spell]) => {
+        const id = parameter === 'at' ? '1' : (ids[collection] ?? anyId);
+        return { parameter, spelling, address: addressOf(route, { parameter, value: spell(id) }) };
+      }),
+    );
+    const answers = await Promise.all(
+      asked.map(async (one) => ({ ...one, status: (await send(route, one.address)).status })),
+    );
+    const isRefused = ({ parameter, status }: { parameter: string; status: number }) =>
+      status === 404 ||
+      (status === 400 && isNumbered(route, parameter)) ||
+      (status === 405 && parameter === 'id') ||
+      // Users can see themselves, and get 403 for every other text.
+      (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
+    expect(answers.filter((answer) => !isRefused(answer))).toEqual([]);
+  },
+);
 
 /** Records that the fixture does not have, and streams. */
 const isElsewhere =

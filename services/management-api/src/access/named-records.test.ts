@@ -77,7 +77,7 @@ afterAll(() => api.stop());
 const inCohort = (value: unknown, type = 'cohort') => ({ key: 'id', type, value });
 const refused = (level = 'viewer') => PD(`You do not have ${level} access to this resource.`);
 
-describe('by their own paths', () => {
+describe('restricted records, requested by their own paths', () => {
   const kindOf = ({ path }: Route<Caller>) =>
     governedKindNames.find((kind) => path.startsWith(`/api/projects/:project_id/${governedKinds[kind].path}/:id`));
   const routes = declaredRoutes().filter((route) => kindOf(route) !== undefined && route.successStatus !== 405);
@@ -164,7 +164,7 @@ const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ['the groups of a cohort', (filter) => ['POST', 'cohorts', { name: 'New', groups: [{ properties: [filter] }] }]],
 ];
 
-test.each(evaluating)('returns 403 for a closed cohort in %s, in every spelling', async (_place, request) => {
+test.each(evaluating)('returns 403 for a restricted cohort in %s, in every spelling', async (_place, request) => {
   const answers: unknown[] = [];
   for (const type of types) {
     for (const [spelling, spell] of spellings) {
@@ -196,7 +196,7 @@ const storing: [string, (filter: object) => [Method, string, object?]][] = [
   ['the test account filters', (filter) => ['PATCH', '.', { test_account_filters: [filter] }]],
 ];
 
-test.each(storing)('returns 403 for a closed cohort in %s', async (_place, request) => {
+test.each(storing)('returns 403 for a restricted cohort in %s', async (_place, request) => {
   for (const type of types) {
     for (const value of [Number(closed.cohort), closed.cohort]) {
       const [method, rest, body] = request(inCohort(value, type));
@@ -214,7 +214,7 @@ test('returns 400 for a cohort that is named in another spelling', async () => {
   expect(await send('POST', 'query', { query })).toMatchObject(none);
 });
 
-test('returns 403 for SQL that could read a closed cohort', async () => {
+test('returns 403 for SQL that could read a restricted cohort', async () => {
   const ask = (query: string, key?: string) => send('POST', 'query', { query: { kind: 'HogQLQuery', query } }, key);
   const texts = [
     `SELECT count() FROM persons WHERE id IN COHORT ${closed.cohort}`,
@@ -245,7 +245,7 @@ test.each<[string, (text: string) => object]>([
   ['a column', (text) => ({ kind: 'EventsQuery', select: [text] })],
   ['a condition', (text) => ({ kind: 'EventsQuery', select: ['event'], where: [text] })],
   ['an order', (text) => ({ kind: 'EventsQuery', select: ['event'], orderBy: [text] })],
-])('returns 403 for an SQL expression that could read a closed cohort in %s', async (_place, queryOf) => {
+])('returns 403 for an SQL expression that could read a restricted cohort in %s', async (_place, queryOf) => {
   const ask = (text: string, key?: string) => send('POST', 'query', { query: queryOf(text) }, key);
   expect(await ask(`person_id IN COHORT ${closed.cohort}`)).toMatchObject(refused());
   expect(await ask('person_id IN (SELECT person_id FROM "coh\\u006frt_people")')).toMatchObject(refused());
@@ -253,7 +253,7 @@ test.each<[string, (text: string) => object]>([
   expect((await ask("event = 'x'")).status).toBe(200);
 });
 
-test("does not reveal the numbers of a closed cohort through another user's insight or filters", async () => {
+test("does not reveal the numbers of a restricted cohort through another user's insight or filters", async () => {
   expect(await send('GET', `insights/${openInsight}?refresh=blocking`)).toMatchObject(refused());
   const one = encodeURIComponent(JSON.stringify({ properties: [{ key: 'email', type: 'person', value: 'a@b.c' }] }));
   expect(await send('GET', `insights/${openInsight}?refresh=blocking&filters_override=${one}`)).toMatchObject(
@@ -281,7 +281,7 @@ test("does not reveal the numbers of a closed cohort through another user's insi
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
 });
 
-test('finds a result that is computed in the background for the user who requested it', async () => {
+test('returns a result that is computed in the background to the user who requested it', async () => {
   const id = randomUUID();
   const query = { ...trend, properties: [inCohort(Number(closed.cohort))] };
   const asked = { query, refresh: 'async', client_query_id: id };
@@ -290,7 +290,7 @@ test('finds a result that is computed in the background for the user who request
   expect((await send('GET', `query/${id}`, undefined, acme.A.key)).status).toBeLessThan(300);
 });
 
-describe('insights and dashboards', () => {
+describe('restricted insights and dashboards', () => {
   const sent = randomUUID();
   beforeAll(async () => {
     const content = {
@@ -317,7 +317,7 @@ describe('insights and dashboards', () => {
     );
   });
 
-  test('cause 403 wherever a request names them', async () => {
+  test('cause 403 wherever a request refers to them', async () => {
     const [insight, dashboard] = [Number(closed.insight), Number(closed.dashboard)];
     const requests: [Method, string, object?][] = [
       ['POST', 'subscriptions', { ...begins, insight }],
@@ -336,7 +336,7 @@ describe('insights and dashboards', () => {
     expect(statuses).toEqual(requests.map((request) => [...request.slice(0, 2), 403]));
   });
 
-  test('does not record a view of a closed insight', async () => {
+  test('do not record a view', async () => {
     await send('POST', 'insights/viewed', { insight_ids: [Number(closed.insight), own.insight] });
     const rows = await api.database.sql.query('SELECT insight_id FROM insight_view WHERE user_id = $1', [
       acme.M.userId,
@@ -344,7 +344,7 @@ describe('insights and dashboards', () => {
     expect(rows).toEqual([{ insight_id: own.insight }]);
   });
 
-  test('a sent report stays closed when its subscription changes to something else', async () => {
+  test('keep their sent reports restricted when a subscription changes to something else', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
     // The member cannot change the subscription. After another user has, the report still contains the closed insight.
@@ -356,12 +356,12 @@ describe('insights and dashboards', () => {
   });
 });
 
-describe('flags', () => {
+describe('restricted flags', () => {
   const onFlag = (key: unknown) => ({
     groups: [{ properties: [{ key, type: 'flag', operator: 'flag_evaluates_to', value: true }] }],
   });
 
-  test('cannot be used in other flags if they are closed, in any spelling', async () => {
+  test('cannot be used in other flags, in any spelling', async () => {
     const id = closed.feature_flag;
     expect(await send('POST', 'feature_flags', { key: 'on', filters: onFlag(id) })).toMatchObject(refused());
     expect(await send('PATCH', `feature_flags/${own.feature_flag}`, { filters: onFlag(id) })).toMatchObject(refused());
@@ -371,7 +371,7 @@ describe('flags', () => {
     }
   });
 
-  test('can only be copied with cohorts and flags that are open in both projects', async () => {
+  test('can only be copied if their cohorts and flags are accessible in both projects', async () => {
     const named = conditions(inCohort(Number(closed.cohort)));
     await make('feature_flags', { key: 'with-cohort', filters: named });
     await make('feature_flags', { key: 'with-flag', filters: onFlag(closed.feature_flag) });
@@ -388,7 +388,7 @@ describe('flags', () => {
     }
   });
 
-  test('with a closed cohort cannot create a cohort of their users, and do not contain its name', async () => {
+  test("with a restricted cohort cannot create a cohort of their users, and do not contain the cohort's name", async () => {
     const { id } = await make('feature_flags', { key: 'open', filters: conditions(inCohort(Number(closed.cohort))) });
     const named = (body: { filters: { groups: { properties: { cohort_name?: string }[] }[] } }) =>
       body.filters.groups[0]?.properties[0]?.cohort_name;
@@ -398,7 +398,7 @@ describe('flags', () => {
   });
 });
 
-test('only administrators of the project can set the targets of its reports', async () => {
+test('only administrators of a project can set the targets of its reports', async () => {
   const path = `/api/projects/${acme.projectId}/`;
   const webhook = 'https://hooks.slack.com/services/T0/B0/x';
   const set = (key: string, value: string | null) =>

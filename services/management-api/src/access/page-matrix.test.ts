@@ -84,7 +84,7 @@ async function call(
 }
 
 test.each(named(pages))(
-  'every kind of credential gets the same response, and nothing of other users: %s',
+  'returns the same page for every kind of credential, without data of other users: %s',
   async (_name, page) => {
     for (const method of methodsOf(page)) {
       const answers: unknown[] = [];
@@ -144,7 +144,7 @@ test.each(
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('a response of the gateway has only the headers of the gateway', async () => {
+test('a response of the gateway has no additional headers from the API', async () => {
   const { headers } = await call('GET', '/flags/definitions', {});
   expect(headers.get('x-from')).toBe('gateway');
   expect(headers.get('content-security-policy')).toBeNull();

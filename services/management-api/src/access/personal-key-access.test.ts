@@ -19,21 +19,21 @@ const probe = '/api/users/@me/';
 const send = (headers: Record<string, string>, path = probe) => fetch(api.url + path, { headers });
 const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
 
-describe('the places of a key in a request', () => {
-  test('key-002: extra spaces around the key are allowed', async () => {
+describe('a personal API key in a request', () => {
+  test('key-002: can be surrounded by extra spaces', async () => {
     expect((await send({ authorization: `Bearer   ${tenant.personalApiKey}  ` })).status).toBe(200);
   });
 
-  test.each(['bearer', 'BEARER'])('the scheme can have any case: %s', async (scheme) => {
+  test.each(['bearer', 'BEARER'])('can have a scheme in any case: %s', async (scheme) => {
     expect((await send({ authorization: `${scheme} ${tenant.personalApiKey}` })).status).toBe(200);
   });
 
-  test('key-003: include the query parameter', async () => {
+  test('key-003: can be in a query parameter', async () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
   // fetch rejects GET with a body. The API rejects POST only after it has accepted the key.
-  test('key-004: include a field of the body', async () => {
+  test('key-004: can be in a field of the body', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {
         method: 'POST',
@@ -44,7 +44,7 @@ describe('the places of a key in a request', () => {
     expect(await detailOf(await post('phx_wrong'))).toBe('Personal API key found in request body is invalid.');
   });
 
-  describe('the body of a request', () => {
+  describe('a personal API key in a request body', () => {
     const text = (padding: number) =>
       JSON.stringify({ personal_api_key: tenant.personalApiKey, name: 'x'.repeat(padding) });
     const post = async (body: string | Buffer | ReadableStream, headers = {}, path = probe) => {
@@ -53,16 +53,16 @@ describe('the places of a key in a request', () => {
     };
     const inChunks = (padding: number) => new Blob([text(padding)]).stream();
 
-    test('if its length is declared or unknown', async () => {
+    test('is found whether or not the length of the body is declared', async () => {
       expect([await post(text(1000)), await post(text(20_000))]).toEqual([405, 401]);
       expect([await post(inChunks(1000)), await post(inChunks(20_000))]).toEqual([405, 401]);
     });
 
-    test('unless it is compressed', async () => {
+    test('is not found if the body is compressed', async () => {
       expect(await post(gzipSync(text(0)), { 'content-encoding': 'gzip' })).toBe(401);
     });
 
-    test('is read after the caller is known if it is large', async () => {
+    test('is not needed if the body is large and the key is in the query string', async () => {
       const path = `/api/organizations/${tenant.organizationId}/projects/`;
       const body = { name: 'Large', survey_config: { text: 'x'.repeat(20_000) } };
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' };
@@ -74,7 +74,7 @@ describe('the places of a key in a request', () => {
       expect((await create(new Blob([JSON.stringify(body)]).stream())).status).toBe(201);
     });
 
-    test('does not delay the response', async () => {
+    test('is not waited for if the body is incomplete', async () => {
       const { hostname, port } = new URL(api.url);
       const socket = connect(Number(port), hostname);
       socket.write(`POST ${probe} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`);
@@ -84,7 +84,7 @@ describe('the places of a key in a request', () => {
     });
   });
 
-  test('are tried in order, and the first one with a key decides', async () => {
+  test('is taken from the first place that contains one', async () => {
     const query = `${probe}?personal_api_key=${tenant.personalApiKey}`;
     const response = await send({ authorization: 'Bearer phx_wrong' }, query);
     expect(await detailOf(response)).toBe('Personal API key found in request Authorization header is invalid.');
@@ -92,15 +92,18 @@ describe('the places of a key in a request', () => {
     expect(await detailOf(other)).toBe('Personal API key found in request query string is invalid.');
   });
 
-  test.each(['Token KEY', 'Basic a2V5', 'Bearer', 'KEY', 'BearerKEY'])('%s is not a credential', async (header) => {
-    const response = await send({ authorization: header.replace('KEY', tenant.personalApiKey) });
-    expect(await response.json()).toEqual({
-      type: 'authentication_error',
-      code: 'not_authenticated',
-      detail: 'Authentication credentials were not provided.',
-      attr: null,
-    });
-  });
+  test.each(['Token KEY', 'Basic a2V5', 'Bearer', 'KEY', 'BearerKEY'])(
+    '%s is not accepted as a credential',
+    async (header) => {
+      const response = await send({ authorization: header.replace('KEY', tenant.personalApiKey) });
+      expect(await response.json()).toEqual({
+        type: 'authentication_error',
+        code: 'not_authenticated',
+        detail: 'Authentication credentials were not provided.',
+        attr: null,
+      });
+    },
+  );
 
   test.each(['x'.repeat(8000), 'phx_\u00e9', "' OR 1=1 --", 'phx_ phx_'])(
     'returns 401 for a malformed key: %#',
@@ -113,7 +116,7 @@ describe('the places of a key in a request', () => {
 describe('invalid keys', () => {
   const isAccepted = async () => (await send({ authorization: `Bearer ${tenant.personalApiKey}` })).status === 200;
 
-  test('key-005: the keys of an inactive user are rejected', async () => {
+  test('key-005: rejects the keys of an inactive user', async () => {
     const setActive = (isActive: boolean) =>
       api.database.prisma.user.update({ where: { id: tenant.userId }, data: { is_active: isActive } });
     expect(await isAccepted()).toBe(true);
@@ -127,7 +130,7 @@ describe('invalid keys', () => {
     expect(await isAccepted()).toBe(true);
   });
 
-  test('an expired key is rejected', async () => {
+  test('rejects an expired key', async () => {
     const expire = (at: string | null) =>
       api.database.sql.query(`UPDATE personal_api_key SET expires_at = ${at} WHERE user_id = $1`, [tenant.userId]);
     await expire("now() - interval '1 second'");
@@ -136,7 +139,7 @@ describe('invalid keys', () => {
     expect(await isAccepted()).toBe(true);
   });
 
-  test('a key is rejected immediately after its revocation', async () => {
+  test('rejects a key immediately after it is revoked', async () => {
     const { key, value } = await createPersonalApiKey(api.database.sql, {
       actor: null,
       userId: tenant.userId,
@@ -148,19 +151,19 @@ describe('invalid keys', () => {
     expect((await api.get(probe, value)).status).toBe(401);
   });
 
-  test('key-009: a key without scopes can do nothing, unlike in PostHog', async () => {
+  test('key-009: a key without scopes has no access, unlike in PostHog', async () => {
     await api.database.sql.query("UPDATE personal_api_key SET scopes = '{}' WHERE user_id = $1", [tenant.userId]);
     expect((await api.get(probe, tenant.personalApiKey)).status).toBe(403);
   });
 });
 
 describe('differences from PostHog', () => {
-  test('key-010: every action has a scope, so a key with all scopes can perform it', async () => {
+  test('key-010: a key with all scopes can perform every action, because every action has a scope', async () => {
     const path = `/api/projects/${tenant.projectId}/environments/${tenant.environmentId}/activity/`;
     expect((await send({ authorization: `Bearer ${tenant.personalApiKey}` }, path)).status).toBe(200);
   });
 
-  test('key-007, key-008: keys are always stored as SHA-256, so using one never rewrites it', async () => {
+  test('key-007, key-008: using a key never changes its hash, because all hashes are SHA-256', async () => {
     const hashes = () =>
       api.database.sql.query('SELECT secure_value FROM personal_api_key WHERE user_id = $1', [tenant.userId]);
     const before = await hashes();

@@ -45,7 +45,7 @@ const asHost = (path: string) =>
     }).on('error', reject);
   });
 
-test('sso-393: SAML does not take its own URL from the Host header', async () => {
+test('sso-393: SAML ignores the Host header when it determines its own URL', async () => {
   expect((await asHost('/api/saml/metadata/')).text).toContain(`entityID="${api.url}"`);
   const { location } = await asHost('/login/saml/?email=x@corp.example');
   const request = new URL(location).searchParams.get('SAMLRequest') ?? '';
@@ -63,7 +63,7 @@ describe('without PUBLIC_API_URL', () => {
     ['GET', '/login/saml/?email=x@corp.example'],
     ['GET', '/complete/gitlab/?code=c&state=s'],
     ['POST', '/complete/saml/'],
-  ])('sso-394: %s %s redirects to the sign-in page with public_url_required', async (method, path) => {
+  ])('sso-394: %s %s redirects to the sign-in page with the error public_url_required', async (method, path) => {
     const form = { body: new URLSearchParams({ SAMLResponse: 'x', RelayState: domainId }) };
     const response = await fetch(without.url + path, { method, redirect: 'manual', ...(method === 'POST' && form) });
     expect(errorOf(response)).toBe('public_url_required');

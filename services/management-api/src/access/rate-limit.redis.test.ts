@@ -20,7 +20,7 @@ describe.each([
       return redis;
     },
   ],
-])('rate limit windows, counted %s', (_where, create) => {
+])('rate limit windows that are counted %s', (_where, create) => {
   let keyValue: KeyValueStore;
   beforeAll(async () => {
     keyValue = await create();
@@ -30,7 +30,7 @@ describe.each([
   const limiter = (windows: { seconds: number; limit: number }[], clock: { at: number }) =>
     createRateLimit({ keyValue, name: randomUUID(), windows, now: () => clock.at * 1000 });
 
-  test('key-039: with five per minute, the sixth waits until the first ones have left the window', async () => {
+  test('key-039: allow five requests per minute, and reject the sixth until the first ones have left the window', async () => {
     const clock = { at: 600_000 };
     const limit = limiter([{ seconds: 60, limit: 5 }], clock);
     for (let count = 0; count < 5; count += 1) expect(await limit.take('a')).toBeNull();
@@ -43,14 +43,14 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('key-040: counts each key separately', async () => {
+  test('key-040: count each key separately', async () => {
     const limit = limiter([{ seconds: 60, limit: 1 }], { at: 600_000 });
     expect(await limit.take('a')).toBeNull();
     expect(await limit.take('a')).not.toBeNull();
     expect(await limit.take('b')).toBeNull();
   });
 
-  test('the window slides: the end of one minute and the start of the next count together', async () => {
+  test('slide, so the end of one minute and the start of the next count together', async () => {
     const clock = { at: 600_059 };
     const limit = limiter([{ seconds: 60, limit: 10 }], clock);
     for (let count = 0; count < 10; count += 1) expect(await limit.take('a')).toBeNull();
@@ -60,7 +60,7 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('applies the longer window too, and returns the longest wait', async () => {
+  test('include the longer window, and return the longest wait', async () => {
     const clock = { at: 3_600_000 };
     const limit = limiter(
       [
@@ -76,12 +76,12 @@ describe.each([
     expect(await limit.take('a')).toBeGreaterThan(120);
   });
 
-  test('0 means no limit', async () => {
+  test('do not limit anything with a limit of 0', async () => {
     const limit = limiter([{ seconds: 60, limit: 0 }], { at: 600_000 });
     for (let count = 0; count < 50; count += 1) expect(await limit.take('a')).toBeNull();
   });
 
-  test('concurrent requests cannot exceed the limit', async () => {
+  test('cannot be exceeded by concurrent requests', async () => {
     const limit = limiter([{ seconds: 60, limit: 7 }], { at: 600_000 });
     const waits = await Promise.all(Array.from({ length: 7 }, () => limit.take('a')));
     expect(waits.filter((wait) => wait === null)).toHaveLength(7);
@@ -105,11 +105,11 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0'],
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
-])('the address %s counts as %s', (address, network) => {
+])('rate limits count the address %s as %s', (address, network) => {
   expect(toNetwork(address)).toBe(network);
 });
 
-describe('over HTTP', () => {
+describe('rate limits over HTTP', () => {
   let api: TestApi;
   let tenant: TestTenant;
   beforeEach(async () => {
@@ -120,7 +120,7 @@ describe('over HTTP', () => {
   });
   afterEach(() => api.stop());
 
-  test('key-039 to key-041: returns 429 with Retry-After on every route, only for this key', async () => {
+  test('key-039 to key-041: return 429 with Retry-After on every route, only for the key that exceeds them', async () => {
     for (let count = 0; count < 5; count += 1) {
       expect((await api.get('/api/projects/', tenant.personalApiKey)).status).toBe(200);
     }
@@ -144,7 +144,7 @@ describe('over HTTP', () => {
     expect((await api.get('/api/projects/', other.value)).status).toBe(200);
   });
 
-  test('requests without the required scope do not count, and return 403 beyond the limit too', async () => {
+  test('do not count requests without the required scope, which get 403 even beyond the limit', async () => {
     const { value } = await createPersonalApiKey(api.database.sql, {
       actor: null,
       userId: tenant.userId,
@@ -155,7 +155,7 @@ describe('over HTTP', () => {
     expect((await api.get('/api/users/@me/', value)).status).toBe(200);
   });
 
-  test('requests with a wrong key and without a key count alike', async () => {
+  test('count requests with a wrong key like those without a key', async () => {
     const statuses: number[] = [];
     for (const key of [undefined, 'phx_wrong', undefined, undefined, undefined, 'phx_wrong']) {
       statuses.push((await api.get('/api/projects/', key)).status);
@@ -163,7 +163,7 @@ describe('over HTTP', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
   });
 
-  test('blocks an address that guesses keys, except for keys that were valid there recently', async () => {
+  test('block an address that guesses keys, except for keys that were valid there recently', async () => {
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1) {

@@ -120,7 +120,7 @@ async function ask(route: Route<Caller>, actor: Actor, address: Address) {
 }
 
 const reads = guarded.filter(({ method }) => method === 'GET');
-describe.each(actorNames)('%s gets nothing it cannot access', (name) => {
+describe.each(actorNames)('%s gets no data that it cannot access', (name) => {
   test.each(named(reads))('%s', async (_name, route) => {
     const actor = actorOf(name);
     const addresses = addressesFor(name, reads, route);
@@ -197,7 +197,7 @@ async function beyond({ organizations, environments }: Actor) {
 }
 
 const writes = guarded.filter(({ method }) => method !== 'GET');
-describe.each(actorNames)('%s changes nothing it cannot access', (name) => {
+describe.each(actorNames)('%s cannot change data that it cannot access', (name) => {
   const currentOf = (userId: number) =>
     api.database.sql.query('SELECT current_organization_id, current_environment_id FROM "user" WHERE id = $1', [
       userId,
@@ -223,7 +223,7 @@ describe.each(actorNames)('%s changes nothing it cannot access', (name) => {
     expect(leaking).toEqual([]);
   });
 
-  test('leaves other places unchanged', async () => {
+  test('leaves all other data unchanged', async () => {
     expect(await beyond(actorOf(name))).toEqual(before);
   });
 });

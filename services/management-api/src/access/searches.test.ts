@@ -105,7 +105,7 @@ describe('searches in the running service', () => {
   });
 });
 
-describe('the order of searches', () => {
+describe('the order in which searches start', () => {
   const noSql = {} as Sql;
   const searcher = (organizationId: string, keyId = `key of ${organizationId}`) => ({
     caller: { credential: { kind: 'key' as const, id: keyId, expiresAt: null } },
@@ -127,7 +127,7 @@ describe('the order of searches', () => {
   }
   const afterAllTurns = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('reserves one connection for other organizations, and starts waiting searches of the organization with the fewest running searches first', async () => {
+  test('reserves one connection for other organizations, and starts searches of the organization with the fewest running searches first', async () => {
     const searches = createSearches({ sql: noSql, connections: 3 });
     const busy = [1, 2, 3].map(() => startSearch(searches, searcher('busy')));
     await afterAllTurns();
@@ -164,7 +164,7 @@ describe('the order of searches', () => {
     expect(await searches.run(searcher('busy', 'e'), 'something', async () => 1)).toBe(1);
   });
 
-  test('rejects a search that waits too long, and does not run it later', async () => {
+  test('rejects a search that has waited too long, and does not run it later', async () => {
     const searches = createSearches({ sql: noSql, connections: 1, patienceMs: 20 });
     const first = startSearch(searches, searcher('one'));
     let hasRun = false;

@@ -33,7 +33,7 @@ const found = async (query: string) =>
   (await api.get(`${path}?${query}`, tenant.personalApiKey)).body.results.map((row: Shown) => row.scope + row.item_id);
 const ours = ['OrganizationInvitei', 'FeatureFlag2', 'FeatureFlag1', 'Organization'];
 
-test('lists the activity of the organization and its projects, the latest first, in the usual form', async () => {
+test("lists the activity of the organization and its projects, latest first, in PostHog's format", async () => {
   const { body } = await api.get(`${path}/`, tenant.personalApiKey);
   expect(body.results.map((row: Shown) => row.scope)).toEqual([
     'OrganizationInvite',
@@ -71,7 +71,7 @@ test("combines filters of the organization's activity with AND", async () => {
   expect(await found('scope=Nothing')).toEqual([]);
 });
 
-test('pages are complete although many records have the same time', async () => {
+test('returns complete pages of activity even if many records have the same time', async () => {
   await api.database.sql.query(
     "UPDATE activity_log SET created_at = date_trunc('minute', created_at) + random() * interval '3 microseconds' WHERE organization_id = $1",
     [tenant.organizationId],
@@ -82,7 +82,7 @@ test('pages are complete although many records have the same time', async () => 
   );
 });
 
-test('returns 403 to members, who could learn about private environments', async () => {
+test('returns 403 to members, who could otherwise learn about private environments', async () => {
   const { sql } = api.database;
   await addMember(sql, { organizationId: tenant.organizationId, userId: colleague.id, level: 1 });
   const { value } = await createPersonalApiKey(sql, { actor: null, userId: colleague.id, label: 'k', scopes: ['*'] });

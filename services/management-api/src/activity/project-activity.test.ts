@@ -69,7 +69,7 @@ test("combines filters of the project's activity with AND", async () => {
   expect(await found(`user=${randomUUID()}`)).toEqual([]);
 });
 
-test('pages have numbers, and links keep the filters', async () => {
+test('activity pages have numbers, and their links keep the filters', async () => {
   for (let index = 0; index < 5; index += 1) await record('FeatureFlag', index);
   await record('Cohort', 1);
   const first = await list('page_size=2&scope=FeatureFlag');
@@ -101,7 +101,7 @@ describe('activity that members cannot see', () => {
       ...(['insights', 'insight', 'Insight'] as const),
       { name: 'closed', saved: true, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a' }] } },
     ],
-  ])('is that of %s that rules close', async (collection, resource, scope, body) => {
+  ])('includes the activity of %s that rules restrict', async (collection, resource, scope, body) => {
     const { id } = (await api.send('POST', `${path}${collection}/`, { key: acme.A.key, body })).body;
     await record(scope as Change['scope'], 'open');
     const [open, closed] = [`${scope}open`, `${scope}${id}`];

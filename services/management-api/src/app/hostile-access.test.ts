@@ -84,7 +84,7 @@ describe('records created by a limited key', () => {
     return [body.organization.id, body.team.id];
   };
 
-  test("do not become the user's current ones", async () => {
+  test('do not become the current project or organization of its user', async () => {
     const before = await current(acme.W.key);
     const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
     const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
@@ -101,7 +101,7 @@ describe('records created by a limited key', () => {
     expect(await current(acme.W.key)).toEqual([acme.organizationId, made.body.id]);
   });
 
-  test('cannot be in a project of which the key can only access a later environment', async () => {
+  test('cannot be in a project if the key can access only a later environment of it', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const path = `/api/projects/${acme.projectId}/environments/`;
     const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
@@ -112,8 +112,8 @@ describe('records created by a limited key', () => {
   });
 });
 
-describe('a limited key and the other keys of its user', () => {
-  test('returns only keys with at most the same access, and 404 for others', async () => {
+describe('a limited key that reads or creates keys of its user', () => {
+  test('can see only keys with at most the same access, and gets 404 for others', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const ofOther = await keyOf(acme.M.userId, { scopedOrganizations: [acme.off.organizationId] });
@@ -131,7 +131,7 @@ describe('a limited key and the other keys of its user', () => {
     ['of the person', (fixture: OrganizationActors) => fixture.projectId],
     ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
     ['that does not exist', () => 2_000_000_000],
-  ])('does not reveal an environment %s when it creates a key for it', async (_name, choose) => {
+  ])('does not learn about an environment %s by creating a key for it', async (_name, choose) => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
     const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
@@ -139,7 +139,7 @@ describe('a limited key and the other keys of its user', () => {
     expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
   });
 
-  test('does not reveal an environment outside its organization by an environment in its limits', async () => {
+  test('does not learn about an environment outside its organization by naming it in the limits of a key', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const answers = [acme.off.projectId, 2_000_000_000].map((id) =>
@@ -153,7 +153,7 @@ describe('a limited key and the other keys of its user', () => {
   });
 });
 
-test('an environment that has become private is no longer the current project', async () => {
+test('an environment that has become private is no longer the current project of users without access', async () => {
   await api.database.sql.query(
     'UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1',
     [acme.M.userId, acme.organizationId, acme.projectId],
@@ -163,14 +163,14 @@ test('an environment that has become private is no longer the current project', 
   expect((await api.get('/api/users/@me/', acme.M.key)).body.team).toBeNull();
 });
 
-describe('a user who was removed', () => {
+describe('a removed user', () => {
   test('loses access with all keys at the next request', async () => {
     const small = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
     await api.database.sql.query('UPDATE "user" SET is_active = false WHERE id = $1', [acme.M.userId]);
     for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });
 
-  test('cannot use an invite for another address, or a withdrawn one', async () => {
+  test('cannot use an invite for another address, or an invite that was withdrawn', async () => {
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const made = await api.send('POST', invites, { key: acme.A.key, body: { target_email: 'new@example.com' } });
     const accept = () => api.send('POST', `/api/invites/${made.body.id}/accept/`, { key: acme.off.personalApiKey });
@@ -218,7 +218,7 @@ describe('concurrent requests', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('roll a key several times, and only the last value works', async () => {
+  test('roll a key several times, and only the last value is valid', async () => {
     const made = await api.send('POST', '/api/personal_api_keys/', {
       key: acme.M.key,
       body: { label: 'rolled', scopes: ['*'] },
@@ -245,7 +245,7 @@ describe('concurrent requests', () => {
     expect(owners).toHaveLength(1);
   });
 
-  test('change different settings without losing any, and create at most ten keys', async () => {
+  test('change different settings without losing a change, and create at most ten keys', async () => {
     const path = `/api/projects/${acme.projectId}/`;
     const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
     const answers = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
@@ -289,7 +289,7 @@ describe('guessing keys with forged addresses', () => {
     }
   });
 
-  test('limits one address behind a shared proxy without limiting the others', async () => {
+  test('is limited for one address behind a shared proxy, but not for the others', async () => {
     const server = await start(2);
     try {
       const bad = '203.0.113.9, 10.1.1.1';

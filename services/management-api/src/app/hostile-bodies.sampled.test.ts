@@ -223,7 +223,7 @@ async function idOfOne(path: string): Promise<Record<string, string>> {
   return made.status === 201 ? { id: String(made.body.id) } : {};
 }
 
-describe('returns no server error for any ID in any path', () => {
+describe('for any ID in a path', () => {
   const nastyIds = [
     '0',
     '-1',
@@ -265,7 +265,7 @@ describe('returns no server error for any ID in any path', () => {
   );
 
   test.each([...new Set([...bodies.values()].map(({ route }) => route.path.split('/')[2] ?? ''))])(
-    'below /api/%s',
+    'returns no server error below /api/%s',
     async (room) => {
       const failures: unknown[] = [];
       const ownBodies = [...bodies.values()].filter(({ route }) => route.path.split('/')[2] === room);

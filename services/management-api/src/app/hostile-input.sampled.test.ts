@@ -90,14 +90,14 @@ describe.each(
     }
   });
 
-  test('returns no server error for invalid UTF-8, repeated names and empty names', async () => {
+  test('returns no server error for invalid UTF-8, repeated names and empty names in a query', async () => {
     for (const query of ['search=%ff%fe', 'event=%C0%80', '&&=&=x', 'limit=1&limit=2&limit', 'cursor[]=1', '%', '#']) {
       const { status } = await api.get(address(query), tenant.personalApiKey);
       expect([query, [200, 400].includes(status)]).toEqual([query, true]);
     }
   });
 
-  test('returns no server error for any value of any parameter', async () => {
+  test('returns no server error for any value of any query parameter', async () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 30 }),
       fc.string({ unit: 'grapheme', maxLength: 30 }),

@@ -71,7 +71,7 @@ test.each(Object.entries(lists))(
   },
 );
 
-test('pages of activity have page numbers, so changes are null after those that fill a page', async () => {
+test('returns all requested records of activity, and omits the changes of those that exceed the page size', async () => {
   await query(
     `INSERT INTO activity_log (id, organization_id, environment_id, scope, item_id, activity, detail, created_at)
      SELECT gen_random_uuid(), $1, $2::int, 'Team', $2::text, 'updated',
@@ -93,7 +93,7 @@ test('pages of activity have page numbers, so changes are null after those that 
 test.each([
   ['/api/users/@me/', { hedgehog_config: { large } }, 'hedgehog_config'],
   ['/api/projects/@current/', { has_completed_onboarding_for: [large] }, 'has_completed_onboarding_for'],
-])('%s: rejects large values that lists would repeat', async (path, body, attr) => {
+])('%s: rejects large values that would be repeated in lists', async (path, body, attr) => {
   const answer = await api.send('PATCH', path, { key: tenant.personalApiKey, body });
   expect([answer.status, answer.body.code, answer.body.attr]).toEqual([400, 'max_length', attr]);
 });

@@ -48,7 +48,7 @@ test.each(contractRows)('serves row %i of the API: %s with %s', (_row, endpoint,
   expect(found.map((route) => route.scope)).toEqual([scope]);
 });
 
-test('only these routes and pages need no credentials', () => {
+test('no routes or pages except for the listed ones work without credentials', () => {
   const open = declared.filter((route) => route.scope === 'public');
   expect(open.map((route) => `${route.method} ${route.path}`)).toEqual([
     'POST /api/signup/:id/look',
@@ -108,7 +108,7 @@ test('only these routes and pages need no credentials', () => {
   ]);
 });
 
-test('signin-041: routes for which a session needs a recent sign-in', () => {
+test('signin-041: the listed routes require a session with a recent sign-in', () => {
   const bases = ['/projects', '/environments', '/organizations/:organization_id/projects'];
   const items = [...bases, '/projects/:project_id/environments'].map((base) => `${base}/:id`);
   const organization = '/organizations/:organization_id';

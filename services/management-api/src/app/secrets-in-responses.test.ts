@@ -34,7 +34,7 @@ const itemPaths = () => [
   `/api/environments/${actors.projectId}/access_controls/`,
 ];
 
-test('shows the Slack webhook only to administrators whose key can change it, and sending the mask back changes nothing', async () => {
+test('shows the Slack webhook only to administrators whose key can change it, and ignores a mask that is sent back', async () => {
   const [path = ''] = itemPaths();
   const changed = await api.send('PATCH', path, { key: actors.A.key, body: { slack_incoming_webhook: webhook } });
   expect(changed.body.slack_incoming_webhook).toBe(webhook);
@@ -59,7 +59,7 @@ test('shows the Slack webhook only to administrators whose key can change it, an
   expect(JSON.stringify(activity)).not.toContain('slack');
 });
 
-test('returns 400 naming the field for the mask of another URL, also in a new environment', async () => {
+test('returns 400 naming the field if the mask of another URL is sent, also for a new environment', async () => {
   const [path = ''] = itemPaths();
   const body = { slack_incoming_webhook: 'https://elsewhere.example/********' };
   const refused = { status: 400, body: { attr: 'slack_incoming_webhook' } };
@@ -117,7 +117,7 @@ test('shows email addresses and Slack channels to all members', async () => {
   }
 });
 
-test('live-046: a key without `event:read` gets no live events token in any response', async () => {
+test('live-046: no response contains a live events token for a key without `event:read`', async () => {
   const narrow = await keyOfOwner(['project:write']);
   for (const item of itemPaths()) {
     expect([item, (await api.get(item, narrow.value)).body.live_events_token]).toEqual([item, null]);
@@ -149,7 +149,7 @@ test('live-047: a token names its key and user, and expires no later than the ke
   expect(days).toBeLessThanOrEqual(7);
 });
 
-test('links to other pages do not repeat a key from the query string', async () => {
+test('links to other pages do not contain a key from the query string', async () => {
   const { value } = await keyOfOwner(['*']);
   const pages = [
     '/api/projects/?limit=1',

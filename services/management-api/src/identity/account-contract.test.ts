@@ -124,7 +124,7 @@ test('rows 13 to 15: members have the fields of the API, also after a sign-in', 
   expect(await send('DELETE', `/members/${acme.M.uuid}/`)).toMatchObject({ status: 204, body: undefined });
 });
 
-test('reports fields that are missing, of another type, or not in the API', () => {
+test('the contract check reports fields that are missing, of another type, or not in the API', () => {
   const { id, ...rest } = { id: 1, uuid: 'x', extra: true };
   expect(deviations({ id: 'integer', uuid: 'uuid' }, rest)).toEqual([
     'id is missing',

@@ -40,7 +40,7 @@ async function post(list: string, body: unknown) {
   expect(answer.status).toBeLessThan(300);
 }
 
-test.each(Object.keys(fill))('the list of %s takes a constant number of statements', async (list) => {
+test.each(Object.keys(fill))('the list of %s runs a constant number of SQL statements', async (list) => {
   const path = `/api/organizations/${acme.organizationId}/${list}/`;
   const statementsOf = (address: string) =>
     api.statementsOf(async () => expect((await api.get(address, acme.M.key)).status).toBe(200));

@@ -97,7 +97,7 @@ it('annotation-002 returns 400 for a dashboard of another project', async () => 
   });
 });
 
-it('annotation-003 shows annotations of the organization in other projects, which cannot change them', async () => {
+it('annotation-003 shows annotations of the organization in its other projects, which cannot change them', async () => {
   const other = await createTestProject(api.database, { organizationId: acme.organizationId });
   const elsewhere = `/api/projects/${other.environment.id}/annotations/`;
   const dashboard = await createRecord('dashboards', { name: 'Board' });
@@ -152,7 +152,7 @@ it('annotation-006 hides an annotation while the insight or dashboard it is scop
   expect(await contents()).toEqual(['in the project', 'on the dashboard', 'at the insight']);
 });
 
-it('hides annotations about an insight from members who may not see it, and returns an error when they create one', async () => {
+it('hides annotations about an insight from members who cannot view it, and returns an error when they create one', async () => {
   const insight = await createInsight();
   const id = await create({ content: 'secret', scope: 'project', dashboard_item: insight });
   const before = await contents();
@@ -168,7 +168,7 @@ it('hides annotations about an insight from members who may not see it, and retu
   });
 });
 
-it('returns the names of insights and dashboards only to keys that may read them', async () => {
+it('returns the names of insights and dashboards only to keys with permission to read them', async () => {
   const insight = await createInsight();
   await create({ content: 'Spike', dashboard_item: insight });
   const limited = await createPersonalApiKey(api.database.sql, {

@@ -213,7 +213,7 @@ test('adds members by UUID when the cohort is created, and by UUID or distinct I
   expect(await add([foreign])).toMatchObject({ status: 400 });
 });
 
-test('removes members of a cohort one by one', async () => {
+test('removes a single member of a cohort', async () => {
   const id = await made({ is_static: true, _create_static_person_ids: [ada, bob] });
   const remove = (person_id: string, where = id) =>
     send('PATCH', `${path}${where}/remove_person_from_static_cohort/`, { person_id });

@@ -80,7 +80,7 @@ describe.each(['projects', 'environments'])('cohorts below %s', (family) => {
   });
 });
 
-test('keeps the fields that are not sent, in PUT and PATCH requests', async () => {
+test('keeps the fields of a cohort that are not sent in PUT and PATCH requests', async () => {
   const id = await made(tree(plan), { description: 'who pays' });
   for (const method of ['PATCH', 'PUT'] as const) {
     expect(await change(id, { name: method }, method)).toMatchObject({
@@ -238,7 +238,7 @@ test.each<[string, object, object]>([
   expect(await create(body)).toMatchObject(expected);
 });
 
-test('normalizes operators and cohort IDs before it stores filters', async () => {
+test('normalizes operators and cohort IDs of filters before storing them', async () => {
   const inner = await made(tree(plan));
   const sent = tree(
     { type: 'person', key: 'age', operator: 'min', value: '5' },
@@ -335,7 +335,7 @@ describe('cohorts that reference other cohorts', () => {
     expect(await change(first, { deleted: true })).toMatchObject({ status: 400 });
   });
 
-  test('visits each cohort only once, although each references the two before it and there are 2^100 paths', async () => {
+  test('checks each cohort only once, although each references the two before it and there are 2^100 paths', async () => {
     let [before, last] = [await made(tree(plan)), await made(tree(plan))];
     const first = before;
     for (let level = 0; level < 100; level += 1)
@@ -368,7 +368,7 @@ describe('deleting a cohort that feature flags use', () => {
 describe('very deep and very large filters', () => {
   const nested = (levels: number): unknown => (levels === 0 ? plan : { type: 'AND', values: [nested(levels - 1)] });
 
-  test('accepts 40 levels and returns 400 for 64 levels', async () => {
+  test('accepts 40 levels of filters and returns 400 for 64 levels', async () => {
     expect(await create({ filters: { properties: nested(64) } })).toMatchObject({
       status: 400,
       body: { code: 'parse_error' },

@@ -85,7 +85,7 @@ describe.each(['projects', 'environments'])('dashboards below %s', (family) => {
   });
 });
 
-test('keeps fields that are not sent, and clears fields that are null', async () => {
+test('keeps the fields of a dashboard that are not sent, and clears those that are null', async () => {
   const variables = { a: { code_name: 'plan', value: 'pro' } };
   const id = await board({ name: 'One', description: 'about', filters: { date_from: '-30d' }, variables });
   expect((await change(id, { pinned: true })).body).toMatchObject({
@@ -441,7 +441,7 @@ test('insight-275: returns 400 for templates and for dashboards that do not exis
   }
 });
 
-test('insight-279: lists pinned dashboards first, then by name, and filters the list', async () => {
+test('insight-279: lists pinned dashboards first, the others by name, and filters the list', async () => {
   await board({ name: 'b', tags: ['x'] });
   await board({ name: 'c', pinned: true, description: 'All of it' });
   const a = await board({ name: 'a' });
@@ -523,7 +523,7 @@ test('insight-281, insight-282: deletes a dashboard, and restores it with its ti
   expect((await api.get(`${base}/insights/${only}/`, acme.M.key)).status).toBe(200);
 });
 
-test('logs every change with only the tiles that changed', async () => {
+test('logs every change of a dashboard with only the tiles that changed', async () => {
   const id = await board({ name: 'One' });
   const one = await insight(id);
   const [tile] = await tilesOf(id);
@@ -545,7 +545,7 @@ test('logs every change with only the tiles that changed', async () => {
   ]);
 });
 
-test('creates one tile for each insight and dashboard when changes are concurrent', async () => {
+test('creates one tile for each insight and dashboard when requests are concurrent', async () => {
   const ids = [await board(), await board()];
   const insights = await Promise.all(Array.from({ length: 4 }, () => insight()));
   const answers = await Promise.all(
@@ -576,7 +576,7 @@ test.each([
   expect((await read(id)).body.filters).toEqual({});
 });
 
-test('accepts filters with unknown fields, and unchanged filters whose cohort was deleted', async () => {
+test('accepts dashboard filters with unknown fields, and unchanged filters whose cohort was deleted', async () => {
   const cohort = await send('POST', 'cohorts', { name: 'Pro' });
   const properties = [{ type: 'cohort', key: 'id', value: cohort.body.id }];
   const filters = { date_from: '-7d', date_to: null, newField: 1, properties };

@@ -287,7 +287,7 @@ test('insight-287: deletes a text that was added by hand, and removes the layout
   expect(await planLayout(id, layout)).toEqual([]);
 });
 
-test('keeps separate tiles for two texts with the same body', async () => {
+test('Terraform keeps separate tiles for two texts with the same body', async () => {
   const { id } = await ok('POST', 'dashboards', { name: 'Texts' });
   const layout = [0, 5].map((y) => ({ text_body: 'same', layouts_json: `{"sm":{"x":0,"y":${y},"w":6,"h":5}}` }));
   const first = await applyLayout(id, layout);

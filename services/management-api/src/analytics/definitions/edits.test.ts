@@ -81,7 +81,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     });
   });
 
-  it('sorts lists by name or by when the name was last received', async () => {
+  it('sorts lists by name or by the time when the name was last received', async () => {
     await noticed(kind, 'b', 'a', 'c');
     await api.database.sql.query(
       `UPDATE ${kind}_definition SET last_seen_at = now() - interval '1 day' WHERE project_id = $1 AND name = 'b'`,
@@ -165,7 +165,7 @@ describe('event definitions', () => {
     ['default_columns', ['plan'], []],
     ['enforcement_mode', 'reject', 'allow'],
     ['primary_property', '$pathname', null],
-  ])('returns 400 for %s unless it has its default', async (attr, value, standard) => {
+  ])('returns 400 for %s unless it has the default value', async (attr, value, standard) => {
     expect(await send('POST', 'event_definitions/', { name: 'a', [attr]: value })).toMatchObject({
       status: 400,
       body: { attr, detail: expect.stringContaining(`\`${attr}\` is not supported`) },

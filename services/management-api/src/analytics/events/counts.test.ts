@@ -82,7 +82,7 @@ test.each([
   ['properties=[{"key":"browser","value":"Chrome"}]&distinct_id=ada-phone', 1],
   ['properties=[{"key":"plan","value":"pro","type":"person"}]', 3],
   ['event=none', 0],
-])('counts as many events for %s as the list returns', async (filter, expected) => {
+])('counts as many events for %s as the list of events returns', async (filter, expected) => {
   const query = `${days}&${filter.replace('ADA', adaId)}`;
   expect((await ask(query)).body.total).toBe(expected);
   const listed = await api.get(`${path}?${query.replace('interval=day&', '')}`, tenant.personalApiKey);

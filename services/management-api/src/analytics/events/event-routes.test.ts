@@ -66,7 +66,7 @@ test('returns a single event with the times when it was received and stored', as
   expect(shown).toEqual({ ...listed, captured_at: times[0], stored_at: times[1] });
 });
 
-test('returns the person stored with an event if its distinct ID has no person', async () => {
+test('returns the person that was stored with an event if its distinct ID no longer has a person', async () => {
   const personId = randomUUID();
   await event({ distinctId: 'anonymous', personId, personProperties: { a: 1 } });
   const [row] = (await get()).results;
@@ -133,7 +133,7 @@ describe('filters of the event list', () => {
     expect(await uuids("?event=%20o'clock%20")).toEqual([uuid]);
   });
 
-  test('filters by person: returns events of all current distinct IDs, including those from before a merge', async () => {
+  test('filters by person: returns events of all its distinct IDs, including those from before a merge', async () => {
     const merged = randomUUID();
     const personId = await person({ distinctIds: ['user', 'anon'] });
     await api.database.sql.query(
@@ -322,7 +322,7 @@ describe('pages of the event list', () => {
     expect(seen.map((row) => row.uuid)).toEqual(expected);
   });
 
-  test('runs the same number of SQL statements for any number of events', async () => {
+  test('runs the same number of SQL statements for a page of any size', async () => {
     for (let index = 0; index < 30; index += 1) {
       const personId = await person({ distinctIds: [`p${index}`, `q${index}`] });
       await event({ distinctId: `p${index}`, personId });
@@ -340,7 +340,7 @@ describe('pages of very large events', () => {
     properties: { text: String(index).repeat(5 * 1024 * 1024) },
   });
 
-  test('returns as many events as the limit', async () => {
+  test('returns as many events as the limit requests', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 8; index += 1) stored.push(await event(large(index)));
     const page = await get();
@@ -351,7 +351,7 @@ describe('pages of very large events', () => {
     expect([uuids, first.results.length, second.next]).toEqual([stored, 5, null]);
   });
 
-  test('returns as many events as the limit, although an event is deleted while the page is sent', async () => {
+  test('returns as many events as the limit requests, although an event is deleted while the page is sent', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 9; index += 1) stored.unshift(await event(large(index)));
     const response = await fetch(`${api.url}${path}?limit=6`, {
@@ -366,7 +366,7 @@ describe('pages of very large events', () => {
     expect(rest.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(stored.slice(7));
   });
 
-  test('returns events whose person is large', async () => {
+  test('includes events whose person is large', async () => {
     await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(1.5 * 1024 * 1024) } });
     const stored: string[] = [];
     for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));

@@ -74,19 +74,19 @@ const findKeys = (sql: Sql, projectId: number, filter: EventFilter, window: Even
 const first: EventWindow = { behind: null, limit: 100, offset: 0, isOldestFirst: false };
 const everything: EventFilter = { properties: null };
 
-test('reads the newest events from the primary key of the newest month only', async () => {
+test('reads the newest events only from the newest month, using its primary key', async () => {
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, first));
   expect(monthsRead(nodes)).toEqual(['event_2026_11']);
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['event_2026_11_pkey']));
 });
 
-test('reads the oldest events from the oldest month only', async () => {
+test('reads the oldest events only from the oldest month', async () => {
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, isOldestFirst: true }));
   expect(monthsRead(nodes)).toEqual(['event_before_2015', 'event_2026_08']);
 });
 
-test('reads the page after a cursor from the month of the cursor only', async () => {
+test('reads the page after a cursor only from the month of the cursor', async () => {
   const behind = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, behind }));
   expect(monthsRead(nodes)).toEqual(['event_2026_09']);

@@ -213,7 +213,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect((await both(`events/?${query}`)).body.attr).toBe(attr);
   });
 
-  test('counts the volumes of event definitions, although PostgreSQL stores only the last days', async () => {
+  test('counts the events of each event definition, although PostgreSQL stores only the last few days', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -270,7 +270,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect(await ofEvents(['never sent', '$identify'], '')).toEqual([]);
   });
 
-  test('returns the same persons who were exposed to a flag, and their conversions', async () => {
+  test('returns the same persons who were exposed to a flag as PostgreSQL, and their conversions', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     await sql.query("UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", [other.environmentId]);
@@ -333,7 +333,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     expect((await api.get(part.next, other.personalApiKey)).body.results).toEqual(body.results.slice(4));
   });
 
-  test('still lists and returns events that PostgreSQL has deleted', async () => {
+  test('still returns events that PostgreSQL has deleted, in lists and individually', async () => {
     const shown = (await both(`events/${known}`)).body;
     const all = (await both('events/')).body.results;
     await api.database.sql.query('DELETE FROM event WHERE project_id = $1', [tenant.environmentId]);

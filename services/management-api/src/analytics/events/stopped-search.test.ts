@@ -64,7 +64,7 @@ test.each([
   },
 );
 
-test('returns the first events after two seconds, although there is time to find more', async () => {
+test('returns the events found after two seconds, although there would be time to find more', async () => {
   const { sql } = api.database;
   const answer = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);
@@ -85,7 +85,7 @@ test('returns the first events after two seconds, although there is time to find
   expect([next.next, agesOf(next.results)]).toEqual([null, [150]]);
 });
 
-test('returns 503 for a search in a single step, with advice that applies to its parameters', async () => {
+test('returns 503 when a search that cannot be divided takes too long, with advice that fits its parameters', async () => {
   const { status, body } = await (await getWhileLocked(`?${ofPlan('pro')}&distinct_id=40`))();
   expect([status, body.code]).toEqual([503, 'query_timeout']);
   expect(body.detail).toBe('The search took too long. To make it faster, use a shorter range of `after` and `before`.');

@@ -115,7 +115,7 @@ test('variable-007: runs a query with its own value of a variable, the default v
   ]);
 });
 
-test('variable-008: uses a new default value immediately, although a result with the former one is cached', async () => {
+test('variable-008: uses a new default value immediately, although a result with the old value is cached', async () => {
   const { id } = await created({ name: 'Cached', type: 'String', default_value: 'old' });
   const query = { query: 'SELECT {variables.cached} AS x' };
   expect((await run(query)).body).toMatchObject({ results: [['old']], is_cached: false });
@@ -163,7 +163,7 @@ test('variable-012: does not read or use variables of another project', async ()
   expect((await api.send('POST', `${other}query/`, { key, body: { query } })).status).toBe(400);
 });
 
-test('returns 400 for explain, because a plan would reveal internal tables', async () => {
+test('returns 400 for SQL with explain, because a query plan would reveal internal tables', async () => {
   const { status, body } = await run({ query: 'SELECT 1', explain: true });
   expect([status, body.detail]).toEqual([400, 'explain: Only false is supported here.']);
   expect((await run({ query: 'SELECT 1', explain: false })).status).toBe(200);

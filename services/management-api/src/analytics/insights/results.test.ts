@@ -41,7 +41,7 @@ const query = { kind: 'InsightVizNode', source };
 const paid = [{ key: 'plan', value: 'paid', operator: 'exact', type: 'event' }];
 const dataOf = ({ result }: { result: { data: number[] }[] | null }) => result?.map(({ data }) => data) ?? null;
 
-test('insight-247, insight-248, insight-249: returns no result at first, computes it on request, and then returns it from the cache', async () => {
+test('insight-247, insight-248, insight-249: returns no result at first, computes it on request, and then returns the cached result', async () => {
   const { id } = await made('insights', { query });
   const before = (await get(`insights/${id}/`)).body;
   expect(before).toMatchObject({ result: null, is_cached: false, last_refresh: null, filters_hash: null });
@@ -67,7 +67,7 @@ test.each<[string, boolean]>([
   expect((await get(`insights/${id}/?refresh=${refresh}`)).body.is_cached).toBe(!isComputed);
 });
 
-test('includes cached results in lists on request, and never computes them', async () => {
+test('includes cached results in lists on request, and never computes results for lists', async () => {
   const { id } = await made('insights', { query });
   const list = async (parameters: string) => (await get(`insights/?${parameters}`)).body.results;
   expect((await list('refresh=force_blocking')).map(dataOf)).toEqual([null]);
@@ -84,7 +84,7 @@ test('computes an insight in the background', async () => {
   expect((await get(`query/${body.query_status.id}/`)).status).toBeLessThan(300);
 });
 
-test('returns an error for an insight with an unsupported query only if the request computes it', async () => {
+test('returns an error for an insight with an unsupported query only if the result is requested', async () => {
   const { id } = await made('insights', { query: { kind: 'StickinessQuery' } });
   expect(await get(`insights/${id}/`)).toMatchObject({ status: 200, body: { result: null } });
   expect(await get(`insights/${id}/?refresh=true`)).toMatchObject({
@@ -160,7 +160,7 @@ test('insight-278: returns the results of a dashboard although one insight fails
   ]);
 });
 
-test('computes a dashboard with eight tiles, although a project can run only three queries at the same time', async () => {
+test('computes a dashboard with eight tiles, although a project can run only three queries at once', async () => {
   const board = await made('dashboards', { name: 'Board' });
   for (let tile = 0; tile < 8; tile += 1) await made('insights', { query, dashboards: [board.id] });
   const { body } = await get(`dashboards/${board.id}/?refresh=force_blocking`);

@@ -426,7 +426,7 @@ test('insight-262: sorts the list of insights by latest change', async () => {
   expect(await names('?order=last_modified_at')).toEqual(['b', 'a']);
 });
 
-test('insight-263: lets a key with only read scope store views, but not create insights', async () => {
+test('insight-263: allows a key with only the read scope to record views, but not to create insights', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.M.userId,
@@ -498,7 +498,7 @@ test('lists the insights viewed by the most users recently, with these users', a
   expect(await trending('?limit=many')).toMatchObject({ type: 'validation_error', attr: 'limit' });
 });
 
-test('logs every change, but not a request that changes nothing', async () => {
+test('logs every change of an insight, but not requests that change nothing', async () => {
   const { id, short_id } = await made({ name: 'One', query: trends });
   await change(id, { name: 'Two', tags: ['x'] });
   await change(id, { name: 'Two' });

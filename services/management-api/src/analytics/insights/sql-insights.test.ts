@@ -265,7 +265,7 @@ async function fileOf(path: string): Promise<string[]> {
   return (await (await fetch(`${api.url}${base}/${path}`, { headers })).text()).split('\r\n');
 }
 
-test('sql-insight-009: computes the file of an SQL insight, which has more rows than the result', async () => {
+test('sql-insight-009: exports an SQL insight to a file that has more rows than the result', async () => {
   const { id } = await made('insights', { query: { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(150)) AS n' } });
   expect((await get(`insights/${id}/?refresh=blocking`)).body).toMatchObject({
     hasMore: true,

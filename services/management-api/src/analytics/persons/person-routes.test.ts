@@ -89,7 +89,7 @@ test.each([
 });
 
 describe('filters of the person list', () => {
-  test('finds persons by any of their distinct IDs, exactly', async () => {
+  test('finds persons by an exact match of any of their distinct IDs', async () => {
     const uuid = await person({ distinctIds: ['x', 'y'] });
     await person({ distinctIds: ['z'] });
     expect(await uuids('?distinct_id=y')).toEqual([uuid]);
@@ -97,7 +97,7 @@ describe('filters of the person list', () => {
     expect(await uuids('?distinct_id=nobody')).toEqual([]);
   });
 
-  test('finds persons by email, exactly', async () => {
+  test('finds persons by an exact match of the email', async () => {
     const uuid = await person({ distinctIds: ['x'], properties: { email: 'ada@example.com' } });
     await person({ distinctIds: ['y'], properties: { email: 'xada@example.com' } });
     expect(await uuids('?email=ada%40example.com')).toEqual([uuid]);
@@ -120,7 +120,7 @@ describe('filters of the person list', () => {
     expect(await uuids('?search=_%5C')).toEqual([uuid]);
   });
 
-  test('finds persons by whether they have been identified', async () => {
+  test('filters persons by whether they have been identified', async () => {
     const anonymous = await person({ distinctIds: ['x'] });
     const identified = await person({ distinctIds: ['y'], isIdentified: true });
     expect(await uuids('?is_identified=true')).toEqual([identified]);
@@ -157,7 +157,7 @@ test('returns every person on exactly one page, newest first, while persons are 
   expect(seen).toEqual(stored.reverse());
 });
 
-test('sorts by when persons were first seen, with microseconds and across pages', async () => {
+test('sorts by the time when persons were first seen, to the microsecond and across pages', async () => {
   const at = (fraction: string) => person({ distinctIds: [fraction], createdAt: `2026-11-01T10:00:00.${fraction}Z` });
   const [late, first, second] = [await at('000003'), await at('000001'), await at('000002')];
   const early = await person({ distinctIds: ['early'], createdAt: '1969-12-31T23:59:59.5Z' });

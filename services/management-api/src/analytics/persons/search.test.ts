@@ -38,7 +38,7 @@ const slowed = (sql: Sql): Sql => ({
   query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
 });
 
-test('returns the persons who start with the search text first, and each person once', async () => {
+test('returns persons whose data starts with the search text first, and each person once', async () => {
   const { projectId, store, search, oldest, newest } = await largeProject();
   const byId = [await store('needle-1'), await store('Needle-2'), await store('x needle')];
   const byEmail = await storePerson(api.database.sql, projectId, {
@@ -53,7 +53,7 @@ test('returns the persons who start with the search text first, and each person 
   expect(await search('search=the%20')).toEqual([newest, oldest]);
 });
 
-test('finds an email that was changed, and not the former one', async () => {
+test('finds an email that was changed by its new value, but not by the old one', async () => {
   const { projectId, search } = await largeProject();
   const { sql } = api.database;
   const uuid = await storePerson(sql, projectId, { distinctIds: ['ada'], properties: { email: 'Ada@Old.example' } });
@@ -62,7 +62,7 @@ test('finds an email that was changed, and not the former one', async () => {
   expect([await search('email=Ada%40Old.example'), await search('email=ada%40new.example')]).toEqual([[], [uuid]]);
 });
 
-test('does not divide the list if many persons start with the text', async () => {
+test('returns one list if many persons start with the search text', async () => {
   const { search } = await largeProject();
   expect(await search('search=d&limit=500')).toHaveLength(7002);
 });

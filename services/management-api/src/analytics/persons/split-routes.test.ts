@@ -42,7 +42,7 @@ test('creates a person without properties for every distinct ID except the main 
   }
 });
 
-test('a split moves events with their distinct IDs', async () => {
+test('a split moves the events of the distinct IDs that it moves', async () => {
   const uuid = await person('ada', 'phone');
   const event = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'phone', personId: uuid });
   const eventsOf = async (id: string) =>

@@ -106,7 +106,7 @@ describe.each(engines)('property filters on $name', (engine) => {
   const isCounting = new Set(['event counts', 'insight', 'insight by person', 'cohort members']);
 
   test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as const))(
-    '%s: every list, count and query finds the same with %s %j',
+    '%s: every list, count and query finds the same records with %s %j',
     async (_no, operator, value, { found }) => {
       const results: Record<string, unknown> = {};
       for (const [name, read] of Object.entries(readers)) {

@@ -87,7 +87,7 @@ const split = (text: string) =>
 const values = [...Object.entries(stored), [missing, undefined] as const];
 
 test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as const))(
-  '%s: %s %j finds the same persons in flags, except for intended differences',
+  '%s: %s %j finds the same persons as in flags, except for intended differences',
   (no, operator, value, { found }) => {
     if (onlyInQueries.includes(operator)) return expect(isPropertyOperator(operator)).toBe(false);
     const { test, whenMissing } = compileTest(operator, value, { matchingVersion: 2, zone: createTimeZone(zone) });
@@ -102,7 +102,7 @@ test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as con
   },
 );
 
-test('lists differences from flag operators only for existing cases', () => {
+test('lists intended differences from flag operators only for cases that exist', () => {
   const known = filterCases.map(({ no }) => no);
   expect(differences.filter(([no]) => !known.includes(no))).toEqual([]);
 });

@@ -77,7 +77,7 @@ async function expectAnswer() {
 
 const unavailable = { type: 'server_error', code: 'unavailable' };
 
-test('returns 503 to waiting requests when connections are cut, and runs the next queries', async () => {
+test('returns 503 to waiting requests when database connections are cut, and runs later queries', async () => {
   // A project can run three queries at the same time.
   for (let count = 0; count < 3; count += 1) {
     const { answer, release } = await loseQuery('cut', 'force_blocking');

@@ -37,7 +37,7 @@ test('insight-212: runs a query below a project and below an environment, with a
   }
 });
 
-test('accepts the kind in the path, which must be the kind of the query', async () => {
+test('accepts the kind of the query in the path, which must match the query', async () => {
   const path = (kind: string) => `/api/environments/${own.projectId}/query/${kind}/`;
   const { status, body } = await ask({ query: trends }, { path: path('TrendsQuery') });
   expect([status, body.results]).toMatchObject([200, [{ data: [2, 0, 1] }]]);
@@ -102,7 +102,7 @@ test('returns an overview, a table and a trend of web traffic, as JSON and as CS
   });
 });
 
-test('returns the query unchanged when it is upgraded', async () => {
+test('returns the query unchanged when a client asks to upgrade it', async () => {
   const path = `/api/projects/${own.projectId}/query/upgrade/`;
   const query = { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: 'select 1' }, later: null };
   expect(await ask({ query }, { path })).toMatchObject({ status: 200, body: { query } });
@@ -238,7 +238,7 @@ test('runs SQL with values and returns the names and types of the columns', asyn
 test.each([
   ['select event from events', true, [], ['events']],
   ['select evnt from events', false, [{ message: 'Unable to resolve field: evnt', start: 7, end: 11 }], []],
-])('returns errors with their position for HogQLMetadata of %s', async (query, isValid, errors, tables) => {
+])('HogQLMetadata returns errors with their position for %s', async (query, isValid, errors, tables) => {
   const { status, body } = await ask({ query: { kind: 'HogQLMetadata', language: 'hogQL', query } });
   expect([status, body]).toMatchObject([
     200,
@@ -258,7 +258,7 @@ test.each([
   ['concat(p.properties.name, evnt)', persons, [{ message: 'Unable to resolve field: evnt', start: 26, end: 30 }], []],
   ['p.is_identified', persons, [], ['persons']],
   ['1', { ...persons, query: 'SELECT evnt FROM persons' }, [/^sourceQuery: Unable to resolve field: evnt$/], []],
-])('returns errors with their position for HogQLMetadata of the expression %s in %j', async (...given) => {
+])('HogQLMetadata returns errors with their position for the expression %s in %j', async (...given) => {
   const [query, sourceQuery, expected, tables] = given;
   const checked = { kind: 'HogQLMetadata', language: 'hogQLExpr', query, ...(sourceQuery && { sourceQuery }) };
   const { status, body } = await ask({ query: checked });
@@ -280,7 +280,7 @@ test.each([
     { language: 'hogQLExpr', sourceQuery: { kind: 'HogQLMetadata' } },
     'sourceQuery.kind: A HogQLMetadata cannot contain expressions.',
   ],
-])('returns 400 for HogQLMetadata with %j', async (more, detail) => {
+])('HogQLMetadata returns 400 with %j', async (more, detail) => {
   const { status, body } = await ask({ query: { kind: 'HogQLMetadata', query: '1', ...more } });
   expect([status, body.detail]).toEqual([400, detail]);
 });
@@ -296,7 +296,7 @@ test('returns the rows of an SQL query as CSV', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'event,count()\r\norder,3\r\n']);
 });
 
-test('does not read events of another project in SQL', async () => {
+test('does not return events of another project to an SQL query', async () => {
   const other = await createTestTenant(api.database);
   const path = `/api/projects/${other.projectId}/query/`;
   const query = {
@@ -320,7 +320,7 @@ test('insight-218, insight-239: returns the time zone, the times and the cache k
   expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(24 * 3_600_000);
 });
 
-test('insight-224, insight-225: has the same cache key for any order of fields, and another key for another query', async () => {
+test('insight-224, insight-225: returns the same cache key for any order of fields, and another key for another query', async () => {
   const keyOf = async (query: unknown) => (await ask({ query })).body.cache_key;
   const { kind, ...rest } = trends;
   const first = await keyOf(trends);
@@ -341,7 +341,7 @@ const running = async () =>
     )
   ).length;
 
-test('insight-219, insight-220: returns the cached result until a new one is requested', async () => {
+test('insight-219, insight-220: returns the cached result until a new result is requested', async () => {
   const query = { ...trends, series: [{ kind: 'EventsNode', event: 'refund' }] };
   const first = (await ask({ query })).body;
   await storeEvent(api.database.sql, own.projectId, { event: 'refund', timestamp: '2026-11-11T12:00:00Z' });
@@ -353,7 +353,7 @@ test('insight-219, insight-220: returns the cached result until a new one is req
   expect((await ask({ query })).body).toEqual({ ...third, is_cached: true });
 });
 
-test('insight-225, insight-226: does not return cached results from before the settings changed', async () => {
+test('insight-225, insight-226: does not return results that were cached before the settings changed', async () => {
   const set = (column: string, value: unknown) =>
     api.database.sql.query(`UPDATE environment SET ${column} = $2 WHERE id = $1`, [own.environmentId, value]);
   const query = { ...trends, filterTestAccounts: true };
@@ -456,7 +456,7 @@ test('returns 400 for an unknown field next to the query', async () => {
   });
 });
 
-test('insight-231: cancels a background query with the former route', async () => {
+test('insight-231: cancels a background query through the older route', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });

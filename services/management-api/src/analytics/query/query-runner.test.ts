@@ -126,14 +126,14 @@ test.each<[string, object, number]>([
   expect(next / 60_000).toBe(minutes);
 });
 
-test('insight-222: returns the cached result however old it is with force_cache', async () => {
+test('insight-222: with force_cache, returns the cached result even if it is old', async () => {
   const query = newQuery('day');
   const { result: first } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
   const { result } = await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal, now: after(100) });
   expect(result).toEqual({ ...first, is_cached: true });
 });
 
-test('insight-238: caches nothing for a query that fails', async () => {
+test('insight-238: does not cache the result of a query that fails', async () => {
   const query = { ...newQuery('day'), interval: 'fortnight' };
   await expect(queryRunner.run(queryCaller, { query, refresh: 'blocking', signal })).rejects.toMatchObject({
     kind: 'invalid',
@@ -141,7 +141,7 @@ test('insight-238: caches nothing for a query that fails', async () => {
   expect(await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal })).toMatchObject({ result: null });
 });
 
-test('insight-234: runs three queries of a project at the same time in all processes, and rejects another one after a wait', async () => {
+test('insight-234: runs three queries of a project at once across all processes, and rejects another one after a wait', async () => {
   const slots = () =>
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
@@ -169,7 +169,7 @@ test('insight-234: runs three queries of a project at the same time in all proce
   await ask(others);
 });
 
-test('runs identical concurrent queries once, until no caller waits for the result', async () => {
+test('runs identical concurrent queries only once, and stops when no caller waits for the result any more', async () => {
   let reads = 0;
   const shared = openQueryRunner({
     ...keyValue,
@@ -203,7 +203,7 @@ test('runs identical concurrent queries once, until no caller waits for the resu
   expect(Date.parse(result?.last_refresh ?? '')).toBe(begin.getTime());
 });
 
-test('does not mix old and new settings if they change while a query waits', async () => {
+test('does not combine old and new settings if they change while a query waits', async () => {
   const setZone = (timezone: string) =>
     database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);
   const waiting = openQueryRunner({
@@ -223,7 +223,7 @@ test('does not mix old and new settings if they change while a query waits', asy
   expect((await queryRunner.run(queryCaller, runOptions)).result).toMatchObject({ timezone: 'UTC', is_cached: true });
 });
 
-test('insight-235: cancels a query that exceeds its time limit with an error, and runs the next one', async () => {
+test('insight-235: cancels a query that exceeds its time limit, returns an error, and runs the next query', async () => {
   const hasty = openQueryRunner(keyValue, 700);
   const lock = await holdEvents(database);
   const query = newQuery('day');
@@ -243,7 +243,7 @@ test('insight-235: cancels a query that exceeds its time limit with an error, an
   });
 });
 
-test('computes every result if the store is unavailable', async () => {
+test('computes every result without a cache if the store is unavailable', async () => {
   const away = createInProcessStore();
   const fail = () => Promise.reject(new AppError('unavailable', 'The cache does not answer.'));
   const one = openQueryRunner({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
@@ -257,7 +257,7 @@ test('computes every result if the store is unavailable', async () => {
   });
 });
 
-test('reports a background run as lost if its process crashed', async () => {
+test('reports that a background query was lost if its process crashed', async () => {
   const { status } = await queryRunner.run(queryCaller, { query: newQuery('day'), refresh: 'force_async', signal });
   const id = status?.id ?? '';
   await eventually(async () => expect((await queryRunner.status(queryCaller.target, id))?.complete).toBe(true));

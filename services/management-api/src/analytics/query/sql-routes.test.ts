@@ -14,7 +14,7 @@ afterAll(() => api.stop());
 const ask = (query: object) =>
   api.send('POST', `/api/projects/${own.projectId}/query/`, { key: own.personalApiKey, body: { query } });
 
-test('describes tables for DatabaseSchemaQuery, and every column in the description can be selected', async () => {
+test('DatabaseSchemaQuery describes the tables, and every column in the description can be selected', async () => {
   const { status, body } = await ask({ kind: 'DatabaseSchemaQuery' });
   expect([status, body]).toMatchObject([200, { joins: [], is_cached: false }]);
   const { tables, functions } = body;

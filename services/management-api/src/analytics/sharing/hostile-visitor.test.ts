@@ -188,7 +188,7 @@ it('visitor-003 returns 400 for parameters and 405 for other methods, and ignore
   }
 });
 
-it('visitor-015 shows columns and rows of an SQL insight, but not its text, values and filters', async () => {
+it('visitor-015 shows the columns and rows of an SQL insight, but not its SQL, variables and filters', async () => {
   await storeOrders();
   const source = {
     ...{
@@ -228,7 +228,7 @@ it('visitor-015 shows columns and rows of an SQL insight, but not its text, valu
   expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
 });
 
-it('visitor-004 hides tiles that are closed to members, deleted, lists of persons, or from another project', async () => {
+it('visitor-004 hides tiles that members cannot see, and those that are deleted, list persons or come from another project', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
   const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });
@@ -263,7 +263,7 @@ it('visitor-004 hides tiles that are closed to members, deleted, lists of person
   }
 });
 
-describe('a link stops working immediately, even if results are cached', () => {
+describe('a public link stops working immediately, even if results are cached', () => {
   const cases: [string, string, (id: number) => Promise<unknown>][] = [
     ['visitor-005', 'it is turned off', (id) => send('PATCH', `insights/${id}/sharing/`, { enabled: false })],
     ['visitor-006', 'it is replaced', (id) => send('POST', `insights/${id}/sharing/refresh/`)],
@@ -296,7 +296,7 @@ describe('a link stops working immediately, even if results are cached', () => {
   });
 });
 
-it('visitor-011 computes a result only when it is not fresh, and one that fails at most three times a minute', async () => {
+it('visitor-011 computes a result only when it is not fresh, and a failing one at most three times a minute', async () => {
   await storeOrders();
   const id = await create('insights', { name: 'Orders', query: trends });
   const token = await share('insights', id);
@@ -323,7 +323,7 @@ it('visitor-011 computes a result only when it is not fresh, and one that fails 
   expect(statuses).toEqual(['failed', 'failed', 'failed', 'pending', 'pending']);
 });
 
-it('visitor-014 serves the same page for all links with the status of the link, and lets other sites frame only embedded pages', async () => {
+it('visitor-014 serves the same page for all links, with the status of each link, and only embedded pages can be framed by other sites', async () => {
   const html = '<!doctype html><title>Shared page</title>';
   const pages = await startTestApi({ sharedHtml: Buffer.from(html) }, { databaseUrl: api.databaseUrl });
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));

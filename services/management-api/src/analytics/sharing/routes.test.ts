@@ -60,7 +60,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     },
   );
 
-  it('sharing-002 replaces the settings that are sent and shows them on the public page', async () => {
+  it('sharing-002 replaces the settings that are sent and applies them to the public page', async () => {
     const id = await create(kind);
     const settings = { noHeader: true, theme: 'dark' };
     const { body } = await share(kind, id, { enabled: true, settings });
@@ -81,7 +81,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect(await share(kind, await create(kind), body)).toMatchObject({ status: 400, body: { attr } });
   });
 
-  it('sharing-008 accepts the constant fields of its own response', async () => {
+  it('sharing-008 accepts the constant fields of its own response in a request', async () => {
     const id = await create(kind);
     const { body } = await share(kind, id);
     expect((await share(kind, id, body)).body).toEqual(body);
@@ -123,7 +123,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await visit(token)).status).toBe(404);
   });
 
-  it('sharing-011 requires the scope for sharing and the scope to read the record', async () => {
+  it('sharing-011 requires both the scope for sharing and the scope to read the record', async () => {
     const id = await create(kind);
     const kindScope = `${kind === 'insights' ? 'insight' : 'dashboard'}:read` as Scope;
     const statusOf = async (scopes: Scope[], method: Method) => {
@@ -157,7 +157,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await share(kind, id)).status).toBe(200);
   });
 
-  it('sharing-013 returns 403 for a record that is closed to members', async () => {
+  it('sharing-013 returns 403 for a record that members cannot see', async () => {
     const id = await create(kind);
     await send('PUT', `${kind}/${id}/access_controls/`, { access_level: 'none' }, acme.A.key);
     expect(await share(kind, id)).toMatchObject({
@@ -207,7 +207,7 @@ it('sharing-016 requires edit access to a restricted dashboard, and to the insig
   expect((await share('insights', insight, { enabled: true }, other.key)).status).toBe(403);
 });
 
-it('sharing-017 prevents a member from sharing a dashboard with an insight that is closed to them', async () => {
+it('sharing-017 prevents a member from sharing a dashboard with an insight that they cannot see', async () => {
   const dashboard = await create('dashboards');
   const made = await send('POST', 'insights/', { name: 'Secret', query, dashboards: [dashboard] }, acme.W.key);
   const membership = await api.database.sql.query<{ id: string }>('SELECT id FROM membership WHERE user_id = $1', [

@@ -37,7 +37,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = browser, on = api) =>
   fetch(on.url + path, { headers, redirect: 'manual' });
 
-test('a browser gets the page at every URL below the prefix, uncached and with a policy against inline scripts', async () => {
+test('a browser gets the page at every URL below the prefix, uncached and with a policy that forbids inline scripts', async () => {
   for (const path of ['/console/', '/console/projects/1/live?event=a', '/console/no/such/page']) {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -49,7 +49,7 @@ test('a browser gets the page at every URL below the prefix, uncached and with a
   }
 });
 
-test('files can be cached for a year, and are compressed if the client supports it', async () => {
+test('console files can be cached for a year, and are compressed if the client supports it', async () => {
   const answer = await get('/console/assets/a-1.js', { 'accept-encoding': 'gzip' });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -64,7 +64,7 @@ test('files can be cached for a year, and are compressed if the client supports 
   }
 });
 
-test('a client that is not a browser, and a request for a missing file, gets 404 as JSON', async () => {
+test('returns 404 as JSON to a client that is not a browser, and for a missing file', async () => {
   const asked: [string, Record<string, string>][] = [
     ['/console/', { accept: 'application/json' }],
     ['/console/assets/b-2.js', browser],
@@ -78,11 +78,11 @@ test('a client that is not a browser, and a request for a missing file, gets 404
   expect((await fetch(`${api.url}/console/`, { method: 'POST', headers: browser })).status).toBe(405);
 });
 
-test('redirects a browser from the URL of the API to the console', async () => {
+test('redirects browsers from the root URL of the API to the console', async () => {
   for (const path of ['/', '/console']) expect((await get(path)).headers.get('location')).toBe('/console/');
 });
 
-test('console-046: behind a proxy with a path, file names include the path, and the ingest URL is escaped', async () => {
+test('console-046: behind a proxy with a path, file URLs include the path, and the ingest URL is escaped', async () => {
   const text = await (await get('/console/projects/1/live', browser, below)).text();
   expect(text).toContain('src="/analytics/console/assets/a-1.js"');
   expect(text).toContain('content="https://in.example.com/&quot;>&lt;b>"');
@@ -91,7 +91,7 @@ test('console-046: behind a proxy with a path, file names include the path, and 
   expect(root.headers.get('location')).toBe('https://example.com/analytics/console/');
 });
 
-test('console-046: without a console, the page is not found, and the URL of the API redirects to the documentation', async () => {
+test('console-046: returns 404 for the page if the console was not built, and redirects the root URL of the API to the documentation', async () => {
   expect(await serveConsole({ directory: join(directory, 'nowhere') })).toBeNull();
   const without = await startTestApi({ publicUrl: undefined, console: null });
   expect((await get('/console/', browser, without)).status).toBe(404);

@@ -55,7 +55,7 @@ interface DroppedEvents {
   stored?: string;
 }
 
-test('console-032 reports an alarm for an event that waits longer than the threshold', async () => {
+test('console-032 reports an alarm for an event that has waited longer than the threshold', async () => {
   const { sql } = api.database;
   await log.append([0, 1].map(() => ({ topic: topics.live, key: 'a', value: Buffer.from('{}') })));
   const [end] = await log.endOffsets(topics.live);
@@ -79,7 +79,7 @@ test('console-032 reports an alarm for an event that waits longer than the thres
   expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
 });
 
-test("counts only the project's events of the last minute, by result", async () => {
+test("counts the project's events of the last minute by outcome", async () => {
   const { sql } = api.database;
   const other = await createTestTenant(api.database);
   const now = new Date().toISOString();
@@ -119,7 +119,7 @@ test("counts only the project's events of the last minute, by result", async () 
   });
 });
 
-test('reports no lag without an event log, and everything else', async () => {
+test('reports everything except the lag without an event log', async () => {
   const without = await startTestApi();
   const own = await createTestTenant(without.database);
   expect(await healthOf(own, without)).toMatchObject({

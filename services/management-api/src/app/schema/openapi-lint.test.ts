@@ -21,7 +21,7 @@ test('the OpenAPI document passes the linter', async () => {
   expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual([]);
 });
 
-test('the documentation page contains every operation and loads nothing', async () => {
+test('the documentation page contains every operation and loads no other resources', async () => {
   const response = await fetch(`${api.url}/api/docs/`);
   const page = await response.text();
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

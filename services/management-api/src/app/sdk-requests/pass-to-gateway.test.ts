@@ -37,7 +37,7 @@ test.each([
   ['proxy-connection', { 'proxy-connection': 'keep-alive' }],
   ['x-hop', { connection: 'close, X-Hop', 'x-hop': 'one' }],
   ['expect', { expect: '100-continue' }],
-])('passes requests on without the headers of a single connection: %s', async (name, headers) => {
+])('passes requests on without hop-by-hop headers: %s', async (name, headers) => {
   const answer = await ask({ ...headers, authorization: 'Bearer phs_key' });
   expect(answer).toMatchObject({ status: 200, body: 'document', headers: { 'x-own': 'gateway' } });
   expect(answer.headers).not.toHaveProperty('trailer');

@@ -155,7 +155,7 @@ const schemaOfQuery = {
     "SELECT toString(uuid) AS uuid, 'test' AS test, plus(1, 1) AS n, event FROM events WHERE notEquals(event, 'noise')",
 };
 
-test('export-004, export-026: shows the columns that a query selects, and null again after the query is removed', async () => {
+test('export-004, export-026: shows the columns that the query selects, and null after the query is removed', async () => {
   const first = await created({ hogql_query: query });
   expect(first.schema).toEqual(schemaOfQuery);
   expect(first).not.toHaveProperty('hogql_query');
@@ -210,7 +210,7 @@ test.each([
   expect((await read(id)).schema).toBeNull();
 });
 
-test('rejects a query that does not fit the model or the destination', async () => {
+test('rejects a query that does not fit the exported model or the destination', async () => {
   const withoutId = 'SELECT event FROM events';
   const refused = (detail: RegExp) => VE('invalid_input', 'hogql_query', expect.stringMatching(detail));
   expect(await create({ hogql_query: query, model: 'persons' })).toMatchObject(refused(/only be used with the model/));
@@ -247,12 +247,12 @@ test("export-010, export-011: lists the project's exports, newest first, without
   expect(second.name).toBe('2');
 });
 
-describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)', (parent) => {
+describe.each(['organization', 'project'])('pausing an export below the %s (rows 1 and 2)', (parent) => {
   const at = (id: string, action: string) => `${parent === 'project' ? path : ofOrganization}${id}/${action}`;
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
 
-  test('export-013: returns 200 without a body and changes the state', async () => {
+  test('export-013: returns 200 without a body and pauses or unpauses it', async () => {
     const { id } = await created();
     const whole = { ...valid, paused: false, model: 'events', last_paused_at: 'nonsense', hogql_query: 'SELECT' };
     const paused = await send(at(id, 'pause'), whole);
@@ -263,7 +263,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     expect(await read(id)).toMatchObject({ paused: false, last_paused_at: expect.any(String) });
   });
 
-  test('returns the state if the client prefers it', async () => {
+  test('returns the export if the client prefers it', async () => {
     const { id } = await created();
     const headers = { prefer: 'return=representation' };
     for (const [action, paused] of [
@@ -277,7 +277,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     }
   });
 
-  test('export-015, export-016: leaves an export unchanged that already has the state', async () => {
+  test('export-015, export-016: changes nothing if the export already is in this state', async () => {
     const { id, last_updated_at } = await created();
     expect((await send(at(id, 'unpause'))).status).toBe(200);
     expect((await read(id)).last_updated_at).toBe(last_updated_at);
@@ -287,7 +287,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     expect(await read(id)).toEqual(paused);
   });
 
-  test('export-018: unpausing with a backfill exports the missed intervals, and each event once', async () => {
+  test('export-018: exports the missed intervals after unpausing with a backfill, and each event once', async () => {
     const { id } = await created();
     const hours = (count: number) => new Date(Math.floor(Date.now() / 3_600_000 + count) * 3_600_000);
     const pausedAt = new Date(hours(-3).getTime() + 1_200_000);
@@ -306,7 +306,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     ]);
   });
 
-  test('unpausing with a backfill in the same interval as the pause starts none, because the interval is exported completely', async () => {
+  test('starts no backfill if it is unpaused in the same interval, because that interval is exported completely', async () => {
     const { id } = await created({ interval: 'week' });
     const before = await stored(id);
     await send(at(id, 'pause'));
@@ -315,7 +315,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     expect((await stored(id)).next_interval_start).toEqual(before.next_interval_start);
   });
 
-  test('unpausing with a backfill after the end of the export exports up to its end', async () => {
+  test('starts a backfill up to the end of the export if it is unpaused later than that', async () => {
     const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
     await send(at(id, 'pause'));
     await api.database.sql.query(
@@ -327,7 +327,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
   });
 });
 
-test('export-017, export-022: an export has no separate schedule that could be missing, unlike in PostHog', async () => {
+test('export-017, export-022: an export always has a schedule, unlike in PostHog', async () => {
   const { id } = await created();
   await api.database.sql.query(
     'UPDATE batch_export SET next_interval_start = NULL, next_interval_end = NULL WHERE id = $1',
@@ -395,7 +395,7 @@ test('export-025: merges the settings of the destination, keeps the secrets and 
   }
 });
 
-describe('stored secrets', () => {
+describe('secrets stored in an export', () => {
   const keep = (what: string, names: string) =>
     VE(
       'invalid_input',
@@ -422,7 +422,7 @@ describe('stored secrets', () => {
     expect(testSecretBox.open(sealed as Record<string, unknown>, id)).toEqual({ user: 'u', password: 'p' });
   });
 
-  test('are not sent to another storage, also with PUT', async () => {
+  test('are not sent to another storage, not even with PUT', async () => {
     const { id } = await created();
     const destination = { config: { endpoint_url: 'https://evil.example.com' } };
     const refusal = keep('endpoint_url', "'aws_access_key_id', 'aws_secret_access_key'");
@@ -431,7 +431,7 @@ describe('stored secrets', () => {
     expect((await change(id, { destination: { config: { bucket_name: 'another' } } })).status).toBe(200);
   });
 
-  test('returns 400 for a region that would change the host', async () => {
+  test('are not sent to a host that a region would change', async () => {
     for (const region of ['@127.0.0.1', 'x/y', 'a.evil.example', '', 'x'.repeat(64)]) {
       const { status, body } = await create({ destination: { ...s3, config: { ...s3.config, region } } });
       expect([status, body.attr]).toEqual([400, 'destination']);
@@ -444,7 +444,7 @@ describe('stored secrets', () => {
     expect((await stored(id)).destination_secrets).toEqual({});
   });
 
-  test('cannot be decrypted for another export, and pausing does not change them', async () => {
+  test('cannot be decrypted for another export, and are not changed by pausing', async () => {
     const [one, two] = [await created(), await created({ destination: postgres })];
     const { destination_secrets: sealed } = await stored(two.id);
     expect((await post(`${two.id}/pause`)).status).toBe(200);
@@ -552,7 +552,7 @@ describe('unsupported settings return an error', () => {
   });
 });
 
-test('a null or empty model means events, and persons are accepted', async () => {
+test('accepts the model persons, and treats null or empty as events', async () => {
   for (const [model, expected] of [
     [null, 'events'],
     ['', 'events'],
@@ -570,7 +570,7 @@ describe('backfills', () => {
     return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
   };
 
-  test('export-027: a range gets an ID, and a repeated request returns the same ID while the backfill is running', async () => {
+  test('export-027: get an ID, and a repeated request returns the same ID while the backfill is running', async () => {
     const { id } = await created();
     const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
     const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
@@ -713,7 +713,7 @@ describe('runs', () => {
   });
 });
 
-test('a repeated run selects events by storage time if it was scheduled, and by timestamp if it belongs to a backfill', async () => {
+test('a repeated run selects events by the time of storage if it was scheduled, and by their timestamp if it belongs to a backfill', async () => {
   const { id } = await created();
   const body = { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
   const { backfill_id } = (await post(`${id}/backfill`, body)).body;
@@ -770,7 +770,7 @@ describe('filters, time zone and offsets', () => {
     { type: 'event_metadata', key: 'event', operator: 'exact', value: ['$pageview'] },
   ];
 
-  test('are stored and returned, and only change when they are sent', async () => {
+  test('are stored and returned, and change only when they are sent', async () => {
     const rhythm = { interval: 'week', timezone: 'America/New_York', offset_day: 2, offset_hour: 6 };
     const { id, ...made } = await created({ ...rhythm, filters });
     expect(made).toMatchObject({ ...rhythm, filters });
@@ -822,7 +822,7 @@ test('export-034: returns 403 naming the scope that the key lacks', async () => 
   expect((await api.get(`${ofOrganization}${id}/`, key)).status).toBe(200);
 });
 
-test('rolls a change back if its activity cannot be recorded', async () => {
+test('rolls back a change of an export if its activity cannot be recorded', async () => {
   const { id } = await created();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
   const { result: answers, logged } = await keepLogs(api.logger, async () => [
@@ -837,7 +837,7 @@ test('rolls a change back if its activity cannot be recorded', async () => {
   expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
 });
 
-test('a list of any length needs the same number of SQL statements', async () => {
+test('a list of exports runs the same number of SQL statements at any length', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });

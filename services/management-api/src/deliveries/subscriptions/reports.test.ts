@@ -41,7 +41,7 @@ const post = (path: string, body: object) =>
   request(`${base()}/${path}/`, { method: 'POST', body: JSON.stringify(body) });
 const preview = (query: string) => `${base()}/subscriptions/preview/?${query}`;
 
-test('a preview contains current numbers, and stores nothing', async () => {
+test('a report preview contains current numbers, and stores nothing', async () => {
   const { status, body } = await get(preview(`insight=${insight}&invite_message=Look`));
   expect([status, body]).toEqual([
     200,
@@ -65,7 +65,7 @@ test('a preview contains current numbers, and stores nothing', async () => {
   expect(await api.database.sql.query(rows)).toEqual([{ n: 0 }]);
 });
 
-test('a preview as a page runs no scripts, loads nothing, and cannot be framed by other sites', async () => {
+test('a report preview shown as a page runs no scripts, loads nothing, and cannot be framed by other sites', async () => {
   const { status, headers, text } = await get(preview(`insight=${insight}&title=Weekly&format=html`));
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'self'; sandbox/);
@@ -81,17 +81,17 @@ test.each([
   ['dashboard=999999', 'dashboard', 'does_not_exist'],
   ['insight=x', 'insight', 'invalid_input'],
   [`insight=1&title=${'x'.repeat(101)}`, 'title', 'max_length'],
-])('a preview returns 400 for ?%s, naming %s', async (query, attr, code) => {
+])('a report preview returns 400 for ?%s, naming %s', async (query, attr, code) => {
   expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
 });
 
-test('a preview without insight and dashboard contains only the title and a link', async () => {
+test('a report preview without insight and dashboard contains only the title and a link', async () => {
   const { status, body } = await get(preview('title=Hello'));
   expect([status, body]).toMatchObject([200, { subject: 'Hello', total_insights: 0, insights: [] }]);
   expect(body.text).toContain(`https://millrace.test/console/projects/${tenant.environmentId}`);
 });
 
-test('a preview returns the same error for an insight of another project as for one that does not exist', async () => {
+test('a report preview returns the same error for an insight of another project as for one that does not exist', async () => {
   const { status, body } = await get(`${base(other)}/subscriptions/preview/?insight=${insight}`, other.personalApiKey);
   expect([status, body.code]).toEqual([400, 'does_not_exist']);
   expect((await get(preview(`insight=${insight}`), other.personalApiKey)).status).toBe(403);
@@ -164,7 +164,7 @@ describe('a sent report', () => {
     expect((await get(elsewhere, other.personalApiKey)).status).toBe(404);
   });
 
-  test('has images for anyone who knows its ID', async () => {
+  test('shows its images to anyone who knows its ID', async () => {
     const picture = (id: string, at: number | string) => get(`/api/report_pictures/${id}/${at}`, null);
     const { status, headers, content } = await picture(reportId, 0);
     expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
@@ -181,7 +181,7 @@ describe('a sent report', () => {
     await allow(true);
   });
 
-  test('is null while it is computed', async () => {
+  test('is null while it is being computed', async () => {
     await api.database.sql.query('UPDATE subscription_report SET content = NULL');
     expect(await get(sent())).toMatchObject({ status: 200, body: { id: deliveryId, report: null } });
   });

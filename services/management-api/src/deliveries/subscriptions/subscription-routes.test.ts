@@ -147,7 +147,7 @@ test("accepts the API's example, which has neither dashboard nor insight", async
   expect(await create({ dashboard })).toMatchObject({ status: 201, body: { dashboard, insight } });
 });
 
-test('subscription-004: after a change of the target, sends only to the added address', async () => {
+test('subscription-004: sends only to the added address after a change of the target', async () => {
   const { body } = await create({ target_value: 'a@x.com' });
   await change(body.id, { target_value: 'a@x.com,b@x.com', invite_message: 'Welcome' });
   await change(body.id, { title: 'Other', invite_message: 'Nobody reads this' });
@@ -157,7 +157,7 @@ test('subscription-004: after a change of the target, sends only to the added ad
   ]);
 });
 
-test('subscription-005, subscription-006: the next date is in the future, changes with the rule and not with title or target', async () => {
+test('subscription-005, subscription-006: the next date is in the future, and changes with the rule but not with title or target', async () => {
   const { body } = await create();
   expect(Date.parse(body.next_delivery_date)).toBeGreaterThan(Date.now());
   const moved = await change(body.id, { start_date: '2022-01-02T10:30:00Z' });
@@ -167,13 +167,13 @@ test('subscription-005, subscription-006: the next date is in the future, change
   expect(same.body.next_delivery_date).toBe(moved.body.next_delivery_date);
 });
 
-test('subscription-007-S13: dates and summary come from the rule (packages/schedule tests all rows)', async () => {
+test('subscription-007-S13: dates and summary are computed from the rule (packages/schedule tests all rows)', async () => {
   const { body } = await create({ frequency: 'monthly', interval: 2, byweekday: ['wednesday'], bysetpos: 1 });
   expect(body.summary).toBe('sent every 2 months on the first Wednesday');
   expect(new Date(body.next_delivery_date).getUTCDay()).toBe(3);
 });
 
-test("days and hours are in the project's time zone", async () => {
+test("computes days and hours of a subscription in the project's time zone", async () => {
   const tenant = await createTestTenant(api.database);
   await api.database.sql.query(`UPDATE environment SET timezone = 'America/New_York' WHERE id = $1`, [
     tenant.environmentId,
@@ -272,7 +272,7 @@ describe('subscription-014: the unsubscribe link of an email', () => {
   });
 });
 
-test('subscription-015: rejects DELETE with any ID without a response body, after checking key, scope and project', async () => {
+test('subscription-015: returns 405 without a body for DELETE with any ID, after checking key, scope and project', async () => {
   const { body } = await create();
   for (const id of [body.id, 999_999, 'abc']) {
     const response = await fetch(`${api.url}${path}${id}/`, {
@@ -286,7 +286,7 @@ test('subscription-015: rejects DELETE with any ID without a response body, afte
   expect((await read(body.id)).body.deleted).toBe(false);
 });
 
-test('subscription-016: a subscription deleted by PATCH leaves the list, can be read and restored', async () => {
+test('subscription-016: leaves a subscription deleted by PATCH out of the list, and can return and restore it', async () => {
   const dashboard = await made('dashboards');
   const { body } = await create({ dashboard });
   const ids = async (query: string) =>
@@ -303,7 +303,7 @@ test('subscription-016: a subscription deleted by PATCH leaves the list, can be 
   expect(await ids(`dashboard=${dashboard}&insight=${insight + 1}`)).toEqual([]);
 });
 
-describe('bad input', () => {
+describe('invalid subscriptions', () => {
   const text = (detail: string) => expect.stringContaining(detail);
   test.each<[string, Record<string, unknown>, ReturnType<typeof VE>]>([
     [
@@ -381,7 +381,7 @@ describe('bad input', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('subscription-017: returns 400 for an empty body', async () => {
+  test('subscription-017: return 400 if the body is empty', async () => {
     expect(await api.send('POST', path, { key: acme.M.key, body: {} })).toMatchObject(
       VE('required', 'target_type', 'This field is required.'),
     );
@@ -390,7 +390,7 @@ describe('bad input', () => {
   const nothing = (name: string, id: number) =>
     VE('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
 
-  test('subscription-021: returns 400 for an insight or dashboard that does not exist', async () => {
+  test('subscription-021: return 400 for an insight or dashboard that does not exist', async () => {
     for (const name of ['insight', 'dashboard']) {
       expect(await create({ [name]: 2_000_000_000 })).toMatchObject(nothing(name, 2_000_000_000));
     }
@@ -402,14 +402,14 @@ describe('bad input', () => {
     expect((await read(body.id)).body.insight).toBe(insight);
   });
 
-  test('subscription-022: returns the same error for those of another project as for missing ones, unlike PostHog', async () => {
+  test('subscription-022: return the same error for an insight or dashboard of another project as for a missing one, unlike PostHog', async () => {
     const { projectId, personalApiKey: key } = acme.off;
     const theirs = [await made('insights', { projectId, key }), await made('dashboards', { projectId, key })] as const;
     expect(await create({ insight: theirs[0] })).toMatchObject(nothing('insight', theirs[0]));
     expect(await create({ dashboard: theirs[1] })).toMatchObject(nothing('dashboard', theirs[1]));
   });
 
-  test('a deleted dashboard only prevents the subscription from being restored', async () => {
+  test('cannot be restored if their dashboard was deleted, but can be changed otherwise', async () => {
     const own = await made('dashboards');
     const { body } = await create({ dashboard: own, insight: null });
     await remove('dashboards', own);
@@ -424,7 +424,7 @@ test('subscription-024: accepts a time with an offset and returns it in UTC', as
   expect((await create({ start_date: '2022-01-01T02:00:00+02:00' })).body.start_date).toBe('2022-01-01T00:00:00Z');
 });
 
-test('subscription-026, subscription-027: PUT requires the same fields as POST, PATCH requires none', async () => {
+test('subscription-026, subscription-027: PUT requires the same fields as POST, and PATCH requires none', async () => {
   const { body } = await create({ count: 4 });
   expect(await change(body.id, { title: 'x' }, 'PUT')).toMatchObject(
     VE('required', 'target_type', 'This field is required.'),
@@ -437,7 +437,7 @@ test('subscription-026, subscription-027: PUT requires the same fields as POST, 
   });
 });
 
-test("returns 404 for unknown subscriptions and those of others, and 403 for another organization's environment", async () => {
+test("returns 404 for unknown subscriptions and those of other projects, and 403 for another organization's environment", async () => {
   const { body } = await create();
   const { off } = acme;
   expect(await read(2_000_000_000)).toMatchObject(NF());
@@ -474,7 +474,7 @@ test('lists the deliveries of a subscription with their results', async () => {
   });
 });
 
-test('records creation, changes and deletion of a subscription without the addresses', async () => {
+test('records creating, changing and deleting a subscription without the addresses', async () => {
   const { body } = await create();
   await change(body.id, { title: 'New', target_value: 'secret@x.com' });
   await change(body.id, { deleted: true });
@@ -489,7 +489,7 @@ test('records creation, changes and deletion of a subscription without the addre
   expect(JSON.stringify(rows[1])).toContain('New');
 });
 
-test('rolls a change back if its activity cannot be recorded', async () => {
+test('rolls back a change of a subscription if its activity cannot be recorded', async () => {
   const { body } = await create();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
   const { result: answer, logged } = await keepLogs(api.logger, () => change(body.id, { title: 'Lost' }));
@@ -499,12 +499,12 @@ test('rolls a change back if its activity cannot be recorded', async () => {
   expect((await read(body.id)).body.title).toBe('Sign-ups');
 });
 
-test('a list takes the same number of statements at any length', async () => {
+test('a list of subscriptions runs the same number of SQL statements at any length', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });
 
-describe('the limit of an organization', () => {
+describe('the limit of subscriptions in an organization', () => {
   let small: TestApi;
   let actors: OrganizationActors;
   beforeAll(async () => {
@@ -520,7 +520,7 @@ describe('the limit of an organization', () => {
   const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
     small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
 
-  test('applies to concurrent requests and to restored subscriptions, and deleting one makes room', async () => {
+  test('applies to concurrent requests and to restoring a subscription, and deleting one makes room for another', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => send('POST', '', valid)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
     expect(made.find(({ status }) => status === 400)).toMatchObject(refusal);
@@ -535,7 +535,7 @@ describe('the limit of an organization', () => {
 describe('enabled and send_test_now', () => {
   const occasions = async (id: number) => (await deliveries(id)).map(({ occasion }) => occasion);
 
-  test('a subscription that is not enabled sends nothing and has no next date', async () => {
+  test('stop a disabled subscription from sending, and it has no next date', async () => {
     const { body } = await create({ enabled: false });
     expect(body).toMatchObject({ enabled: false, next_delivery_date: null });
     expect(await deliveries(body.id)).toEqual([]);
@@ -544,7 +544,7 @@ describe('enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('disabling cancels pending deliveries', async () => {
+  test('cancel pending deliveries when a subscription is disabled', async () => {
     const { body } = await create();
     expect((await change(body.id, { enabled: false })).body).toMatchObject({ next_delivery_date: null });
     expect(await deliveries(body.id)).toMatchObject([{ occasion: 'created', status: 'cancelled' }]);
@@ -552,14 +552,14 @@ describe('enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toHaveLength(1);
   });
 
-  test('send_test_now false sends nothing immediately, also to new targets', async () => {
+  test('send nothing immediately if send_test_now is false, not even to new targets', async () => {
     const { body } = await create({ send_test_now: false });
     expect(body.next_delivery_date).not.toBeNull();
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: false });
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('send_test_now true sends to all targets, also if the subscription is not enabled', async () => {
+  test('send to all targets if send_test_now is true, even if the subscription is disabled', async () => {
     const { body } = await create({ enabled: false, send_test_now: true });
     expect(await occasions(body.id)).toEqual(['created']);
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: true });
@@ -567,7 +567,7 @@ describe('enabled and send_test_now', () => {
   });
 });
 
-describe('dashboard_export_insights', () => {
+describe('the field dashboard_export_insights', () => {
   const onDashboard = async () => {
     const id = await made('insights');
     await api.send('PATCH', `/api/projects/${acme.projectId}/insights/${id}/`, {
@@ -577,7 +577,7 @@ describe('dashboard_export_insights', () => {
     return id;
   };
 
-  test('must be insights of the dashboard', async () => {
+  test('accepts only insights of the dashboard', async () => {
     const [first, second] = [await onDashboard(), await onDashboard()];
     const chosen = [second, first];
     const { status, body } = await create({ insight: null, dashboard, dashboard_export_insights: [...chosen, first] });
@@ -593,7 +593,7 @@ describe('dashboard_export_insights', () => {
     ['insights without a dashboard', () => ({ insight: null, dashboard_export_insights: [insight] })],
     ['insights together with an insight', () => ({ dashboard, dashboard_export_insights: [insight] })],
     ['more than six insights', () => ({ insight: null, dashboard, dashboard_export_insights: [1, 2, 3, 4, 5, 6, 7] })],
-  ])('return 400 for %s', async (_kind, body) => {
+  ])('returns 400 for %s', async (_kind, body) => {
     const answer = await create(body());
     expect(answer).toMatchObject({ status: 400, body: { attr: expect.stringContaining('dashboard_export_insights') } });
   });

@@ -93,7 +93,7 @@ test('updates the enrollment of the flag with the stage, and keeps its other con
   expect((await api.get(`${flagPath}${flag}/`, acme.M.key)).body.version).toBe(version + 1);
 });
 
-test('deletes a feature permanently; its flag stays without enrollment and can then be deleted', async () => {
+test('deletes a feature permanently, and keeps its flag without enrollment, which can then be deleted', async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag });
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 400 });
@@ -104,7 +104,7 @@ test('deletes a feature permanently; its flag stays without enrollment and can t
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 200 });
 });
 
-test('PUT and PATCH keep absent fields, and never change the flag of a feature', async () => {
+test('PUT and PATCH keep absent fields of a feature, and never change its flag', async () => {
   const [flag, other] = [await makeFlag(), await makeFlag({ key: 'other' })];
   const { body } = await create({ feature_flag_id: flag, description: 'kept' });
   expect(await change(body.id, { name: 'B', feature_flag_id: other })).toMatchObject({
@@ -162,19 +162,19 @@ test.each<[object, string, string]>([
   expect(await create(body)).toMatchObject({ status: 400, body: { code, attr } });
 });
 
-test('returns 400 without creating anything if the flag key of the name is taken', async () => {
+test('returns 400 without creating anything if the flag key derived from the name is taken', async () => {
   await makeFlag({ key: 'new-checkout' });
   expect(await create()).toMatchObject({ status: 400, body: { code: 'unique', attr: 'key' } });
   expect((await api.get(path, acme.M.key)).body.count).toBe(0);
 });
 
-test('creates one of two concurrent features for one flag', async () => {
+test('creates only one of two concurrent features for the same flag', async () => {
   const flag = await makeFlag();
   const answers = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
 });
 
-test('replaces a payload completely, empties it for null, and keeps it if it is absent', async () => {
+test('replaces the payload of a feature completely, empties it for null, and keeps it if it is absent', async () => {
   const { id, payload } = (await create()).body;
   expect(payload).toEqual({});
   expect((await change(id, { payload: { a: { b: 1 } } })).body.payload).toEqual({ a: { b: 1 } });

@@ -64,7 +64,7 @@ describe('a flag', () => {
     }
   });
 
-  test('without filters is on for everyone, and with filters requires conditions', async () => {
+  test('is on for everyone if it is created without filters, and requires conditions if it has filters', async () => {
     const { filters } = (await post({ key: 'bare' })).body;
     expect(filters.groups).toEqual([{ properties: [], rollout_percentage: 100, aggregation_group_type_index: null }]);
     const noGroups = refused('invalid_input', 'Feature flags must have at least one condition set (group)', 'filters');
@@ -131,7 +131,7 @@ describe('a flag', () => {
     expect(await post(body)).toMatchObject(refused(code, detail, attr));
   });
 
-  test('lists SDKs that evaluate it differently in local evaluation, when it is created and changed', async () => {
+  test('lists SDKs that would evaluate it differently locally, when it is created and changed', async () => {
     const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
     const filters = (percentage: number) => ({ groups: [{ properties: [pro], rollout_percentage: percentage }] });
     const { id, sdk_warnings: warnings } = await created('for-some', { filters: filters(30) });
@@ -249,7 +249,7 @@ describe('a change of a flag', () => {
     expect((await patch(original.id, { ...unchecked, version: -2 })).body).toMatchObject({ attr: 'version' });
   });
 
-  test('flag-089: keeps the rollout of a flag in the old form', async () => {
+  test('flag-089: keeps the rollout of a flag in the older format', async () => {
     const { id } = await created('old');
     await api.database.sql.query(`UPDATE feature_flag SET filters = '{}', rollout_percentage = 40 WHERE id = $1`, [id]);
     const groups = [{ properties: [], rollout_percentage: 40 }];
@@ -275,7 +275,7 @@ describe('a change of a flag', () => {
     });
   });
 
-  test('can only archive a flag that is off', async () => {
+  test('can archive a flag only if it is off', async () => {
     const { id } = await created('a');
     expect(await patch(id, { archived: true, active: false })).toMatchObject({
       status: 200,
@@ -287,7 +287,7 @@ describe('a change of a flag', () => {
     expect(await patch(id, { active: true, archived: false })).toMatchObject({ status: 200 });
   });
 
-  test('renames the early access choices when the key changes', async () => {
+  test('also renames the early access choices when the key changes', async () => {
     const superGroups = (key: string) => [
       { properties: [{ key: `$feature_enrollment/${key}`, type: 'person', operator: 'exact', value: ['true'] }] },
     ];
@@ -295,7 +295,7 @@ describe('a change of a flag', () => {
     expect((await patch(id, { key: 'is' })).body.filters.super_groups).toEqual(superGroups('is'));
   });
 
-  test('announces the definitions as one new version', async () => {
+  test('publishes the definitions as one new version', async () => {
     const version = async () =>
       Number(
         (
@@ -524,7 +524,7 @@ test('the activity of a flag contains the users and their changes', async () => 
 });
 
 describe('bulk requests', () => {
-  test('return keys by ID', async () => {
+  test('return the keys of flags by ID', async () => {
     const { id } = await created('one');
     expect((await post({ ids: [id, 2_000_000_000] }, 'bulk_keys/')).body).toEqual({ keys: { [id]: 'one' } });
     expect((await post({ ids: [id, 'x'] }, 'bulk_keys/')).body).toMatchObject({
@@ -537,7 +537,7 @@ describe('bulk requests', () => {
     });
   });
 
-  test('delete a flag that others depend on only if those are deleted too', async () => {
+  test('delete a flag that others depend on only if the others are deleted too', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     const alone = await created('alone');
@@ -565,7 +565,7 @@ describe('encrypted payloads', () => {
   const secret = '{"token": "not-to-be-seen"}';
   const config = { is_remote_configuration: true, has_encrypted_payloads: true };
 
-  test('are only in the response for a single flag', async () => {
+  test('are returned only for a single flag', async () => {
     const { id, filters } = await created('secret', { ...config, filters: { payloads: { true: secret } } });
     expect(filters).toMatchObject({ groups: [{ rollout_percentage: 100 }], payloads: { true: secret } });
     expect((await get(`${id}/`)).body.filters.payloads.true).toBe(secret);
@@ -592,7 +592,7 @@ describe('encrypted payloads', () => {
   });
 });
 
-describe('limits', () => {
+describe('the limits of flags', () => {
   const fill = (sqlOfFilters: string, count: number) =>
     api.database.sql.query(
       `INSERT INTO feature_flag (project_id, key, filters) SELECT $1, 'filler-' || n, ${sqlOfFilters} FROM generate_series(1, $2::int) AS n`,

@@ -104,7 +104,7 @@ test("omits the name of another project's cohort from a flag", async () => {
   expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining('Secret')]);
 });
 
-test('reads the names for a hundred flags in two queries, skips them if there are none, and limits them', async () => {
+test('reads the names for a hundred flags in two queries, skips the queries if there are none, and limits the names', async () => {
   const id = await cohortNamed('Testers');
   const texts: string[] = [];
   const sql = {

@@ -188,7 +188,7 @@ test.each([
 });
 
 test.each(['bücher.example', 'xn--bcher-kva.example', 'a-b.c-d.example', 'example.xn--p1ai'])(
-  'beyond PostHog: stores internationalized domain names in their ASCII form: %s',
+  'stores internationalized domain names in their ASCII form, unlike PostHog: %s',
   async (domain) => {
     const { status } = await api.send('POST', path, { key: acme.A.key, body: { domain } });
     expect(status).toBe(domain.startsWith('b') ? 400 : 201);

@@ -35,7 +35,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     ['none', [404, undefined]],
     ['member', [200, 1]],
     ['admin', [200, 8]],
-  ])('stores the default rule %s, shows it as it was sent, and applies it', async (level, expected) => {
+  ])('stores the default rule %s, returns it as it was sent, and applies it', async (level, expected) => {
     const answer = await put(level);
     expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
     expect(answer.body).toEqual({

@@ -97,23 +97,26 @@ describe('projects', () => {
   test.each([
     ['with nothing', {}],
     ['with everything', withoutDashboard(filledProject)],
-  ])('row 17: a created project %s has all fields, row 18: also when it is read', async (_what, sent) => {
-    const created = await send('POST', list(), sent);
-    expect(created.status).toBe(201);
-    expect(problems(projectFull, created.body)).toEqual([]);
-    if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
-    const read = await send('GET', `${list()}${created.body.id}/`);
-    expect(problems(projectFull, read.body)).toEqual([]);
-    expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
-  });
+  ])(
+    'row 17 and row 18: returns all fields of a project when it is created %s and when it is read',
+    async (_what, sent) => {
+      const created = await send('POST', list(), sent);
+      expect(created.status).toBe(201);
+      expect(problems(projectFull, created.body)).toEqual([]);
+      if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
+      const read = await send('GET', `${list()}${created.body.id}/`);
+      expect(problems(projectFull, read.body)).toEqual([]);
+      expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+    },
+  );
 
-  test('row 16: a list of projects has all fields of a summary', async () => {
+  test('row 16: lists projects with all fields of a summary', async () => {
     const { body } = await send('GET', list());
     expect(Object.keys(body)).toEqual(['count', 'next', 'previous', 'results']);
     for (const project of body.results) expect(problems(projectSummary, project)).toEqual([]);
   });
 
-  test('returns objects of projects as JSON text', async () => {
+  test('returns object-valued fields of projects as JSON text', async () => {
     await send('PATCH', `/api/projects/${tenant.projectId}/add_product_intent/`, { product_type: 'surveys' });
     const { body } = await send('GET', `/api/projects/${tenant.projectId}/`);
     expect(JSON.parse(body.person_on_events_querying_enabled)).toBe(true);
@@ -161,13 +164,13 @@ describe('environments', () => {
     },
   );
 
-  test('row 23: a list of environments has all fields of a summary', async () => {
+  test('row 23: lists environments with all fields of a summary', async () => {
     const { body } = await send('GET', list());
     expect(body.count).toBeGreaterThan(1);
     for (const environment of body.results) expect(problems(environmentSummary, environment)).toEqual([]);
   });
 
-  test('row 27: deletes an environment, row 29: the activity is empty, row 30: an intent returns all fields', async () => {
+  test('row 27, row 29, row 30: deletes an environment, returns no activity, and returns all fields of a product intent', async () => {
     const { body: created } = await send('POST', list(), {});
     const path = `${list()}${created.id}/`;
     const activity = await send('GET', `${path}activity/`);

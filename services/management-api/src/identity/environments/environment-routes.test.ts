@@ -89,13 +89,13 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(current.id).toBeGreaterThan(body.id);
   });
 
-  test('project-005: returns 403 to members; project-011: unless it is for demo data; project-012: of which there can be one', async () => {
+  test('project-005, project-011, project-012: returns 403 to members, except for demo data, of which there can be one', async () => {
     expect(await create({}, fixture.keys.M)).toMatchObject(insufficient);
     expect(await create({ is_demo: true }, fixture.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
     expect(await create({ is_demo: true })).toMatchObject(upgrade);
   });
 
-  test('project-006, project-009, project-010, project-072: without the plan feature, allows one environment besides demo data, which can be changed', async () => {
+  test('project-006, project-009, project-010, project-072: without the plan feature, allows one environment in addition to demo data, which can be changed', async () => {
     await setFeatures([]);
     expect(await create({})).toMatchObject(upgrade);
     expect(await create({ is_demo: false })).toMatchObject(upgrade);
@@ -103,7 +103,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', path(), { key: fixture.keys.A, body: { name: 'x' } })).status).toBe(200);
   });
 
-  test('demo data does not bypass the limit of the plan', async () => {
+  test('does not allow demo data to bypass the limit of the plan', async () => {
     const patch = (id: number, body: object, key = fixture.keys.A) =>
       api.send('PATCH', pathOf(fixture.tenant, id), { key, body });
     await setFeatures([]);
@@ -180,12 +180,12 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).status).toBe(200);
   });
 
-  test('project-056: a member can rename an open environment', async () => {
+  test('project-056: lets a member rename an open environment', async () => {
     const { body } = await api.send('PATCH', path(), { key: fixture.keys.M, body: { name: 'Renamed' } });
     expect(body.name).toBe('Renamed');
   });
 
-  test('project-049, project-050: an administrator rolls the API key; gateways are notified, and the activity omits both keys', async () => {
+  test('project-049, project-050: lets an administrator roll the API key, notifies gateways, and records the activity without both keys', async () => {
     expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
     const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);
@@ -202,7 +202,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('an administrator creates and rolls a secret key, which is shown once and not recorded', async () => {
+  test('lets an administrator create and roll a secret key, which is shown once and not recorded', async () => {
     const [rotate, deleteBackup] = [path('rotate_secret_token/'), path('delete_secret_token_backup/')];
     for (const route of [rotate, deleteBackup]) {
       expect(await api.send('PATCH', route, { key: fixture.keys.M })).toMatchObject(insufficient);
@@ -238,7 +238,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('project-051, project-052, project-054: an administrator deletes an environment immediately and permanently', async () => {
+  test('project-051, project-052, project-054: lets an administrator delete an environment immediately and permanently', async () => {
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     const removed = await api.send('DELETE', path(), { key: fixture.keys.A });
     expect([removed.status, removed.body]).toEqual([204, undefined]);
@@ -259,7 +259,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(activity).toEqual([{ scope: 'Project' }, { scope: 'Team' }]);
   });
 
-  test('project-051: a member with level 8 in the environment can delete a private environment but not an open one', async () => {
+  test('project-051: lets a member with level 8 in the environment delete a private environment but not an open one', async () => {
     await admit('admin');
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     await makePrivate();
@@ -389,7 +389,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await read('limit=0')).status).toBe(400);
   });
 
-  test('a list takes the same number of statements at any length', async () => {
+  test('runs the same number of SQL statements for a list of any length', async () => {
     const cost = () => api.statementsOf(() => api.get(list(), fixture.keys.A));
     const one = await cost();
     for (let count = 0; count < 3; count += 1) await create({});
@@ -471,7 +471,7 @@ test('returns 404 for a project of another organization of the caller', async ()
   ).toMatchObject(NF());
 });
 
-test('marks the activity of an operator on the command line', async () => {
+test('records that an operator used the command line in the activity', async () => {
   const { sql } = api.database;
   const tenant = await createTestTenant(api.database);
   await recordActivity(sql, {

@@ -286,7 +286,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await patch({ [network]: null })).body[network]).toBeNull();
   });
 
-  test('project-044, project-046, project-047, project-048: merges replay settings one level deep, replaces arrays, and clears them with null', async () => {
+  test('project-044, project-046, project-047, project-048: merges replay settings one level deep, replaces arrays, and clears settings with null', async () => {
     await patch({ [replay]: { ai_config: { opt_in: true } } });
     expect((await patch({ [replay]: { record_canvas: true } })).body[replay]).toEqual({
       ai_config: { opt_in: true },
@@ -329,7 +329,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 
   // PostHog's project-034 records "0.4" as it was sent. Here, a record contains the stored value, which is the one shown everywhere else.
-  test('project-034: records a setting that was empty as created', async () => {
+  test('project-034: records a change of an empty setting as its creation', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
     await patch({ [rate]: 0.4 });

@@ -124,7 +124,7 @@ test('returns 404 for an invite without its secret', async () => {
   expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
 });
 
-describe('the first API key of an invited user has the limits of the API key that created the invite', () => {
+describe('the first API key of an invited user is limited like the key that created the invite', () => {
   const powersOf = async (key: string) => {
     const { body } = await api.get('/api/personal_api_keys/@current/', key);
     return [body.scopes, body.scoped_organizations, body.scoped_teams, body.expires_at];
@@ -169,7 +169,7 @@ describe('the first API key of an invited user has the limits of the API key tha
   });
 });
 
-test('a new user gets an account, a membership and a key, once', async () => {
+test('gives a new user an account, a membership and a key, and accepts the invite only once', async () => {
   const { id, email, token } = await invite({ first_name: 'Grace', level: 8 });
   const { status, body } = await signUp(id, { token, last_name: 'Hopper' });
   expect([status, body]).toMatchObject([
@@ -199,7 +199,7 @@ test('lets one of several concurrent sign-ups with the same invite succeed', asy
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
 });
 
-test('a user with an account accepts with a key, regardless of the case of the address', async () => {
+test('lets a user with an account accept the invite with a key, regardless of the case of the address', async () => {
   const { id, email, token } = await invite({ target_email: newEmail().toUpperCase() });
   const { key } = await account(email);
   expect((await look(id, token)).body.has_account).toBe(true);
@@ -249,7 +249,7 @@ test('shows that an invite has expired, and does not accept it', async () => {
   expect(await accept(id, key)).toMatchObject(expected);
 });
 
-test('returns 400 to a user who has become a member in another way', async () => {
+test('returns 400 to a user who has already become a member in another way', async () => {
   const { id, email } = await invite();
   const { key, user } = await account(email);
   await api.database.prisma.membership.create({
@@ -260,7 +260,7 @@ test('returns 400 to a user who has become a member in another way', async () =>
   );
 });
 
-describe('console-033: the secret that the inviter sees', () => {
+describe('console-033: the secret of an invite that is shown to the inviter', () => {
   /** Invites a user in a session. @returns both secrets. */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
@@ -297,7 +297,7 @@ describe('console-033: the secret that the inviter sees', () => {
     for (const secret of [shown, mailed, ...tokens]) expect(JSON.stringify([rows, records])).not.toContain(secret);
   });
 
-  test('creates an account with an unverified address, unlike the mailed secret', async () => {
+  test('creates an account with an unverified address, unlike the secret sent by email', async () => {
     const first = await inviteShown();
     expect((await look(first.id, first.shown)).body.target_email).toBe(first.email);
     const joined = await signUp(first.id, { token: first.shown });
@@ -309,7 +309,7 @@ describe('console-033: the secret that the inviter sees', () => {
     });
   });
 
-  it('does not reveal whether the address has an account, unlike the mailed secret', async () => {
+  it('does not reveal whether the address has an account, unlike the secret sent by email', async () => {
     const email = newEmail();
     await account(email);
     const { id, shown, mailed } = await inviteShown({ target_email: email });
@@ -327,7 +327,7 @@ describe('console-033: the secret that the inviter sees', () => {
     expect((await signUp(after.id, { token: after.shown })).status).toBe(201);
   });
 
-  test('an account with an unverified address needs a secret to join another organization, and its old credentials get no access to it', async () => {
+  test('does not let an account with an unverified address join another organization, which requires the secret in its email', async () => {
     const own = await inviteShown();
     const { body: made } = await signUp(own.id, { token: own.shown });
     const before = made.personal_api_key as string;
@@ -352,7 +352,7 @@ describe('console-033: the secret that the inviter sees', () => {
     expect((await api.get('/api/users/@me/', session)).body.is_email_verified).toBe(true);
   });
 
-  test('deletes the other keys of an account without organizations, but not the key that accepts', async () => {
+  test('deletes the other keys of an account without organizations, but not the key that accepts the invite', async () => {
     const { id, email, shown } = await inviteShown();
     const { user, key } = await account(email, { isEmailVerified: false });
     const spare = await createPersonalApiKey(api.database.sql, {
@@ -365,13 +365,13 @@ describe('console-033: the secret that the inviter sees', () => {
   });
 });
 
-test('replacing an invite invalidates its secret', async () => {
+test('replacing an invite makes its earlier secret invalid', async () => {
   const first = await invite();
   await invite({ target_email: first.email });
   expect(await signUp(first.id, { token: first.token })).toMatchObject(NF());
 });
 
-test('Millrace keeps the invites of other organizations, unlike PostHog', async () => {
+test("accepting an invite keeps the user's invites to other organizations, unlike in PostHog", async () => {
   const { id, email, token } = await invite();
   const other = await createActors(api.database);
   const path = `/api/organizations/${other.organizationId}/invites/`;

@@ -148,14 +148,14 @@ test('hides the private projects of an invite from members without access to the
   expect((await api.get(path, acme.A.key)).body.results[0].private_project_access).toEqual(both);
 });
 
-test('invite-005: sends no email if the request says so', async () => {
+test('invite-005: sends no email if the request turns it off', async () => {
   const email = newEmail();
   const answer = await invite({ target_email: email, send_email: false });
   expect(answer).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
   expect(mailsTo(email)).toEqual([]);
 });
 
-test('quotes the message of the inviter in the email, and no line of it becomes a header', async () => {
+test("quotes the inviter's message in the email, and no line of it becomes a header", async () => {
   const email = newEmail();
   await invite({
     target_email: email,
@@ -179,7 +179,7 @@ test('invite-006: a new invite replaces the earlier ones for the address', async
   expect(await pendingOf(email)).toHaveLength(1);
 });
 
-describe('access to private projects', () => {
+describe('access to private projects through an invite', () => {
   const noProject = VE(
     'invalid_input',
     'private_project_access',
@@ -206,7 +206,7 @@ describe('access to private projects', () => {
     );
   });
 
-  test('invite-011, invite-012: an administrator can grant access to any project, a member to an open one', async () => {
+  test('invite-011, invite-012: allows an administrator to grant access to any project, and a member to grant access to an open one', async () => {
     const hidden = [{ id: await addEnvironment({ isPrivate: true }), level: 8 }];
     const open = [{ id: await addEnvironment({ isPrivate: false }), level: 1 }];
     expect(await invite({ target_email: newEmail(), private_project_access: hidden })).toMatchObject({
@@ -233,7 +233,7 @@ describe('access to private projects', () => {
     );
   });
 
-  test.each([[[]], [null]])('stores %j as null', async (value) => {
+  test.each([[[]], [null]])('stores an invite with %j as null', async (value) => {
     const { body } = await invite({
       target_email: newEmail(),
       private_project_access: value,
@@ -246,7 +246,7 @@ describe('access to private projects', () => {
 test.each([
   ['demoted', 'UPDATE membership SET level = 1 WHERE user_id = $1', 403],
   ['removed', 'DELETE FROM membership WHERE user_id = $1', 404],
-])('an inviter who is %s while the request waits for a lock cannot invite any more', async (_, change, status) => {
+])('an inviter who is %s while the request waits for a lock can no longer invite', async (_, change, status) => {
   const { sql, transaction } = api.database;
   const inviter = await createActor(api.database, acme.organizationId, 8);
   const target_email = newEmail();
@@ -263,7 +263,7 @@ test.each([
 });
 
 describe('several invites in one request', () => {
-  test('invite-014: creates seven in order and emails each', async () => {
+  test('invite-014: creates seven invites in order and emails each', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
     // Unlike PostHog, returns 200, and a body only on request.
@@ -272,7 +272,7 @@ describe('several invites in one request', () => {
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
   });
 
-  test('sends no emails over the hourly limit of the organization, and sends them in the next hour', async () => {
+  test('sends no emails beyond the hourly limit of the organization, and sends them in the next hour', async () => {
     const before = mailing;
     const logger = createLogger('test', 'error');
     const publicUrl = 'https://millrace.test';
@@ -318,7 +318,7 @@ describe('several invites in one request', () => {
     expect([answer.status, answer.body]).toEqual([200, undefined]);
   });
 
-  test('invite-015: returns 400 for more than twenty', async () => {
+  test('invite-015: returns 400 for more than twenty invites', async () => {
     const before = await countInvites();
     const body = Array.from({ length: 21 }, () => ({ target_email: newEmail() }));
     expect(await bulk(body)).toMatchObject(
@@ -351,16 +351,19 @@ describe('several invites in one request', () => {
       '4__private_project_access',
       'The field must be a list of dictionaries.',
     ],
-  ])('%s: creates and emails none, and the error names the element', async (_, wrong, code, attr, detail) => {
-    const before = await countInvites();
-    const emails = Array.from({ length: 4 }, newEmail);
-    const answer = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
-    expect(answer).toMatchObject(VE(code, attr, detail));
-    expect(await countInvites()).toBe(before);
-    for (const email of emails) expect(mailsTo(email)).toEqual([]);
-  });
+  ])(
+    '%s: creates and emails no invites, and names the invalid element in the error',
+    async (_, wrong, code, attr, detail) => {
+      const before = await countInvites();
+      const emails = Array.from({ length: 4 }, newEmail);
+      const answer = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
+      expect(answer).toMatchObject(VE(code, attr, detail));
+      expect(await countInvites()).toBe(before);
+      for (const email of emails) expect(mailsTo(email)).toEqual([]);
+    },
+  );
 
-  test('creates none if one is for a member, and the error names the element', async () => {
+  test('creates no invites if one is for a member, and names the element in the error', async () => {
     const before = await countInvites();
     const answer = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
     expect(answer).toMatchObject(
@@ -369,7 +372,7 @@ describe('several invites in one request', () => {
     expect(await countInvites()).toBe(before);
   });
 
-  test('invite-018: accepts an object as one invite, for clients generated from the OpenAPI document', async () => {
+  test('invite-018: accepts an object as a single invite, because clients generated from the OpenAPI document send one', async () => {
     const email = newEmail();
     expect(await bulk({ target_email: email })).toMatchObject({ status: 200, body: [{ target_email: email }] });
     expect(await bulk({})).toMatchObject(VE('required', 'target_email', 'This field is required.'));
@@ -378,7 +381,7 @@ describe('several invites in one request', () => {
     );
   });
 
-  test('invite-019: accepts an empty list', async () => {
+  test('invite-019: accepts an empty list of invites', async () => {
     expect(await bulk([])).toMatchObject({ status: 200, body: [] });
   });
 
@@ -394,7 +397,7 @@ describe('several invites in one request', () => {
   });
 });
 
-test('invite-020: any member can withdraw an invite, once', async () => {
+test('invite-020: lets any member withdraw an invite, once', async () => {
   const { body } = await invite({ target_email: newEmail() });
   const foreign = await createActors(api.database);
   const elsewhere = `/api/organizations/${foreign.organizationId}/invites/${body.id}/`;
@@ -411,7 +414,7 @@ describe('earlier invites for the address', () => {
       data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
     });
 
-  test('invite-021: combines them to the highest levels', async () => {
+  test('invite-021: are combined to the highest levels', async () => {
     const [p1, p2] = [await addEnvironment({ isPrivate: true }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({
@@ -442,7 +445,7 @@ describe('earlier invites for the address', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test("combines another inviter's levels only if the inviter could grant them too", async () => {
+  test('of another inviter are combined only if the new inviter could grant their levels too', async () => {
     const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
@@ -465,12 +468,12 @@ describe('earlier invites for the address', () => {
     expect((await invite({ target_email }, small)).status).toBe(201);
   });
 
-  test('invite-022: combines with nothing if there are no earlier invites', async () => {
+  test('invite-022: are not required when a request combines them', async () => {
     const answer = await invite({ target_email: newEmail(), combine_pending_invites: true });
     expect(answer).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
   });
 
-  test('invite-023: ignores expired invites', async () => {
+  test('invite-023: are ignored if they have expired', async () => {
     const target_email = newEmail();
     const { body } = await invite({ target_email, level: 8 });
     await expire(body.id);
@@ -481,7 +484,7 @@ describe('earlier invites for the address', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('invite-024: ignores earlier invites unless the request combines them', async () => {
+  test('invite-024: are ignored unless the request combines them', async () => {
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
     expect(await invite({ target_email })).toMatchObject({ status: 201, body: { level: 1 } });
@@ -500,17 +503,17 @@ describe('earlier invites for the address', () => {
   });
 });
 
-describe('levels', () => {
+describe('the level of an invite', () => {
   const tooHigh = PD('You cannot invite a user with a higher permission level than your own.');
 
-  test("invite-025, invite-026: returns 403 for a higher level than the inviter's own", async () => {
+  test("invite-025, invite-026: returns 403 if it is higher than the inviter's own", async () => {
     const before = await countInvites();
     expect(await invite({ target_email: newEmail(), level: 8 }, acme.M)).toMatchObject(tooHigh);
     expect(await invite({ target_email: newEmail(), level: 15 }, acme.A)).toMatchObject(tooHigh);
     expect(await countInvites()).toBe(before);
   });
 
-  test("invite-027: accepts any level up to the inviter's own", async () => {
+  test("invite-027: is accepted up to the inviter's own", async () => {
     for (const [actor, level] of [
       [acme.M, 1],
       [acme.A, 8],
@@ -520,7 +523,7 @@ describe('levels', () => {
     }
   });
 
-  test('invite-028, invite-029: creates none in bulk if one level is too high', async () => {
+  test('invite-028, invite-029: creates no invites in bulk if one level is too high', async () => {
     const before = await countInvites();
     const some = (...levels: number[]) => levels.map((level) => ({ target_email: newEmail(), level }));
     expect(await bulk(some(1, 8, 1), acme.M)).toMatchObject(tooHigh);
@@ -534,16 +537,16 @@ describe('levels', () => {
     [null, 'null', 'This field may not be null.'],
     // Unlike PostHog, the message does not contain Python's `True`.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
-  ])('invite-035: returns 400 for level %j', async (level, code, detail) => {
+  ])('invite-035: returns 400 if it is %j', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
   });
 
-  test('invite-036: accepts a level written as a string', async () => {
+  test('invite-036: can be written as a string', async () => {
     expect(await invite({ target_email: newEmail(), level: '8' })).toMatchObject({ status: 201, body: { level: 8 } });
   });
 });
 
-test("invite-030 to invite-032: ignores `members_can_invite` in an invite, which PostHog's later versions have as a setting", async () => {
+test('invite-030 to invite-032: ignores `members_can_invite` in an invite, which is a setting in later versions of PostHog', async () => {
   expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
 });
 
@@ -597,7 +600,7 @@ describe('when sending email fails', () => {
     expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject(failed);
   });
 
-  test('creates the invite and records an attempt when the mail server is unreachable', async () => {
+  test('creates the invite and records a failed attempt when the mail server is unreachable', async () => {
     await proxy.refuse();
     expect(await invite({ target_email: newEmail() })).toMatchObject({
       status: 201,
@@ -622,7 +625,7 @@ describe('when sending email fails', () => {
   test.each([
     ['a mail server', {}],
     ['a base URL for the links', { mailer: true }],
-  ])('makes no attempt without %s, and the response says so', async (_, has: { mailer?: boolean }) => {
+  ])('makes no attempt without %s, and reports this in the response', async (_, has: { mailer?: boolean }) => {
     const before = mailing;
     mailing = createInviteMailing({
       sql: api.database.sql,

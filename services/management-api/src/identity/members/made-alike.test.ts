@@ -90,7 +90,7 @@ async function changed(
   return { ...state, records: state.history.map(({ scope, activity }) => `${scope} ${activity}`) };
 }
 
-test("a lower level has the same effect, and withdraws the user's invites to higher levels", async () => {
+test("lowering a level has the same effect through the API and the command line, and withdraws the user's invites to higher levels", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 1 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 1, actor }),
@@ -99,7 +99,7 @@ test("a lower level has the same effect, and withdraws the user's invites to hig
   expect(records).toEqual(['OrganizationMembership updated', 'OrganizationInvite deleted']);
 });
 
-test('the level that the member already has changes nothing', async () => {
+test('setting the level that a member already has changes nothing', async () => {
   const { records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 8 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 8, actor }),
@@ -107,7 +107,7 @@ test('the level that the member already has changes nothing', async () => {
   expect(records).toEqual([]);
 });
 
-test("the removal of a member has the same effect, also on the member's invites", async () => {
+test("removing a member has the same effect through the API and the command line, including on the member's invites", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('DELETE', `${path}/members/${other.uuid}/`, { key: W.key }),
     (tx, { organizationId, other: { userId } }) => removeMember(tx, { organizationId, userId, actor }),
@@ -117,7 +117,7 @@ test("the removal of a member has the same effect, also on the member's invites"
   expect(records).toEqual(['OrganizationMembership deleted', withdrawn, withdrawn]);
 });
 
-test('withdrawing an invite has the same effect', async () => {
+test('withdrawing an invite has the same effect through the API and the command line', async () => {
   const { invites, records } = await changed(
     ({ path, M, inviteIds }) => api.send('DELETE', `${path}/invites/${inviteIds[1]}/`, { key: M.key }),
     (tx, { inviteIds: [, inviteId = ''] }) => revokeInvite(tx, { inviteId, actor }),
@@ -125,7 +125,7 @@ test('withdrawing an invite has the same effect', async () => {
   expect([invites, records]).toEqual([[{ level: 1 }], ['OrganizationInvite deleted']]);
 });
 
-test('the acceptance of an invite by a new user has the same effect', async () => {
+test('accepting an invite as a new user has the same effect through the API and the command line', async () => {
   const { members, records } = await changed(
     async ({ inviteIds: [id = ''] }) => {
       const { token, hash } = newInviteSecret();
@@ -139,7 +139,7 @@ test('the acceptance of an invite by a new user has the same effect', async () =
   expect(records).toEqual(['User created', 'OrganizationMembership created', 'PersonalAPIKey created']);
 });
 
-test('the acceptance of an invite by a user with an account has the same effect', async () => {
+test('accepting an invite as a user with an account has the same effect through the API and the command line', async () => {
   const invited = async ({ organizationId, off, inviteIds: [, id = ''] }: Scene) => {
     const { email } = await getUser(api.database.sql, { id: off.userId });
     const data = { target_email: email, email_key: email.toLowerCase() };
@@ -159,7 +159,7 @@ test('the acceptance of an invite by a user with an account has the same effect'
   expect(records).toEqual(['OrganizationMembership created']);
 });
 
-test('changes of access rules have the same effect', async () => {
+test('changing access rules has the same effect through the API and the command line', async () => {
   const membershipOf = async ({ organizationId, M: { userId } }: Scene) => {
     const where = { organization_id: organizationId, user_id: userId };
     return (await api.database.prisma.membership.findFirstOrThrow({ where })).id;

@@ -29,7 +29,7 @@ const levelOf = async ({ userId }: Actor) =>
     })
   )?.level;
 
-test('member-001, member-002: lists the active members of the organization, the latest first', async () => {
+test('member-001, member-002: lists the active members of the organization, latest first', async () => {
   const actors = await createActors(api.database);
   const inactive = await createActor(api.database, actors.organizationId, member);
   await api.database.prisma.user.update({ where: { id: inactive.userId }, data: { is_active: false } });
@@ -79,7 +79,7 @@ describe('the list of members', () => {
     expect(await emails(`updated_after=${new Date(Date.parse(updated_at) + 1).toISOString()}`)).toEqual([]);
   });
 
-  test('is split into pages that do not overlap', async () => {
+  test('is divided into pages that do not overlap', async () => {
     const first = await api.get(`${path}?limit=2`, acme.M.key);
     const second = await api.get(first.body.next, acme.M.key);
     expect([...first.body.results, ...second.body.results].map(({ id }: { id: string }) => id)).toEqual(
@@ -156,7 +156,7 @@ describe('invites by a member who can no longer send them', () => {
   });
 });
 
-test('member-006: an owner changes a level, and the response is the member', async () => {
+test("member-006: lets an owner change a member's level, and returns the member", async () => {
   const target = await join(member);
   const { status, body } = await patch(acme.W, target, { level: 8, joined_at: '2000-01-01T00:00:00Z' });
   expect([status, Object.keys(body)]).toEqual([
@@ -210,11 +210,14 @@ const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
   ['member-014', 'W', member, { level: null }, VE('null', 'level', 'This field may not be null.'), 1],
   ['nothing', 'W', member, {}, { status: 200 }, 1],
 ];
-test.each(changes)('%s: %s changes a member of level %i with %j', async (_, by, level, body, expected, after) => {
-  const target = await join(level);
-  expect(await patch(acme[by], target, body)).toMatchObject(expected);
-  expect(await levelOf(target)).toBe(after);
-});
+test.each(changes)(
+  '%s: returns the right result when %s changes a member of level %i with %j',
+  async (_, by, level, body, expected, after) => {
+    const target = await join(level);
+    expect(await patch(acme[by], target, body)).toMatchObject(expected);
+    expect(await levelOf(target)).toBe(after);
+  },
+);
 
 test('PUT changes the level of a member like PATCH', async () => {
   const target = await join(member);
@@ -277,7 +280,7 @@ test('leaves one owner when two owners demote each other concurrently', async ()
   }
 });
 
-test('a user who joins again is a new member', async () => {
+test('a user who joins an organization again is a new member', async () => {
   const actor = await join(member);
   const before = (await patch(acme.W, actor)).body.id;
   await remove(acme.W, actor);

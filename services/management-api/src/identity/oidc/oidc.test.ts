@@ -92,7 +92,7 @@ async function signIn(
   return oidc.finish(provider(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, secrets });
 }
 
-test('a valid response identifies the user', async () => {
+test('a valid response of an OpenID provider identifies the user', async () => {
   expect(await signIn()).toEqual({
     ok: true,
     identity: {
@@ -102,12 +102,12 @@ test('a valid response identifies the user', async () => {
   });
 });
 
-test('accepts the claim in which Microsoft says that the owner of a domain is verified', async () => {
+test("accepts an address as verified if Microsoft's claim says that the owner of its domain is verified", async () => {
   token = (nonce) => jwt(claims(nonce, { email_verified: undefined, xms_edov: true }));
   expect(await signIn()).toMatchObject({ ok: true, identity: { isEmailVerified: true } });
 });
 
-test('starts a sign-in with state, nonce and PKCE', async () => {
+test('starts a sign-in with an OpenID provider with state, nonce and PKCE', async () => {
   const oidc = createOidcSignIn({ mayBePrivate: false });
   const begun = await oidc.begin(provider(), { redirectUri, loginHint: 'ada@corp.example', reauthenticate: true });
   const query = begun.ok ? Object.fromEntries(new URL(begun.url).searchParams) : {};
@@ -147,13 +147,13 @@ test.each(badTokens)('sso-152: rejects an ID token with %s: %s', async (_, reaso
   expect((outcome as { detail: string }).detail).toMatch(/^The .+\.$/);
 });
 
-test('sso-152: rejects two keys with one ID', async () => {
+test('sso-152: rejects a provider that has two signing keys with the same ID', async () => {
   const shown = { ...key.jwk, kid: 'k', alg: 'RS256', use: 'sig' };
   answers['/jwks'] = json({ keys: [shown, { ...other.jwk, kid: 'k', alg: 'RS256', use: 'sig' }] });
   expect(await signIn()).toMatchObject({ ok: false, reason: 'bad_signature' });
 });
 
-test('rejects a response without a new authentication when one was required', async () => {
+test('rejects a response of an OpenID provider without a new authentication when one was required', async () => {
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
   token = (nonce) => jwt(claims(nonce, { auth_time: now() - 4000 }));
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
@@ -172,13 +172,16 @@ const badCallbacks: [string, string, (state: string) => string][] = [
   ['sso-151: without a state', 'wrong_state', () => 'code=c'],
   ['sso-155: from another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
 ];
-test.each(badCallbacks)('%s: rejects the response with the reason %s', async (_, reason, callback) => {
-  const outcome = await signIn(callback);
-  expect(outcome).toMatchObject({ ok: false, reason });
-  expect(JSON.stringify(outcome)).not.toContain('<');
-});
+test.each(badCallbacks)(
+  '%s: rejects the response of an OpenID provider with the reason %s',
+  async (_, reason, callback) => {
+    const outcome = await signIn(callback);
+    expect(outcome).toMatchObject({ ok: false, reason });
+    expect(JSON.stringify(outcome)).not.toContain('<');
+  },
+);
 
-test('sso-151: a provider returns no token without the PKCE verifier, and a rejected code is reported', async () => {
+test('sso-151: reports that an OpenID provider rejected the code', async () => {
   answers['/token'] = json({ error: 'invalid_grant' }, 400);
   expect(await signIn()).toMatchObject({
     ok: false,
@@ -207,7 +210,7 @@ const badProviders: [string, string, Answer][] = [
     (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy()),
   ],
 ];
-test.each(badProviders)('sso-154: rejects a provider that returns %s: %s', async (_, reason, answer) => {
+test.each(badProviders)('sso-154: rejects an OpenID provider that returns %s: %s', async (_, reason, answer) => {
   answers['/.well-known/openid-configuration'] = answer;
   expect(await signIn()).toMatchObject({ ok: false, reason });
   expect(asked).not.toContain('/elsewhere');
@@ -228,7 +231,7 @@ test("sso-154: sends no request to an organization's provider in a private netwo
   expect(asked).toEqual([]);
 });
 
-describe('GitHub', () => {
+describe('sign-in with GitHub', () => {
   const github = () => provider({ kind: 'github' });
   async function byGitHub(emails: object[], callback = (state: string) => `code=c&state=${state}`) {
     answers['/login/oauth/access_token'] = json({ access_token: 'gho_x', token_type: 'bearer' });
@@ -277,7 +280,7 @@ describe('GitHub', () => {
   });
 });
 
-test('a provider needs all of its settings', () => {
+test('a provider requires all of its settings', () => {
   const config = {
     oidcName: 'Example',
     googleClientId: 'id',

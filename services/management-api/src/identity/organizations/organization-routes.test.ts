@@ -29,7 +29,7 @@ test("shows the caller's level, the projects and the active members of an organi
   expect(await api.get('/api/organizations/@current', tenant.personalApiKey)).toMatchObject({ status: 200, body });
 });
 
-test("lists the caller's organizations in pages, the oldest first", async () => {
+test("lists the caller's organizations in pages, oldest first", async () => {
   const second = await createTestOrganization(api.database, { name: 'Second' });
   await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
   await createTestTenant(api.database);

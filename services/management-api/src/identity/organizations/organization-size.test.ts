@@ -38,7 +38,7 @@ async function expectTrueCounts() {
   return there;
 }
 
-test('counts follow members and projects that are added and deleted, and users who are deactivated', async () => {
+test('counts of members and projects change when these are added or deleted, and when users are deactivated', async () => {
   const before = await expectTrueCounts();
   const users = await Promise.all(Array.from({ length: 6 }, () => newMember()));
   expect((await expectTrueCounts())?.members).toBe(Number(before?.members) + 6);
@@ -76,7 +76,7 @@ test('deleting an organization deletes its counts', async () => {
   await expectTrueCounts();
 });
 
-test('pages after the last one are empty and return the count', async () => {
+test('pages after the last page of organizations are empty and return the count', async () => {
   for (const list of ['members', 'projects']) {
     const { status, body } = await api.get(
       `/api/organizations/${acme.organizationId}/${list}/?limit=2147483647&offset=2147483647`,

@@ -25,7 +25,7 @@ const create = (key: string, body: unknown = { name: 'Second' }) =>
   api.send('POST', '/api/organizations/', { key, body });
 const patch = (key: string, body: unknown, at = path) => api.send('PATCH', at, { key, body });
 
-test('organization-001: returns all fields of an organization of the caller for `@current`', async () => {
+test("organization-001: returns all fields of the caller's organization for `@current`", async () => {
   const { status, body } = await api.get('/api/organizations/@current/', acme.M.key);
   expect([status, Object.keys(body)]).toEqual([
     200,
@@ -65,14 +65,14 @@ test('organization-001: returns all fields of an organization of the caller for 
   });
 });
 
-test('organization-002: requires a plan that allows several organizations for a second one', async () => {
+test('organization-002: requires a plan that allows several organizations to create a second one', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   expect(await create(free.W.key)).toMatchObject(
     PD('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
   );
 });
 
-test('organization-003, organization-004: the creator of an organization owns it, gets a project in it, and has it as current organization', async () => {
+test('organization-003, organization-004: makes the creator of an organization its owner, creates a project in it, and makes it the current organization', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);
@@ -114,7 +114,7 @@ test('creates the project of a new organization with the same filters and activi
   expect(await records(further.body.id)).toEqual(await records(id));
 });
 
-test('a user without an organization can create the first one', async () => {
+test('allows a user without an organization to create the first one', async () => {
   const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
@@ -159,7 +159,7 @@ test('returns 403 to a key that is limited to some organizations, because it cou
   expect((await create(value)).status).toBe(403);
 });
 
-test('organization-006, organization-007: administrators and owners can change an organization, members cannot', async () => {
+test('organization-006, organization-007: lets administrators and owners change an organization, but not members', async () => {
   for (const { key } of [acme.A, acme.W]) {
     const body = { name: `Acme ${randomUUID().slice(0, 4)}`, is_member_join_email_enabled: false };
     expect(await patch(key, body)).toMatchObject({ status: 200, body });
@@ -194,7 +194,7 @@ test('keeps concurrent changes of different fields of an organization', async ()
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
 });
 
-test('organization-010, organization-011: only an owner can delete an organization, once, with everything in it', async () => {
+test('organization-010, organization-011: lets only an owner delete an organization with everything in it, and only once', async () => {
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;
   await api.send('POST', `${at}domains/`, { key: actors.A.key, body: { domain: `${randomUUID()}.example.com` } });
@@ -253,7 +253,7 @@ test('organization-013: shows members only the projects that they can access', a
   expect(await seenBy(actors.M.key)).toEqual([1, 1]);
 });
 
-describe('settings that limit members', () => {
+describe('organization settings that limit members', () => {
   test('are stored, returned and recorded', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
@@ -271,7 +271,7 @@ describe('settings that limit members', () => {
     }
   });
 
-  test('members_can_invite false lets only administrators and owners invite', async () => {
+  test('let only administrators and owners invite users if members_can_invite is false', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { members_can_invite: false }, at);
@@ -283,7 +283,7 @@ describe('settings that limit members', () => {
     expect((await invite(others.M.key)).status).toBe(201);
   });
 
-  test('members_can_use_personal_api_keys false rejects the keys of members', async () => {
+  test('reject the keys of members if members_can_use_personal_api_keys is false', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { members_can_use_personal_api_keys: false }, at);
@@ -299,7 +299,7 @@ describe('settings that limit members', () => {
     expect((await api.get(`/api/projects/${others.projectId}/`, others.M.key)).status).toBe(200);
   });
 
-  test('default_anonymize_ips is the default of new projects and environments', async () => {
+  test('use default_anonymize_ips as the default of new projects and environments', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { default_anonymize_ips: true }, at);

@@ -70,7 +70,7 @@ test('key-025: shows a key once, and stores its hash', async () => {
   });
 });
 
-test('key-026: allows at most ten keys, also with concurrent requests', async () => {
+test('key-026: allows at most ten keys, even with concurrent requests', async () => {
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => create({ label: `key ${index}`, scopes: ['user:read'] })),
   );
@@ -118,14 +118,14 @@ test('key-031: creates a key with all scopes', async () => {
   expect(await create({ label: 'all', scopes: ['*'] })).toMatchObject({ status: 201, body: { scopes: ['*'] } });
 });
 
-test('accepts a scope that no route requires, and it grants nothing', async () => {
+test('accepts a scope that no route requires, which grants nothing', async () => {
   const scopes = ['feature_flag:write', 'cohort:write', 'early_access_feature:write', 'insight:write', 'survey:read'];
   const { status, body } = await create({ label: 'script', scopes });
   expect({ status, scopes: body.scopes }).toEqual({ status: 201, scopes });
   expect(await works(body.value)).toBe(403);
 });
 
-test('key-032, key-033: a change or revocation of a key applies from the next request on', async () => {
+test('key-032, key-033: changing or revoking a key takes effect with the next request', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const at = `${path}${body.id}/`;
   const changed = { label: 'CD', scopes: ['project:read'], expires_at: '2999-01-01T00:00:00Z' };
@@ -140,7 +140,7 @@ test('key-032, key-033: a change or revocation of a key applies from the next re
   expect(await api.send('DELETE', at, { key: me.key })).toMatchObject(NF('Personal API key not found.'));
 });
 
-test('an expired API key is rejected', async () => {
+test('rejects an expired API key', async () => {
   const { body } = await create({ label: 'short', scopes: ['*'], expires_at: '2999-01-01' });
   expect([body.expires_at, await works(body.value)]).toEqual(['2999-01-01T00:00:00Z', 200]);
   await api.database.prisma.personal_api_key.update({ where: { id: body.id }, data: { expires_at: new Date() } });
@@ -172,12 +172,12 @@ test("key-034, key-035: returns the caller's own keys as a plain array, without 
   );
 });
 
-test('`@current` returns the API key of the request', async () => {
+test('returns the API key of the request for `@current`', async () => {
   const { id, value } = await ownKey({ scopes: ['user:read'] });
   expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
 });
 
-test('key-036, key-037: a key can only be limited to organizations and projects of its user', async () => {
+test('key-036, key-037: limits a key only to organizations and projects of its user', async () => {
   const limited = { label: 'x', scopes: ['*'] };
   expect(await create({ ...limited, scoped_organizations: [acme.off.organizationId] })).toMatchObject(
     VE(
@@ -196,7 +196,7 @@ test('key-036, key-037: a key can only be limited to organizations and projects 
   });
 });
 
-describe('key-038: a key can create keys, unlike in PostHog, but none with more permissions than its own', () => {
+describe('key-038: a key that creates or changes other keys', () => {
   const far = '2999-01-01T00:00:00Z';
   test.each<[string, Partial<NewPersonalApiKey>, (own: OrganizationActors) => object, boolean]>([
     ['the same scope', { scopes: ['user:write', 'project:read'] }, () => ({ scopes: ['project:read'] }), true],
@@ -225,7 +225,7 @@ describe('key-038: a key can create keys, unlike in PostHog, but none with more 
     expect((await api.get(path, me.key)).body).toHaveLength(isAllowed ? 3 : 2);
   });
 
-  test('a key that is limited to organizations or projects can only create keys with the same limit', async () => {
+  test('can only create keys with the same limit if it is limited to organizations or projects', async () => {
     const { value: ofOrganization } = await ownKey({ scopedOrganizations: [acme.organizationId] });
     const { value: ofProject } = await ownKey({ scopedTeams: [acme.projectId] });
     const wanted = { label: 'new', scopes: ['*'] };
@@ -236,7 +236,7 @@ describe('key-038: a key can create keys, unlike in PostHog, but none with more 
     expect((await create({ ...wanted, ...both }, ofProject)).status).toBe(201);
   });
 
-  test('returns 403 when a key changes, rolls or revokes a key with more permissions', async () => {
+  test('cannot change, roll or revoke a key with more permissions', async () => {
     const great = await ownKey({});
     const { value: small } = await ownKey({ scopes: ['user:write'] });
     const at = `${path}${great.id}/`;
@@ -248,7 +248,7 @@ describe('key-038: a key can create keys, unlike in PostHog, but none with more 
   });
 });
 
-test('records changes of keys in the activity log, without their values', async () => {
+test('records changes of API keys in the activity log, without their values', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
   await api.send('DELETE', `${path}${body.id}/`, { key: me.key });

@@ -29,7 +29,7 @@ async function made(organizationId: string, projectId: number) {
   return { environment, history };
 }
 
-test('a project in an existing organization is the same, whether the API or the command line creates it', async () => {
+test('a project in an existing organization is the same when created through the API and through the command line', async () => {
   const { organizationId } = tenant;
   const path = `/api/organizations/${organizationId}/projects/`;
   const answer = await api.send('POST', path, { key: tenant.personalApiKey, body: { name: 'Shop' } });
@@ -44,7 +44,7 @@ test('a project in an existing organization is the same, whether the API or the 
   expect(await made(organizationId, project.id)).toEqual(byApi);
 });
 
-test('a project in a new organization is the same, whether the API or the command line creates it', async () => {
+test('a project in a new organization is the same when created through the API and through the command line', async () => {
   const { status, body } = await api.send('POST', '/api/organizations/', {
     key: tenant.personalApiKey,
     body: { name: 'New' },

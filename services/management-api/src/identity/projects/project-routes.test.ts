@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-test("a summary has the API's fields in its order, with the settings of the first environment", async () => {
+test("the summary of a project has the API's fields in order, with the settings of the first environment", async () => {
   const { sql } = api.database;
   await sql.query("UPDATE environment SET timezone = 'Europe/Berlin', ingested_event = true WHERE id = $1", [
     tenant.projectId,
@@ -47,7 +47,7 @@ test("a summary has the API's fields in its order, with the settings of the firs
   ]);
 });
 
-test("lists all projects of all the caller's organizations, and no others, by ID", async () => {
+test("lists all projects of all the caller's organizations, and no others, sorted by ID", async () => {
   const second = await createTestOrganization(api.database, { name: 'Second' });
   await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
   const other = await createTestProject(api.database, { organizationId: second.id, name: 'Other' });
@@ -91,7 +91,7 @@ test('returns no projects to a caller without an organization', async () => {
   expect([current.status, current.body.detail]).toEqual([404, 'Current organization not found.']);
 });
 
-describe('pages', () => {
+describe('pages of projects', () => {
   let projects: number[];
   beforeAll(async () => {
     tenant = await createTestTenant(api.database);
@@ -125,14 +125,14 @@ describe('pages', () => {
     }
   });
 
-  test('a page takes the same number of statements at any length', async () => {
+  test('run the same number of SQL statements at any length', async () => {
     const cost = (query: string) => api.statementsOf(() => api.get(`/api/projects/${query}`, paged.personalApiKey));
     expect(await cost('?limit=1')).toBe(await cost('?limit=5'));
     expect(await cost('')).toBeLessThanOrEqual(3);
   });
 });
 
-test('uses the forwarded host only when the proxy is trusted', async () => {
+test('uses the forwarded host in links only if the proxy is trusted', async () => {
   const headers = {
     authorization: `Bearer ${tenant.personalApiKey}`,
     'x-forwarded-proto': 'https',
@@ -152,7 +152,7 @@ test('uses the forwarded host only when the proxy is trusted', async () => {
   await trusting.stop();
 });
 
-test('shows the user who deleted a project for a few minutes that no one can access it, as the Terraform provider expects', async () => {
+test('returns a deleted project as inaccessible for a few minutes to the user who deleted it, as the Terraform provider expects', async () => {
   const owner = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const colleague = await createActor(api.database, owner.organizationId, 8);

@@ -70,7 +70,7 @@ describe.each(kinds)('%s', (kind) => {
   const change = (id: number, key?: string) =>
     send('PATCH', `${path}/${id}/`, { ...(key && { key }), body: { name: 'other' } });
 
-  test('a rule for the kind closes, shows or opens it to a role only', async () => {
+  test('a rule for all records of the kind restricts them, shows them or allows changes only to a role', async () => {
     const id = await make(kind);
     const seen: unknown[] = [];
     for (const level of ['none', 'viewer', 'editor', 'manager', null] as const) {
@@ -98,7 +98,7 @@ describe.each(kinds)('%s', (kind) => {
     expect([await listed(kind, acme.A.key), (await change(id, acme.A.key)).status]).toEqual([[1, id], 200]);
   });
 
-  test('a rule for a record has precedence over rules for its kind', async () => {
+  test('a rule for a record takes precedence over rules for its kind', async () => {
     const [open, closed] = [await make(kind, 'one'), await make(kind, 'two')];
     await rule(kind, 'role', 'none', closed);
     expect(await listed(kind)).toEqual([1, open]);
@@ -138,7 +138,7 @@ describe.each(kinds)('%s', (kind) => {
     });
   });
 
-  test('only managers of a record and administrators of the project can set its rules', async () => {
+  test('only managers of a record and administrators of the project can set rules for the record', async () => {
     const id = await make(kind);
     const body = { access_level: 'manager', organization_member: member };
     const put = () => send('PUT', `${path}/${id}/access_controls/`, { body });
@@ -170,7 +170,7 @@ test.each<[Whom, Level, Whom, Level, Level]>([
   }
 });
 
-test('applies the rules of all roles of a member', async () => {
+test('applies the access rules of all roles of a member', async () => {
   const id = await make('dashboard');
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const second = (await api.send('POST', roles, { key: acme.A.key, body: { name: 'Sales' } })).body.id;
@@ -185,7 +185,7 @@ test('applies the rules of all roles of a member', async () => {
   expect((await send('GET', `dashboards/${id}/`)).status).toBe(403);
 });
 
-test('the creator of a record keeps access to it, and can set its rules', async () => {
+test('the creator of a record keeps access to it, and can set its access rules', async () => {
   for (const kind of ['cohort', 'dashboard', 'feature_flag', 'insight'] as const) {
     const own = await make(kind, 'own', acme.M.key);
     const other = await make(kind, 'other');
@@ -200,7 +200,7 @@ test('the creator of a record keeps access to it, and can set its rules', async 
   }
 });
 
-test('the creator of a flag finds it in all responses that list flags', async () => {
+test('the creator of a restricted flag finds it in all responses that list flags', async () => {
   const base = await make('feature_flag', 'base');
   const groups = [{ properties: [{ key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true }] }];
   const made: number[] = [];
@@ -223,7 +223,7 @@ test('the creator of a flag finds it in all responses that list flags', async ()
   expect([named.includes(own), named.includes(theirs)]).toEqual([true, false]);
 });
 
-test('only administrators can set rules for kinds, and all members can see them', async () => {
+test('only administrators can set access rules for kinds of records, and all members can see them', async () => {
   const body = { resource: 'dashboard', access_level: 'manager' };
   const denied = PD('Must be admin to modify project permissions.');
   expect(await send('PUT', 'resource_access_controls/', { body })).toMatchObject(denied);
@@ -249,7 +249,7 @@ test.each([
   expect([answer.status, answer.body.attr, answer.body.code]).toEqual([400, attr, code]);
 });
 
-test('returns 400 for a role or member of another organization, and for both together, naming the field', async () => {
+test('returns 400 naming the field for an access rule with a role or member of another organization, or with both', async () => {
   const other = await createActors(api.database);
   const roles = `/api/organizations/${other.organizationId}/roles/`;
   const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
@@ -269,7 +269,7 @@ test('returns 400 for a role or member of another organization, and for both tog
   expect(answer).toMatchObject(missing('role'));
 });
 
-test('rules apply only if the plan has project permissions', async () => {
+test('access rules apply only if the plan includes project permissions', async () => {
   await make('dashboard');
   await rule('dashboard', 'everybody', 'none');
   expect(await listed('dashboard')).toBe(403);
@@ -380,7 +380,7 @@ test('a member who cannot change a flag cannot turn it on through its early acce
   expect(await change({ stage: 'beta' })).toEqual([200, true]);
 });
 
-test('returns 403 for queries that would reveal the members of a closed cohort, and for records that would run such queries later', async () => {
+test('returns 403 for queries that would reveal the members of a restricted cohort, and for records that would run such queries later', async () => {
   const cohort = await make('cohort');
   const [insight, flag, dashboard] = [
     await make('insight', 'own', acme.M.key),
@@ -419,7 +419,7 @@ test('returns 403 for queries that would reveal the members of a closed cohort, 
   expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
 });
 
-test('an insight cannot be added to a dashboard that its author cannot change, or copied from a closed one', async () => {
+test('an insight cannot be added to a dashboard that the caller cannot change, or copied from one that the caller cannot see', async () => {
   const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
   await rule('dashboard', 'role', 'viewer', dashboard);
   expect(await send('PATCH', `insights/${insight}/`, { body: { dashboards: [dashboard] } })).toMatchObject(
@@ -436,7 +436,7 @@ test('an insight cannot be added to a dashboard that its author cannot change, o
   expect(await send('GET', `insights/${insight}/?from_dashboard=${dashboard}`)).toMatchObject(refused('viewer'));
 });
 
-test('records each change of a rule in the activity log', async () => {
+test('records each change of an access rule in the activity log', async () => {
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'none');
@@ -455,7 +455,7 @@ test('records each change of a rule in the activity log', async () => {
   ]);
 });
 
-test('a project can have at most a thousand rules for records', async () => {
+test('a project can have at most a thousand access rules for records', async () => {
   await api.database.sql.query(
     `INSERT INTO access_rule (environment_id, resource, resource_id, level)
      SELECT $1, 'dashboard', n::text, 'viewer' FROM generate_series(1, 1000) n`,

@@ -26,7 +26,7 @@ const invalid = (code: string, attr: string, detail: string) => ({
   body: { type: 'validation_error', code, attr, detail },
 });
 
-test('a role is created, visible to every member, renamed and deleted, and each change is recorded', async () => {
+test('a role can be created, seen by every member, renamed and deleted, and each change is recorded', async () => {
   const made = await send('POST', '', { name: '  Support ' });
   expect(made).toMatchObject({
     status: 201,
@@ -58,7 +58,7 @@ test('a role is created, visible to every member, renamed and deleted, and each 
   ]);
 });
 
-test('a member gets a role once, and loses it by removal, by leaving the organization and by deletion of the role', async () => {
+test('a member can have a role only once, and loses it when removed, when leaving the organization and when the role is deleted', async () => {
   const { id } = await make('Support');
   const given = await give(id, acme.M.uuid);
   expect(given).toMatchObject({
@@ -127,7 +127,7 @@ test('returns 403 to members who change roles, and 404 for roles of other organi
   }
 });
 
-test('concurrent requests create one role of a name and one role membership of a member', async () => {
+test('concurrent requests create a role and a role membership only once', async () => {
   const made = await Promise.all([send('POST', '', { name: 'Support' }), send('POST', '', { name: 'support' })]);
   expect(made.map(({ status }) => status).sort()).toEqual([201, 400]);
   const { id } = made.find(({ status }) => status === 201)?.body ?? {};
@@ -144,7 +144,7 @@ test('an organization can have at most two hundred roles', async () => {
   expect((await send('GET', '?limit=1000')).body.results).toHaveLength(200);
 });
 
-test('a session that is older than two hours requires reauthentication', async () => {
+test('changing roles requires reauthentication in a session older than two hours', async () => {
   const cookie = await signInAs(api, acme.A.userId);
   await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
     acme.A.userId,

@@ -25,7 +25,7 @@ function idOf({ resource, resource_id: id, role, organization_member: member }: 
   return [acme.projectId, resource, ...(id ? [id] : []), whom].join('/');
 }
 
-test('roles and their members are applied, read again without a change, imported and destroyed', async () => {
+test('Terraform applies roles and their members, reads them without a change, imports and destroys them', async () => {
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const role = await send('POST', roles, { name: 'engineering' });
   const read = await send('GET', `${roles}${role.id}/`);
@@ -54,7 +54,7 @@ test('roles and their members are applied, read again without a change, imported
   expect((await api.get(`${roles}${role.id}/`, acme.A.key)).status).toBe(404);
 });
 
-test('access rules are applied, found again by their target, changed and destroyed', async () => {
+test('Terraform applies access rules, finds them again by their target, changes and destroys them', async () => {
   const base = `/api/projects/${acme.projectId}/`;
   const role = (await send('POST', `/api/organizations/${acme.organizationId}/roles/`, { name: 'support' })).id;
   const dashboard = String((await send('POST', `${base}dashboards/`, { name: 'one' })).id);
@@ -86,7 +86,7 @@ test('access rules are applied, found again by their target, changed and destroy
   }
 });
 
-test('a project is opened to roles and closed again', async () => {
+test('Terraform gives roles access to a project and removes it again', async () => {
   const path = `/api/projects/${acme.projectId}/access_controls/`;
   const role = (await send('POST', `/api/organizations/${acme.organizationId}/roles/`, { name: 'sales' })).id;
   const made = await send('PUT', path, { access_level: 'admin', role });

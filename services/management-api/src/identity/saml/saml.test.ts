@@ -55,7 +55,7 @@ const check = (encoded: string, other: Partial<SamlExpectation> = {}) =>
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
 const wrapped = (text: string) => text.replaceAll(/(.{60})/g, '$1\r\n');
 
-describe('a valid response', () => {
+describe('a valid SAML response', () => {
   const accepted: [string, () => string, Partial<SamlExpectation>?][] = [
     ['sso-121 assertion signed, as Entra ID does', () => encode(signed())],
     ['sso-121 response signed, as Keycloak does', () => encode(signed({}, { of: 'Response' }))],
@@ -124,7 +124,7 @@ describe('a valid response', () => {
     expect(check(answer(), other)).toMatchObject({ ok: true, assertionId: '_assertion-1' });
   });
 
-  test('identifies the user, and says how long its ID must be remembered', () => {
+  test("identifies the user, and returns until when the assertion's ID must be remembered to detect a replay", () => {
     expect(check(encode(signed()))).toEqual({
       ok: true,
       assertionId: '_assertion-1',
@@ -572,7 +572,7 @@ test.each(refused)('%s: rejects the SAML response as %s', (_, reason, answer, di
   expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);
 });
 
-test('sso-126: rejects a large message by its limits before parsing it', () => {
+test('sso-126: rejects a message that is too large before parsing it', () => {
   // A parser that takes quadratic time would not finish these.
   const deep = encode(`<a>${'<b c="d">'.repeat(25_000)}`);
   const wide = encode(`<a${Array.from({ length: 20_000 }, (_, at) => ` a${at}="b"`).join('')}/>`);
@@ -581,15 +581,15 @@ test('sso-126: rejects a large message by its limits before parsing it', () => {
   }
 });
 
-describe('certificates', () => {
-  test('sso-113: are read with and without line breaks, one or several', () => {
+describe('certificates of a SAML provider', () => {
+  test('sso-113: can contain line breaks or not, and there can be several', () => {
     const bare = key.certificate.replaceAll(/-----.*-----|\n/g, '');
     expect(readSamlCertificates(bare)[0]?.pem.replaceAll('\n', '')).toBe(key.certificate.replaceAll('\n', ''));
     expect(readSamlCertificates(wrapped(bare))).toHaveLength(1);
     expect(readSamlCertificates(key.certificate + otherKey.certificate)).toHaveLength(2);
   });
 
-  test('sso-113: are read after their expiry, with the date', () => {
+  test('sso-113: can be read after their expiry, and show their expiry date', () => {
     const { certificate } = createTestKey({ expiresAt: new Date('2026-11-01T00:00:00Z') });
     expect(readSamlCertificates(certificate)).toMatchObject([{ expiresAt: new Date('2026-11-01T00:00:00Z') }]);
   });
@@ -601,13 +601,13 @@ describe('certificates', () => {
     ['a short RSA key', createTestKey({ bits: 1024 }).certificate],
     ['six certificates', sixKeys.map(({ certificate }) => certificate).join('')],
     ['the same certificate twice', key.certificate + otherKey.certificate + key.certificate.replaceAll('\n', '\r\n')],
-  ])('sso-113: %s is rejected', (_, text) => {
+  ])('sso-113: are rejected if the field contains %s', (_, text) => {
     expect(() => readSamlCertificates(text)).toThrow(
       expect.objectContaining({ kind: 'invalid', attr: 'saml_x509_cert' }),
     );
   });
 
-  test('can be five', () => {
+  test('are limited to five', () => {
     const five = sixKeys.slice(1).map(({ certificate }) => certificate);
     expect(readSamlCertificates(five.join(''))).toHaveLength(5);
     // The last certificate verifies signatures like the first one.
@@ -618,8 +618,8 @@ describe('certificates', () => {
   });
 });
 
-describe('the messages we send', () => {
-  test('sso-111: metadata contain our names and no secrets', () => {
+describe('SAML messages that Millrace sends', () => {
+  test('sso-111: include metadata with the URLs of Millrace and no secrets', () => {
     const metadata = samlMetadata({ entityId: 'https://a.example/?a&b', acsUrl: 'https://a.example/complete/saml/' });
     for (const part of [
       'entityID="https://a.example/?a&#38;b"',
@@ -632,7 +632,7 @@ describe('the messages we send', () => {
     }
   });
 
-  test('a request reaches the provider with its ID, and keeps the query string of the URL', () => {
+  test('reach the provider with the ID of the request, and keep the query string of its URL', () => {
     const url = new URL(
       samlRequestUrl({
         signOnUrl: 'https://idp.example/sso?tenant=1',

@@ -35,7 +35,7 @@ async function createGroup(members: string[] = []): Promise<string> {
   return (await send('POST', '/Groups', body)).body.id;
 }
 
-describe('a null character', () => {
+describe('a SCIM request with a null character', () => {
   const nul = '\0';
   const filter = (text: string) => `?filter=${encodeURIComponent(text)}`;
   const requests: [string, (ids: { user: string; group: string }) => Parameters<typeof send>][] = [
@@ -71,7 +71,7 @@ describe('a null character', () => {
   });
 });
 
-describe('a search whose fields are not strings', () => {
+describe('a SCIM search whose fields are not strings', () => {
   test.each([
     [{ filter: { toString: 1 } }],
     [{ startIndex: { valueOf: 1, toString: 1 } }],
@@ -114,7 +114,7 @@ describe('email addresses with look-alike characters', () => {
   });
 });
 
-describe('large changes', () => {
+describe('large SCIM changes', () => {
   const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
   const values = (of: string[]) => of.map((value) => ({ value }));
   const change = (group: string, ...operations: object[]) => send('PATCH', `/Groups/${group}`, patchOp(...operations));
@@ -131,7 +131,7 @@ describe('large changes', () => {
     expect((await change(group, ...Array(25).fill(halves[0]))).status).toBe(200);
   });
 
-  test('apply their operations one after the other', async () => {
+  test('apply the operations one after the other', async () => {
     const [ada, grace] = [await createUser('ada'), await createUser('grace')];
     const group = await createGroup([ada]);
     const operations = [
@@ -150,7 +150,7 @@ describe('large changes', () => {
     expect(await members()).toEqual([grace]);
   });
 
-  test('return 400 for a search that asks for more than 100 attributes', async () => {
+  test('return 400 when a search requests more than 100 attributes', async () => {
     const attributes = ids(101);
     for (const name of ['attributes', 'excludedAttributes']) {
       expect(await send('POST', '/Users/.search', { [name]: attributes })).toMatchObject(

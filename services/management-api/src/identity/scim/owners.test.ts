@@ -24,7 +24,7 @@ const addressOf = async (userId: number) =>
   (await api.database.sql.query<{ email: string }>('SELECT email FROM "user" WHERE id = $1', [userId]))[0]?.email;
 const replace = (path: string, value: unknown) => patchOp({ op: 'replace', path, value });
 
-test('a role with members outside the domain keeps its name and is not deleted', async () => {
+test('SCIM does not rename or delete a role that has members outside the domain', async () => {
   const domain = await setUpScim(api, acme, 'W');
   const made = { method: 'POST', path: '/Groups', body: { displayName: 'Support' } } as const;
   const { id } = (await sendScim(api, domain, made)).body;
@@ -62,22 +62,28 @@ const attacks: [string, (domain: ScimTestDomain, uuid: string) => Parameters<typ
   ],
 ];
 
-test.each(attacks)('%s of an owner returns 403 with a token of an administrator', async (_, request) => {
-  const domain = await setUpScim(api, acme, 'A');
-  const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);
-  expect(await sendScim(api, domain, request(domain, owner.uuid))).toMatchObject(scimError(403));
-  expect([await levelOf(owner.userId), await addressOf(owner.userId)]).toEqual([15, owner.email]);
-  const names = replace('name.givenName', 'Grace');
-  expect(await sendScim(api, domain, { method: 'PATCH', path: `/Users/${owner.uuid}`, body: names })).toMatchObject({
-    status: 200,
-  });
-});
+test.each(attacks)(
+  'SCIM returns 403 for %s of an owner with a token created by an administrator',
+  async (_, request) => {
+    const domain = await setUpScim(api, acme, 'A');
+    const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);
+    expect(await sendScim(api, domain, request(domain, owner.uuid))).toMatchObject(scimError(403));
+    expect([await levelOf(owner.userId), await addressOf(owner.userId)]).toEqual([15, owner.email]);
+    const names = replace('name.givenName', 'Grace');
+    expect(await sendScim(api, domain, { method: 'PATCH', path: `/Users/${owner.uuid}`, body: names })).toMatchObject({
+      status: 200,
+    });
+  },
+);
 
-test.each(attacks)('%s of an owner works with a token of an owner, while that user is one', async (_, request) => {
-  const domain = await setUpScim(api, acme, 'W');
-  const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);
-  await api.database.sql.query('UPDATE membership SET level = 8 WHERE user_id = $1', [acme.W.userId]);
-  expect(await sendScim(api, domain, request(domain, owner.uuid))).toMatchObject(scimError(403));
-  await api.database.sql.query('UPDATE membership SET level = 15 WHERE user_id = $1', [acme.W.userId]);
-  expect((await sendScim(api, domain, request(domain, owner.uuid))).status).toBeLessThan(300);
-});
+test.each(attacks)(
+  'SCIM allows %s of an owner with a token created by an owner, while that user is one',
+  async (_, request) => {
+    const domain = await setUpScim(api, acme, 'W');
+    const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);
+    await api.database.sql.query('UPDATE membership SET level = 8 WHERE user_id = $1', [acme.W.userId]);
+    expect(await sendScim(api, domain, request(domain, owner.uuid))).toMatchObject(scimError(403));
+    await api.database.sql.query('UPDATE membership SET level = 15 WHERE user_id = $1', [acme.W.userId]);
+    expect((await sendScim(api, domain, request(domain, owner.uuid))).status).toBeLessThan(300);
+  },
+);

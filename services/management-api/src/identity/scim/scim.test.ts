@@ -136,7 +136,7 @@ describe('users', () => {
     expect(await patch(id, ...operations)).toMatchObject({ status: 200, body: expected });
   });
 
-  test('changes the address only within the domain', async () => {
+  test('changes the address only to another one in the domain', async () => {
     const { id } = await make('ada');
     await make('taken');
     expect((await patch(id, { op: 'replace', path: 'userName', value: address('new') })).body.userName).toBe(
@@ -151,7 +151,7 @@ describe('users', () => {
     expect((await scim('GET', `/Users/${id}`)).body.userName).toBe(address('new'));
   });
 
-  test('does not create a member twice, and adds a user who already has an account', async () => {
+  test('does not create a member twice, and adds a user who already has an account to the organization', async () => {
     await make('ada');
     expect(await scim('POST', '/Users', newUser('ada'))).toMatchObject(error(409, 'uniqueness'));
     const other = await createUser(api.database.sql, { email: address('grace'), isEmailVerified: true });
@@ -199,7 +199,7 @@ describe('users', () => {
     expect((await api.get(`/api/organizations/${acme.organizationId}/`, session)).status).toBe(401);
   });
 
-  test('sso-171: the last owner cannot be removed', async () => {
+  test('sso-171: does not remove the last owner', async () => {
     domain = await setUpScim(api, acme, 'W');
     await api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, address('owner')]);
     const id = acme.W.uuid;
@@ -226,7 +226,7 @@ describe('users', () => {
     expect(await members()).toContain(`${acme.M.email} 1`);
   });
 
-  test('pages start at 1, contain at most 200 users, and return the total', async () => {
+  test('returns pages that start at 1, contain at most 200 users, and include the total', async () => {
     for (const name of ['a', 'b', 'c']) await make(name);
     const page = async (query: string) => {
       const { body } = await scim('GET', `/Users?${query}`);
@@ -255,7 +255,7 @@ describe('users', () => {
       expect([one.name, one.emails]).toEqual([{ familyName: 'Lovelace' }, [{ value: address('ada') }]]);
   });
 
-  test('a search by POST returns a list', async () => {
+  test('returns a list for a search by POST', async () => {
     const { id } = await make('ada');
     await make('grace');
     const search = { filter: `userName eq "${address('ada')}"`, attributes: ['userName'], count: 1, startIndex: 1 };
@@ -267,7 +267,7 @@ describe('users', () => {
     expect(await scim('GET', '/Users/.search')).toMatchObject(error(405));
   });
 
-  test('removes a name', async () => {
+  test('removes a name when a change deletes it', async () => {
     const { id } = await make('ada');
     const { body } = await patch(id, { op: 'remove', path: 'name.familyName' });
     expect(body.name).toEqual({ givenName: 'Ada', familyName: '' });
@@ -336,7 +336,7 @@ describe('groups', () => {
   const names = async (id: string) =>
     (await group(id)).body.members.map(({ display }: { display: string }) => display.split('@')[0]).sort();
 
-  test('a group is a role: it is created, found, changed and deleted, with its members', async () => {
+  test('creates, finds, changes and deletes a group, which is a role with its members', async () => {
     const [ada, grace] = [await make('ada'), await make('grace')];
     const made = await scim('POST', '/Groups', newGroup('Support', [ada.id]));
     const { id } = made.body;
@@ -388,7 +388,7 @@ describe('groups', () => {
     expect(await group(id)).toMatchObject(error(404));
   });
 
-  test('a group grants the same access as a role', async () => {
+  test('grants a group the same access as a role', async () => {
     const ada = await make('ada');
     const { id } = (await scim('POST', '/Groups', newGroup('Support', [ada.id]))).body;
     const rule = { resource: 'dashboard', access_level: 'none', role: id };
@@ -401,7 +401,7 @@ describe('groups', () => {
     expect((await api.get(dashboards, session)).status).toBe(200);
   });
 
-  test('members of the organization with other addresses keep a role regardless of the provider', async () => {
+  test('does not remove a role from members of the organization with other addresses', async () => {
     const { id } = (await scim('POST', '/Groups', newGroup('Support'))).body;
     const path = `/api/organizations/${acme.organizationId}/roles/${id}/role_memberships/`;
     await api.send('POST', path, { key: acme.A.key, body: { user_uuid: acme.M.uuid } });
@@ -442,11 +442,11 @@ describe('groups', () => {
   });
 });
 
-describe('the token', () => {
+describe('the token of a SCIM client', () => {
   const manage = (method: 'GET' | 'POST', rest = '', key = acme.A.key) =>
     api.send(method, `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/${rest}`, { key });
 
-  test("sso-171: returns 401 at every path for another domain's token, a wrong token and no token", async () => {
+  test('sso-171: must belong to the domain of the path, and otherwise all paths return 401', async () => {
     const other = await createActors(api.database);
     const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {
@@ -499,7 +499,7 @@ describe('the token', () => {
     }
   });
 
-  test('returns 400 when a change of the domain would turn SCIM on or off', async () => {
+  test('cannot be enabled or disabled by changing the domain, which returns 400', async () => {
     const change = (scim_enabled: unknown) =>
       api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
         key: acme.W.key,
@@ -513,7 +513,7 @@ describe('the token', () => {
     expect((await change(false)).status).toBe(200);
   });
 
-  test('stops working with the verification, the name and the plan of the domain', async () => {
+  test('stops working if the domain is no longer verified, is renamed, or loses the plan feature', async () => {
     const { sql } = api.database;
     const works = async () => (await scim('GET', '/Users')).status;
     const states: unknown[] = [];
@@ -556,7 +556,7 @@ describe('the token', () => {
     expect((await manage('POST', 'regenerate/')).status).toBe(402);
   });
 
-  test("the log lists the provider's requests with the reason of each rejection, except successful reads", async () => {
+  test("the SCIM log contains the provider's requests with the reason of each rejection, but not successful reads", async () => {
     const { id } = await make('ada');
     await scim('GET', '/Users');
     await scim('GET', '/Users?filter=x');
@@ -588,12 +588,12 @@ test.each([
   ['/ResourceTypes/User', { id: 'User', schema: 'urn:ietf:params:scim:schemas:core:2.0:User' }],
   ['/Schemas', { totalResults: 2 }],
   ['/Schemas/urn:ietf:params:scim:schemas:core:2.0:User', { name: 'User' }],
-])('%s describes what the API supports', async (path, expected) => {
+])('%s describes what the SCIM API supports', async (path, expected) => {
   expect(await scim('GET', path)).toMatchObject({ status: 200, body: expected });
   expect(await scim('POST', path, {})).toMatchObject(error(405));
 });
 
-test('returns 429 with Retry-After for too many requests, and for too many wrong tokens from one address', async () => {
+test('SCIM returns 429 with Retry-After for too many requests, and for too many wrong tokens from one address', async () => {
   const limited = await startTestApi({ limits: { ...noLimits, requestsPerMinute: 3, wrongKeysPerMinute: 2 } });
   try {
     const of = await createActors(limited.database);

@@ -66,7 +66,7 @@ async function showPasskey(passkey: ReturnType<typeof softwarePasskey>, step: st
   return { options, answer };
 }
 
-describe('a half-finished sign-in', () => {
+describe('an unfinished sign-in', () => {
   const changes: [string, () => Promise<unknown>][] = [
     [
       'the password was reset',
@@ -106,7 +106,7 @@ describe('a half-finished sign-in', () => {
     expect(late).toMatchObject({ status: 400, body: { code: '2fa_expired' } });
   });
 
-  it('does not let a pending address or a mailed link outlive a new password', async () => {
+  it('cannot use a pending address or an emailed link after the password was changed', async () => {
     const link = { kind: 'reset_password', userId: user.id } as const;
     const { secret: token } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
     await api.database.sql.query(
@@ -147,7 +147,7 @@ describe('a trusted browser', () => {
 });
 
 describe('a passkey without user verification', () => {
-  it('does not count as both factors, and another one does only with user verification', async () => {
+  it('does not count as both factors, and another passkey does only with user verification', async () => {
     const [one, two] = [await addPasskey(), await addPasskey()];
     await askForPasskeys(true);
     for (const { passkey } of [one, two]) {
@@ -180,7 +180,7 @@ describe('a passkey without user verification', () => {
   });
 });
 
-describe('a passkey in a frame of another site', () => {
+describe('a passkey used in a frame of another site', () => {
   it.each([
     ['crossOrigin is true', { crossOrigin: true }],
     ['topOrigin is another site', { topOrigin: 'https://evil.example' }],

@@ -112,7 +112,7 @@ it.each(writes)('rejects a %s with a line break or a link', async (_field, write
   }
 });
 
-it('turns names from identity providers into one line without links', async () => {
+it('converts names from identity providers to one line without links', async () => {
   const [domainId, name] = [randomUUID(), `names-${tenant.userId}.example.com`];
   await api.database.sql.query(
     `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at, jit_provisioning_enabled)
@@ -150,7 +150,7 @@ it('rejects a link in the message of an invite, and quotes the message', async (
   expect(mailsTo(target_email)[0]?.replaceAll('\r', '')).toContain('> Hello\n> Your account is locked.');
 });
 
-it("sends no user's name to an arbitrary address", async () => {
+it("sends no user's name to an address that anyone could have entered", async () => {
   await send('PATCH', '/api/users/@me/', { first_name: 'Mallory', last_name: 'Mallory' });
   const wanted = `victim-${tenant.userId}@example.com`;
   expect((await send('PATCH', '/api/users/@me/', { email: wanted })).status).toBe(200);
@@ -162,7 +162,7 @@ it("sends no user's name to an arbitrary address", async () => {
   expect(mails.join()).not.toContain('Mallory');
 });
 
-it('names the inviter by a verified address, and otherwise not at all', async () => {
+it('names the inviter by a verified address, or not at all', async () => {
   const { target_email } = await invite();
   await api.database.sql.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [tenant.userId]);
   await invite();
@@ -174,7 +174,7 @@ it('names the inviter by a verified address, and otherwise not at all', async ()
   expect(after).toContain(`${email} invited you to join `);
 });
 
-it('describes an unknown browser by its kind, not by its own user agent', async () => {
+it('describes an unknown browser in an email by its kind, not by the user agent that it sent', async () => {
   const user = await createUser(api.database.sql, { email: `browses-${tenant.userId}@example.com` });
   await signInAs(api, user.id);
   const link = { kind: 'sign_in', userId: user.id } as const;

@@ -62,8 +62,8 @@ const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_
 const look = (token: string, uuid = user.uuid) => api.send('POST', `/api/reset/${uuid}/look/`, { body: { token } });
 const reset = (token: string, uuid = user.uuid) => post(`/api/reset/${uuid}/`, { token, password });
 
-describe('a forgotten password', () => {
-  test('signin-031: sends the same response for a known, an unknown and a deactivated account, and an email only to the first', async () => {
+describe('resetting a forgotten password', () => {
+  test('signin-031: returns the same response for a known, an unknown and a deactivated account, and sends an email only to the first', async () => {
     const shutOut = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     await setUserActive(api.database.sql, shutOut.id, false);
     const unknown = `${randomUUID()}@example.com`;
@@ -75,7 +75,7 @@ describe('a forgotten password', () => {
     expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
   });
 
-  test('signin-032: the link works once, only for its user, and viewing it does not use it up', async () => {
+  test('signin-032: works once with the link, only for its user, and viewing the link does not use it up', async () => {
     const { token } = await askForLink();
     expect(await look(token)).toMatchObject({ status: 200, body: {} });
     expect((await look(token)).headers.get('referrer-policy')).toBe('no-referrer');
@@ -89,7 +89,7 @@ describe('a forgotten password', () => {
     expect((await post('/api/login/', { email: user.email, password })).status).toBe(200);
   });
 
-  test('signin-032: a newer link or a day later ends it, and a sign-in link cannot be used instead', async () => {
+  test('signin-032: is impossible with the link after a newer link or a day, and with a sign-in link', async () => {
     const [old, newer] = [await askForLink(), await askForLink()];
     expect(await look(old.token)).toMatchObject(invalid);
     await api.database.sql.query("UPDATE one_time_link SET expires_at = expires_at - interval '1 day'");
@@ -101,14 +101,14 @@ describe('a forgotten password', () => {
     expect(asSignIn).toMatchObject({ status: 400, body: { code: 'invalid_token', attr: 'secret' } });
   });
 
-  test('signin-032: rejecting a weak password does not use the link up', async () => {
+  test('signin-032: rejects a weak password without using the link up', async () => {
     const { token } = await askForLink();
     const weak = await post(`/api/reset/${user.uuid}/`, { token, password: 'password1' });
     expect(weak).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
     expect((await reset(token)).status).toBe(200);
   });
 
-  test('signin-033: ends all sessions, and signs no one in', async () => {
+  test('signin-033: ends all sessions, and does not sign the user in', async () => {
     const key = await signInAs(api, tenant.userId);
     const answer = await reset((await askForLink()).token);
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null]);
@@ -144,7 +144,7 @@ describe('a forgotten password', () => {
   });
 });
 
-describe('an invite', () => {
+describe('accepting an invite', () => {
   async function invite(email = `${randomUUID()}@example.com`) {
     const path = `/api/organizations/${tenant.organizationId}/invites/`;
     const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body: { target_email: email } })).body;
@@ -168,7 +168,7 @@ describe('an invite', () => {
     expect((await post('/api/login/', { email, password })).status).toBe(200);
   });
 
-  test('signin-035: to register a passkey, signs the new user in without a password and without a key', async () => {
+  test('signin-035: with a passkey to be registered, signs the new user in without a password and without a key', async () => {
     const { path, token, email } = await invite();
     expect((await post(path, { token, with_passkey: true }, { origin: 'https://evil.example' })).status).toBe(403);
     const answer = await post(path, { token, with_passkey: true });
@@ -179,7 +179,7 @@ describe('an invite', () => {
     expect((await post(path, { token, with_passkey: true })).status).toBe(404);
   });
 
-  test('signin-035: a weak password or a request from another site does not use it up', async () => {
+  test('signin-035: with a weak password or from another site, fails without using the invite up', async () => {
     const { path, token } = await invite();
     expect(await post(path, { token, password: 'password1' })).toMatchObject({
       status: 400,
@@ -190,7 +190,7 @@ describe('an invite', () => {
     expect((await post(path, { token, password })).status).toBe(201);
   });
 
-  test('signin-035: users with an account must sign in before they accept', async () => {
+  test('signin-035: requires users with an account to sign in first', async () => {
     const email = `${randomUUID()}@example.com`;
     const person = await createUser(api.database.sql, { email, isEmailVerified: true });
     const { path, id, token } = await invite(person.email);
@@ -201,7 +201,7 @@ describe('an invite', () => {
     expect((await accept(await signInAs(api, person.id))).status).toBe(201);
   });
 
-  test('CONSOLE=off: a password is rejected, and the invite stays', async () => {
+  test('fails with a password if CONSOLE=off, and keeps the invite', async () => {
     const off = await startTestApi({ withSignIn: false });
     try {
       const owner = await createTestTenant(off.database);

@@ -91,7 +91,7 @@ async function changedFields(): Promise<string[]> {
   );
 }
 
-test('emails the user about a sign-in from an unknown browser, except for the first sign-in and for a wrong password', async () => {
+test('emails the user about a sign-in from an unknown browser, except for the first sign-in and after a wrong password', async () => {
   const subjects = async () => {
     await api.mailsSent();
     return mailsTo(user.email).map(({ headers }) => headers.subject);
@@ -110,7 +110,7 @@ test('emails the user about a sign-in from an unknown browser, except for the fi
 });
 
 describe('an authenticator app', () => {
-  test('signin-016, signin-023: once connected, a password only starts a sign-in, which gives no access', async () => {
+  test('signin-016, signin-023: lets a password only start a sign-in, which gives no access', async () => {
     const other = cookieOf(await login(), 'session');
     const { secret } = await connectApp();
     expect((await own('GET', '/api/users/@me/', undefined, other)).status).toBe(401);
@@ -141,7 +141,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test('signin-016: an unfinished sign-in expires after ten minutes', async () => {
+  test('signin-016: must complete a sign-in within ten minutes', async () => {
     const { secret } = await connectApp();
     const step = await half();
     await api.database.sql.query("UPDATE sign_in_step SET expires_at = now() - interval '1 second'");
@@ -162,7 +162,7 @@ describe('an authenticator app', () => {
     expect(answer.status).toBe(expected);
   });
 
-  test('signin-018: accepts a code once, including when it arrives twice concurrently', async () => {
+  test('signin-018: can use a code once, even in two concurrent requests', async () => {
     const { secret } = await connectApp();
     const steps = [await half(), await half()];
     const code = totp(secret);
@@ -172,7 +172,7 @@ describe('an authenticator app', () => {
     expect(used).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
-  test('signin-019: after six wrong codes, checks no more codes, even the right one in a new sign-in', async () => {
+  test('signin-019: cannot sign in after six wrong codes, even with the right code in a new sign-in', async () => {
     const { secret } = await connectApp();
     const step = await half();
     for (let count = 0; count < 6; count += 1) {
@@ -186,7 +186,7 @@ describe('an authenticator app', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('signin-022: is stored only after a right code, encrypted, and never shown again', async () => {
+  test('signin-022: is stored only after a right code, encrypted, and its secret is never shown again', async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
     const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);
@@ -205,7 +205,7 @@ describe('an authenticator app', () => {
     expect(again).toMatchObject({ status: 400, body: { code: 'setup_expired' } });
   });
 
-  test('signin-023: the activity record contains no secret', async () => {
+  test('signin-023: leaves no secret in the activity log', async () => {
     const { secret, codes } = await connectApp();
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [user.uuid]);
     const text = JSON.stringify(rows);
@@ -213,7 +213,7 @@ describe('an authenticator app', () => {
     for (const hidden of [secret, ...codes]) expect(text).not.toContain(hidden);
   });
 
-  test('signin-022: requires a confirmation in a session older than two hours, and rejects keys', async () => {
+  test('signin-022: can be connected only after confirming a session older than two hours, and not with a key', async () => {
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
       user.id,
     ]);
@@ -225,7 +225,7 @@ describe('an authenticator app', () => {
     expect(key.status).toBe(403);
   });
 
-  test('disconnecting it emails the user and keeps other sessions', async () => {
+  test('causes an email to the user when it is disconnected, and other sessions continue', async () => {
     const { secret } = await connectApp();
     const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
@@ -238,7 +238,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test("an operator's link signs in a user who has lost the app", async () => {
+  test("is not required for a sign-in with an operator's link", async () => {
     await connectApp();
     const link = { kind: 'sign_in', userId: user.id } as const;
     const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
@@ -298,7 +298,7 @@ describe('a remembered browser', () => {
     return cookieOf(await post('/api/login/token/', { token: codes[0], remember: true }, await half()), 'device');
   }
 
-  test('signin-021: skips the second factor, which other browsers and other users need', async () => {
+  test('signin-021: skips the second factor, unlike other browsers and other users', async () => {
     const device = await remember();
     expect((await login(device)).status).toBe(200);
     expect((await login()).status).toBe(401);
@@ -321,7 +321,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('signin-021: is forgotten after a new password, and when the factor is turned off and on', async () => {
+  test('signin-021: is forgotten when the password changes, and when the factor is turned off and on', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
@@ -335,7 +335,7 @@ describe('an organization that requires a second factor', () => {
   const demand = (enforce: boolean) =>
     api.database.sql.query('UPDATE organization SET enforce_2fa = $2 WHERE id = $1', [tenant.organizationId, enforce]);
 
-  test('signin-024: a session without one can only set one up, and keys are not affected', async () => {
+  test('signin-024: allows a session without one only to set one up, and does not restrict keys', async () => {
     await demand(true);
     const path = `/api/projects/${tenant.projectId}/`;
     expect(await own('GET', path)).toMatchObject({ status: 403, body: { code: 'two_factor_setup_required' } });
@@ -354,7 +354,7 @@ describe('an organization that requires a second factor', () => {
     expect((await own('GET', path, undefined, unshown)).status).toBe(200);
   });
 
-  test('signin-025: the last factor cannot be removed', async () => {
+  test('signin-025: does not let a member remove the last factor', async () => {
     await connectApp();
     await demand(true);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
@@ -396,7 +396,7 @@ describe('passkeys', () => {
     return post('/api/webauthn/login/complete/', { credential: passkey.answer(options, odd) }, step);
   }
 
-  test('signin-026: is registered in a session, listed, renamed, and signs in without a password', async () => {
+  test('signin-026: can be registered in a session, listed and renamed, and signs in without a password', async () => {
     const { passkey, handle, answer } = await register();
     expect(answer).toMatchObject({
       status: 201,
@@ -416,7 +416,7 @@ describe('passkeys', () => {
   test.each([
     ['signin-026: a passkey of another page', { origin: 'https://evil.example' }],
     ['signin-026: a passkey for another installation', { rpId: 'evil.example' }],
-  ])('%s: rejects the registration and the sign-in', async (_case, odd) => {
+  ])('%s: are rejected at registration and sign-in', async (_case, odd) => {
     expect((await register(odd)).answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();
     expect(await enter(passkey, { userHandle: handle, ...odd })).toMatchObject({
@@ -425,7 +425,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('signin-026: a challenge can be answered once, within five minutes', async () => {
+  test('signin-026: can use a challenge once, within five minutes', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.answer(options, { userHandle: handle });
@@ -436,14 +436,14 @@ describe('passkeys', () => {
     expect(await own('POST', '/api/webauthn/register/complete/', { credential })).toMatchObject(expired);
   });
 
-  test('signin-026: rejects the user handle of another user, and a missing one', async () => {
+  test('signin-026: are rejected with the user handle of another user, and without one', async () => {
     const { passkey } = await register();
     for (const userHandle of [Buffer.alloc(16).toString('base64url'), null]) {
       expect((await enter(passkey, { userHandle })).status).toBe(400);
     }
   });
 
-  test('signin-027: requires the second factor if the passkey did not verify the user', async () => {
+  test('signin-027: require the second factor if they did not verify the user', async () => {
     const { passkey, handle } = await register();
     const odd = { userHandle: handle, isVerified: false };
     expect((await enter(passkey, odd)).status).toBe(200);
@@ -456,7 +456,7 @@ describe('passkeys', () => {
     expect((await enter(passkey, { userHandle: handle })).status).toBe(200);
   });
 
-  test('signin-028: rejects a counter that does not increase and emails the user, but accepts one that is always 0', async () => {
+  test('signin-028: are rejected if their counter does not increase and the user is emailed, unless it is always 0', async () => {
     const { passkey, handle } = await register();
     for (const [counter, expected] of [
       [0, 200],
@@ -472,7 +472,7 @@ describe('passkeys', () => {
     await waitForMail('A passkey was rejected');
   });
 
-  test('is required after the password if the user turns that on', async () => {
+  test('are required after the password if the user turns this on', async () => {
     const { passkey } = await register();
     expect((await login()).status).toBe(200);
     const wanted = { passkeys_enabled_for_2fa: true };
@@ -505,7 +505,7 @@ describe('passkeys', () => {
     expect((await status()).has_passkeys).toBe(true);
   });
 
-  test('signin-030: the last sign-in method cannot be removed; removing another passkey notifies the user', async () => {
+  test('signin-030: can be removed with a notice to the user, except for the last sign-in method', async () => {
     const [one, two] = [await register(), await register()];
     await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
     const remove = ({ answer }: typeof one) => own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`);
@@ -517,7 +517,7 @@ describe('passkeys', () => {
     expect((await enter(one.passkey, { userHandle: one.handle })).status).toBe(400);
   });
 
-  test("signin-042: confirms a session, but not another user's", async () => {
+  test('signin-042: confirm a session of their own user, but not of another user', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.answer(options, { userHandle: handle });

@@ -60,7 +60,7 @@ const ended = {
 };
 
 describe('signing in with a password', () => {
-  test('signin-001: returns 200 with a cookie, forbids caching, and creates another secret each time', async () => {
+  test('signin-001: returns 200 with a cookie that has a new secret each time, and forbids caching', async () => {
     const answer = await login();
     expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([
       200,
@@ -78,7 +78,7 @@ describe('signing in with a password', () => {
     expect(await me(sessionIn(again))).toMatchObject({ status: 200, body: { email, has_password: true } });
   });
 
-  test('sets last_login', async () => {
+  test('updates last_login', async () => {
     const path = `/api/organizations/${tenant.organizationId}/members/`;
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toBeNull();
     await login();
@@ -109,7 +109,7 @@ describe('signing in with a password', () => {
     expect(await login(body)).toMatchObject({ status: 400, body: { code: 'required', attr } });
   });
 
-  test('signin-006: NFC and NFD of a text are the same password, and surrounding spaces are part of it', async () => {
+  test('signin-006: treats NFC and NFD of a text as the same password, and surrounding spaces as part of it', async () => {
     await setPassword(' Gr\u00fc\u00dfe aus K\u00f6ln ');
     expect((await login({ email, password: ' Gr\u00fc\u00dfe aus K\u00f6ln '.normalize('NFD') })).status).toBe(200);
     expect(await login({ email, password: 'Gr\u00fc\u00dfe aus K\u00f6ln' })).toMatchObject(wrong);
@@ -120,7 +120,7 @@ describe('signing in with a password', () => {
     expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
   });
 
-  test('signin-008: replaces a hash with another cost', async () => {
+  test('signin-008: replaces a password hash that has a different cost', async () => {
     await setPassword(password, 3);
     const stored = async () => (await findSignInUser(api.database.sql, { id: tenant.userId }))?.password_hash;
     expect(await stored()).toMatch(/^\$scrypt\$ln=3,/);
@@ -143,12 +143,12 @@ describe('signing in with a password', () => {
     ['another origin', { origin: 'https://evil.example' }],
     ['an opaque origin', { origin: 'null' }],
     ['another site according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
-  ])('signin-012: rejects a page of %s', async (_what, headers) => {
+  ])('signin-012: rejects a request from a page of %s', async (_what, headers) => {
     expect((await login({ email, password }, headers)).status).toBe(403);
   });
 });
 
-describe('the cookie with and without TLS', () => {
+describe('the session cookie with and without TLS', () => {
   test.each([
     ['https://analytics.example', /^__Host-millrace_session=[\w-]{43}; .*; Secure$/],
     ['https://example.com/analytics/', /^__Host-millrace_session_analytics=[\w-]{43}; Path=\/; .*; Secure$/],
@@ -166,7 +166,7 @@ describe('the cookie with and without TLS', () => {
     }
   });
 
-  test('returns 400 for sign-in without TLS on another host than localhost, and says why', async () => {
+  test('is not set for sign-in without TLS on a host other than localhost, which returns 400 with the reason', async () => {
     const served = await startTestApi({ publicUrl: 'http://analytics.example' });
     const answer = await served.send('POST', '/api/login/', { body: { email, password } });
     await served.stop();
@@ -182,7 +182,7 @@ describe('a session', () => {
     ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['from the same site', { 'sec-fetch-site': 'same-site' }, 403],
     ['from its own page', { 'sec-fetch-site': 'same-origin' }, 200],
-  ])('signin-012: a write %s', async (_what, headers, status) => {
+  ])('signin-012: restricts writes by their origin: a write %s', async (_what, headers, status) => {
     const { secret } = { secret: await signedIn() };
     const send = (method: 'PATCH' | 'GET') =>
       api.send(method, '/api/users/@me/', {
@@ -198,14 +198,14 @@ describe('a session', () => {
     ['entered in the address bar', { 'sec-fetch-site': 'none' }, 403],
     ['from its own page', { 'sec-fetch-site': 'same-origin' }, 404],
     ['of an older browser', {}, 404],
-  ])('signin-012: a GET that changes something, %s', async (_what, headers, status) => {
+  ])('signin-012: restricts a GET that changes something by its origin: %s', async (_what, headers, status) => {
     const path = `/api/projects/${tenant.projectId}/cohorts/2000000000/duplicate_as_static_cohort/`;
     const cookie = await signedIn();
     expect((await api.send('GET', path, { headers: { cookie, ...headers } })).status).toBe(status);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'signin-012: a write as %s',
+    'signin-012: restricts writes by their content type: a write as %s',
     async (type) => {
       const answer = await api.send('PATCH', '/api/users/@me/', {
         key: await signedIn(),
@@ -216,7 +216,7 @@ describe('a session', () => {
     },
   );
 
-  test('signin-013: a key in the header takes precedence, with its scopes', async () => {
+  test('signin-013: is ignored if the header contains a key, whose scopes apply', async () => {
     const cookie = await signedIn();
     const send = (authorization: string) => api.send('GET', '/api/users/@me/', { headers: { cookie, authorization } });
     expect((await send(`Bearer ${tenant.personalApiKey}`)).body.sensitive_session_expires_at).toBeNull();
@@ -224,7 +224,7 @@ describe('a session', () => {
   });
 
   test.each(['/api/logout/', '/api/logout', '/logout'])(
-    'signin-015: signing out at %s ends the session on the server',
+    'signin-015: ends on the server when the user signs out at %s',
     async (path) => {
       const key = await signedIn();
       const answer = await api.send('POST', path, { key });
@@ -233,7 +233,7 @@ describe('a session', () => {
     },
   );
 
-  test('signin-015: neither a GET of the sign-out path nor a request from another site signs the user out', async () => {
+  test('signin-015: does not end with a GET of the sign-out path or a request from another site', async () => {
     const key = await signedIn();
     expect((await api.get('/api/logout/', key)).status).toBe(405);
     const foreign = { cookie: key, origin: 'https://evil.example' };
@@ -241,7 +241,7 @@ describe('a session', () => {
     expect((await me(key)).status).toBe(200);
   });
 
-  test('signin-041: sensitive actions require a sign-in within the last two hours, or a confirmation', async () => {
+  test('signin-041: requires a sign-in within the last two hours, or a confirmation, for sensitive actions', async () => {
     const key = await signedIn();
     const create = (as: string) =>
       api.send('POST', '/api/personal_api_keys/', { key: as, body: { label: 'Mine', scopes: ['*'] } });
@@ -258,7 +258,7 @@ describe('a session', () => {
     expect((await create(renewed)).status).toBe(201);
   });
 
-  test('signin-041: other actions and keys require no confirmation', async () => {
+  test('signin-041: requires no confirmation for other actions, and neither do keys', async () => {
     const key = await signedIn();
     await shift('signed_in_at', '3 hours');
     const patch = (as: string, body: object) => api.send('PATCH', '/api/users/@me/', { key: as, body });
@@ -267,7 +267,7 @@ describe('a session', () => {
     expect((await patch(tenant.personalApiKey, { first_name: 'Ada' })).status).toBe(200);
   });
 
-  test('signin-043: the list contains no secret and no session of other users, and the last use is updated every five minutes', async () => {
+  test('signin-043: is listed without its secret and without sessions of other users, and its last use is updated every five minutes', async () => {
     const [first, key] = [await signedIn(), await signedIn()];
     await shift('last_seen_at', '10 minutes');
     const stored = () => api.database.prisma.session.findMany({ where: { user_id: tenant.userId } });
@@ -294,7 +294,7 @@ describe('a session', () => {
     expect((await me(first)).status).toBe(200);
   });
 
-  test('signin-044: the next request of an ended session is rejected, for one session and for all others', async () => {
+  test('signin-044: is rejected at the next request after it was ended, individually or with all others', async () => {
     const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
     const { body } = await api.get('/api/users/@me/login_sessions/', one);
     const current = (await api.get('/api/users/@me/login_sessions/', two)).body[0].id;
@@ -307,7 +307,7 @@ describe('a session', () => {
     expect((await me(one)).status).toBe(200);
   });
 
-  test('signin-045: deactivation ends it permanently, removal from the organization takes the access away', async () => {
+  test('signin-045: ends permanently when the user is deactivated, and loses access when the user is removed from the organization', async () => {
     const key = await signedIn();
     await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
     expect((await api.get(`/api/projects/${tenant.projectId}/`, key)).status).toBe(404);
@@ -325,7 +325,7 @@ describe('a session', () => {
     expect(await me(key)).toMatchObject(ended);
   });
 
-  test('signin-049: a key created in it has the chosen scopes, and has no `@current`', async () => {
+  test('signin-049: can create a key with the chosen scopes, which has no `@current`', async () => {
     const key = await signedIn();
     const body = { label: 'Small', scopes: ['event:read'], scoped_teams: [tenant.environmentId] };
     const made = await api.send('POST', '/api/personal_api_keys/', { key, body });
@@ -335,17 +335,17 @@ describe('a session', () => {
     expect((await api.send('PATCH', path, { key, body: { scopes: ['*'] } })).body.scopes).toEqual(['*']);
   });
 
-  test.each(['GET', 'POST'] as const)('a key has no sessions to list or end: %s', async (method) => {
+  test.each(['GET', 'POST'] as const)('cannot be listed or ended with a key: %s', async (method) => {
     const path = `/api/users/@me/login_sessions/${method === 'POST' ? 'revoke_others/' : ''}`;
     expect((await api.send(method, path, { key: tenant.personalApiKey })).status).toBe(403);
   });
 });
 
-describe('a new password', () => {
+describe('setting a new password', () => {
   const change = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const next = 'four unrelated words here';
 
-  test('signin-039: cannot be set with a key', async () => {
+  test('signin-039: is impossible with a key', async () => {
     const answer = await change(tenant.personalApiKey, { current_password: password, password: next });
     expect(answer.status).toBe(403);
     expect((await login()).status).toBe(200);
@@ -382,18 +382,18 @@ describe('a new password', () => {
     ['signin-009', 'a common password', 'password123', 'easy to guess'],
     ['signin-009', 'a row of keyboard keys', 'qwertyuiop', 'easy to guess'],
     ['signin-009', 'a repeated word', 'abcabcabcabc', 'easy to guess'],
-  ])('%s: rejects %s', async (_case, _what, text, reason) => {
+  ])('%s: rejects %s as a password', async (_case, _what, text, reason) => {
     const answer = await change(await signedIn(), { current_password: password, password: text });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
     expect(answer.body.detail).toContain(reason);
   });
 
-  test('signin-006: rejects a null character', async () => {
+  test('signin-006: rejects a password with a null character', async () => {
     const answer = await change(await signedIn(), { current_password: password, password: `${next}\0` });
     expect(answer).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
   });
 
-  test("signin-009: rejects the user's own address and name as weak", async () => {
+  test("signin-009: rejects the user's own address and name as weak passwords", async () => {
     const key = await signedIn();
     for (const own of [email, `${email.split('@')[0]}1`]) {
       const { status, body } = await change(key, { current_password: password, password: own });
@@ -404,7 +404,7 @@ describe('a new password', () => {
   test.each([
     ['256 characters', `${'correct horse battery staple '.repeat(9)}x`.slice(0, 256).padEnd(256, 'y')],
     ['eight four-byte characters', '\u{1F40E}\u{1F50B}\u{1F4CE}\u{1F9F2}\u{1F9ED}\u{1F991}\u{1F3BB}\u{1F9CA}'],
-  ])('signin-006: accepts %s', async (_what, text) => {
+  ])('signin-006: accepts %s as a password', async (_what, text) => {
     expect((await change(await signedIn(), { current_password: password, password: text })).status).toBe(200);
     expect((await login({ email, password: text })).status).toBe(200);
   });
@@ -430,7 +430,7 @@ describe('a sign-in link', () => {
     expect(await post('/api/console_link/look/', { secret })).toMatchObject(invalid);
   });
 
-  test('signs in one of several concurrent requests', async () => {
+  test('signs in only one of several concurrent requests', async () => {
     const { secret } = await make();
     const answers = await Promise.all([1, 2, 3].map(() => post('/api/console_link/', { secret })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
@@ -464,7 +464,7 @@ describe('the first owner', () => {
     organization_name: 'Acme',
   };
 
-  test('is created by a link that works once, gets an organization and a project, and is signed in', async () => {
+  test('is created through a link that works once, gets an organization and a project, and is signed in', async () => {
     const fresh = await startTestApi();
     try {
       const { secret } = await fresh.database.transaction((tx) =>
@@ -490,7 +490,7 @@ describe('the first owner', () => {
     }
   });
 
-  test('cannot be created if an organization exists by then', async () => {
+  test('cannot be created if an organization has been created since', async () => {
     const { secret } = await api.database.transaction((tx) =>
       createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
     );
@@ -499,7 +499,7 @@ describe('the first owner', () => {
   });
 });
 
-describe('limits', () => {
+describe('limits of failed sign-ins', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
   let served: TestApi;
   let person: TestTenant;
@@ -521,7 +521,7 @@ describe('limits', () => {
   const attempt = (text: string, client: string, who = address) =>
     served.send('POST', '/api/login/', { body: { email: who, password: text }, headers: from(client) });
 
-  test('signin-004, signin-048: after too many failures, rejects even the right password from the address, with Retry-After', async () => {
+  test('signin-004, signin-048: reject even the right password from an address after too many failures, with Retry-After', async () => {
     for (let count = 0; count < 5; count += 1) expect((await attempt(password, '192.0.2.1')).status).toBe(200);
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', '192.0.2.1', `${count}@example.com`)).status).toBe(400);
@@ -535,7 +535,7 @@ describe('limits', () => {
     expect((await attempt(password, '192.0.2.2')).status).toBe(200);
   });
 
-  test('signin-004: counts all addresses of an IPv6 /64 together', async () => {
+  test('signin-004: count all addresses of an IPv6 /64 network together', async () => {
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', `2001:db8:1:1::${count}`, `v6-${count}@example.com`)).status).toBe(400);
     }
@@ -543,7 +543,7 @@ describe('limits', () => {
     expect((await attempt(password, '2001:db8:1:2::1')).status).toBe(200);
   });
 
-  test('signin-005, signin-048: slows an account down after failures from many addresses, whether it exists or not', async () => {
+  test('signin-005, signin-048: slow an account down after failures from many addresses, whether it exists or not', async () => {
     for (const who of [address, `unknown-${randomUUID()}@example.com`]) {
       for (let count = 0; count < 5; count += 1) {
         expect((await attempt('wrong', `198.51.100.${count}`, who)).status).toBe(400);
@@ -554,7 +554,7 @@ describe('limits', () => {
     }
   });
 
-  test("signin-005: lets the owner in from a known device until the password changes, but not from another user's device", async () => {
+  test('signin-005: exempt a known device of the owner until the password changes, but no device of another user', async () => {
     const device = (answer: TestResponse) =>
       /millrace_device=[\w-]{43}/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>
@@ -583,7 +583,7 @@ describe('limits', () => {
     ['/api/login/precheck/', { email: 'a@example.com' }],
     ['/api/console_link/look/', { secret: 'x' }],
     ['/api/console_link/', { secret: 'x' }],
-  ])('signin-048: limits the requests to %s', async (path, body) => {
+  ])('signin-048: restrict the requests to %s', async (path, body) => {
     const client = { headers: from(`192.0.2.${100 + path.length}`), body };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await served.send('POST', path, client)).status);
@@ -602,7 +602,7 @@ test('signin-007: limits concurrent hashes and returns 429 beyond that, with and
   expect(await passwords.compare('x', null)).toBe('wrong');
 });
 
-test('a flood of sign-ins does not keep a user with a known browser out, but delays all others', async () => {
+test('a flood of sign-ins does not block a user with a known browser, but delays all others', async () => {
   const passwords = createPasswords({ cost: 16, atOnce: 1, waiting: 1 });
   const busy = await startTestApi({ passwords });
   try {
@@ -627,7 +627,7 @@ test('a flood of sign-ins does not keep a user with a known browser out, but del
   }
 });
 
-test('CONSOLE=off: no route signs in, and cookies are ignored', async () => {
+test('if CONSOLE=off, no route signs users in, and cookies are ignored', async () => {
   const off = await startTestApi({ withSignIn: false });
   const cookie = sessionKey('x'.repeat(43));
   const answers = await Promise.all([

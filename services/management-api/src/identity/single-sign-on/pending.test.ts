@@ -8,7 +8,7 @@ const profile = {
   ...{ isEmailVerified: true, firstName: '', lastName: '' },
 };
 
-test('parses the stored state of every kind of provider, and a ticket', () => {
+test('parses the stored state of a sign-in through every kind of provider, and a ticket', () => {
   expect(parsePending(openId)).toEqual(openId);
   expect(parsePending(saml)).toEqual(saml);
   expect(parsePending({ ...saml, requestId: null, browser: null })).toMatchObject({ requestId: null });

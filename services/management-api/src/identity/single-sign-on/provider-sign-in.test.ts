@@ -122,7 +122,7 @@ async function linkAda(provider: OpenIdProvider): Promise<void> {
   await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
 }
 
-describe('the account and the organization that a sign-in opens', () => {
+describe('a sign-in through a provider', () => {
   /** The reported address: in the domain of the linked account, in the domain of another organization, or in no domain. */
   const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
   type Row = [
@@ -299,7 +299,7 @@ describe('the account and the organization that a sign-in opens', () => {
 });
 
 describe('a linked account', () => {
-  test('sso-381: does not take the invite of another organization for an address that the provider has not verified', async () => {
+  test('sso-381: does not accept an invite to another organization for an address that the provider has not verified', async () => {
     await signIn(gitlab, 'eve', verified('eve@home.example'));
     await inviteAdministrator(other, 'boss@other.example');
     expect(await signIn(gitlab, 'eve', unverified('boss@other.example'))).toBeNull();
@@ -307,7 +307,7 @@ describe('a linked account', () => {
     expect(await hasInvite('boss@other.example')).toBe(true);
   });
 
-  test('sso-382: takes the invite for its own address whatever the provider reports', async () => {
+  test('sso-382: accepts an invite for its own address whatever the provider reports', async () => {
     await linkAda(gitlab);
     await inviteAdministrator(home, 'ada@home.example');
     expect(await signIn(gitlab, 'u1', verified('ada@free.example'))).toBeNull();
@@ -334,7 +334,7 @@ describe('a linked account', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada.king@home.example', is_email_verified: true });
   });
 
-  test('sso-385: enters no organization by its own address while that is not verified', async () => {
+  test('sso-385: cannot enter an organization through its own address while that is not verified', async () => {
     await linkAda(gitlab);
     await sql(`UPDATE "user" SET is_email_verified = false WHERE email = 'ada@home.example'`);
     await inviteAdministrator(home, 'ada@home.example');
@@ -343,7 +343,7 @@ describe('a linked account', () => {
     expect(await hasInvite('ada@home.example')).toBe(true);
   });
 
-  test('sso-392: signs in although the provider puts null characters into its claims, and keeps its address', async () => {
+  test('sso-392: can sign in although the provider puts null characters into its claims, and keeps its address', async () => {
     await configureOwn(own);
     await linkAda(own);
     const claims = { email: 'x\0@home.example', email_verified: true, given_name: 'A\0' };
@@ -362,8 +362,8 @@ describe('a linked account', () => {
   });
 });
 
-describe('the issuer', () => {
-  test("sso-387: the same subject of a domain's replaced provider is another user", async () => {
+describe('a provider that was replaced by one with another issuer', () => {
+  test('sso-387: identifies another user by the same subject if it belongs to a domain', async () => {
     await configureOwn(own);
     await linkAda(own);
     await configureOwn(replacement);
@@ -377,7 +377,7 @@ describe('the issuer', () => {
     expect((await me(browser)).email).toBe('ada@home.example');
   });
 
-  test('sso-388: the same subject of a replaced installation provider is another user', async () => {
+  test('sso-388: identifies another user by the same subject if it belongs to the installation', async () => {
     await linkAda(gitlab);
     const { client } = gitlab;
     let url = '';
@@ -396,8 +396,8 @@ describe('the issuer', () => {
   });
 });
 
-describe('the own provider of a domain', () => {
-  test('sso-389: is not proved by an administrator who signs in through the OpenID provider of the installation', async () => {
+describe('the provider of a domain', () => {
+  test("sso-389: is not enforced until an administrator signs in through it instead of the installation's provider", async () => {
     await configureOwn(own);
     await sql(`UPDATE organization_domain SET sso_enforcement = 'oidc' WHERE id = $1`, [homeDomainId]);
     const state = async () =>
@@ -413,7 +413,7 @@ describe('the own provider of a domain', () => {
     expect(await state()).toBe('active');
   });
 
-  test('sso-390: fails a test with an address that it has not verified', async () => {
+  test('sso-390: fails a test if it has not verified the address', async () => {
     await configureOwn(own);
     const key = await signInAs(api, home.userId);
     own.person = { subject: 'u1', claims: unverified('ada@home.example') };

@@ -226,7 +226,7 @@ describe('an OpenID provider of the installation', () => {
       '/console/sign-in?error_code=no_new_organizations',
     ],
   ];
-  test.each(outcomes)('%s cannot sign in', async (_, { email, ...claims }, ends) => {
+  test.each(outcomes)('does not sign in %s', async (_, { email, ...claims }, ends) => {
     const address = email === 'NEW' ? `ada@${domain}` : email === 'SUB' ? `ada@sub.${domain}` : email;
     const { browser, end } = await byGitLab({ ...(address !== undefined && { email: address }), ...claims });
     expect(end).toBe(ends);
@@ -245,12 +245,12 @@ describe('an OpenID provider of the installation', () => {
         api.database.transaction((tx) => setOrganizationPlan(tx, tenant.organizationId, { plan: 'free', actor: null })),
     ],
   ];
-  test.each(withoutJit)('sso-161: users cannot join automatically if that is %s', async (_, prepare) => {
+  test.each(withoutJit)('sso-161: does not let users join automatically if that is %s', async (_, prepare) => {
     await prepare();
     expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/sign-in?error_code=jit_not_enabled');
   });
 
-  test('sso-168: users cannot join through a domain whose record has been missing for more than seven days', async () => {
+  test('sso-168: does not let users join through a domain whose record has been missing for more than seven days', async () => {
     await sql(`UPDATE organization_domain SET proof_missing_since = now() - interval '8 days' WHERE id = $1`, [
       domainId,
     ]);
@@ -258,7 +258,7 @@ describe('an OpenID provider of the installation', () => {
     expect(end).toBe('/console/sign-in?error_code=no_new_organizations');
   });
 
-  test('sso-161: a user with an account joins at the next sign-in, and an existing member keeps their level', async () => {
+  test('sso-161: adds a user with an account at the next sign-in, and does not change the level of an existing member', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await byGitLab(verified(user.email));
     expect(await level(user.email)).toBe(1);
@@ -276,7 +276,7 @@ describe('an OpenID provider of the installation', () => {
     }
   });
 
-  test('sso-162: concurrent first sign-ins create one user and one membership', async () => {
+  test('sso-162: creates one user and one membership for concurrent first sign-ins', async () => {
     const claims = verified(`ada@${domain}`);
     provider.person = { subject: 'the same', claims };
     const ends = await Promise.all(
@@ -288,13 +288,13 @@ describe('an OpenID provider of the installation', () => {
     ).toHaveLength(1);
   });
 
-  test('sso-166: a deactivated user cannot sign in through any provider', async () => {
+  test('sso-166: does not sign in a deactivated user, like any other provider', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await setUserActive(api.database.sql, user.id, false);
     expect((await byGitLab(verified(user.email))).end).toBe('/console/sign-in?error_code=account_disabled');
   });
 
-  test('sso-167: a removed member joins again at the next sign-in, unless an administrator has blocked the address', async () => {
+  test('sso-167: adds a removed member again at the next sign-in, unless an administrator has blocked the address', async () => {
     const organization = `/api/organizations/${tenant.organizationId}`;
     const { subject } = await byGitLab(verified(`ada@${domain}`));
     const remove = async (query: string) => {
@@ -320,7 +320,7 @@ describe('an OpenID provider of the installation', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('sso-144: an account with an unverified address loses its credentials', async () => {
+  test('sso-144: removes the credentials of an account with an unverified address', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}` });
     await setPassword(user.id);
     const prepared = await signInAs(api, user.id);
@@ -330,7 +330,7 @@ describe('an OpenID provider of the installation', () => {
     await isMailed(user.email, 'Your account was secured');
   });
 
-  test('sso-144: an account with a verified address keeps its password, and the user is notified', async () => {
+  test('sso-144: keeps the password of an account with a verified address, and notifies the user', async () => {
     await setPassword(tenant.userId);
     const { browser } = await byGitLab(verified(owner));
     expect(await me(browser)).toMatchObject({ email: owner, has_password: true, has_social_auth: true });
@@ -344,7 +344,7 @@ describe('an OpenID provider of the installation', () => {
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test("signin-024: an organization's requirement of a second factor does not apply to a sign-in through a provider", async () => {
+  test('signin-024: signs in without a second factor that only an organization requires', async () => {
     await sql('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
     const { browser } = await byGitLab(verified(owner));
     expect((await api.get(`/api/organizations/${tenant.organizationId}/`, sessionOf(browser))).status).toBe(200);
@@ -356,7 +356,7 @@ describe('an OpenID provider of the installation', () => {
     expect(end.searchParams.get('error_id')).toMatch(/^[\w-]{36}$/);
   });
 
-  test('sso-151: a response works once, in the browser that started the sign-in, with its state', async () => {
+  test('sso-151: accepts a response once, only in the browser that started the sign-in and with its state', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
     const browser = newBrowser();
     let answer = '';
@@ -428,7 +428,7 @@ describe('an OpenID provider of the installation', () => {
   });
 });
 
-describe('confirming a session', () => {
+describe('confirming a session through a provider', () => {
   test('signin-042: succeeds only with the account of the session', async () => {
     const { browser, subject } = await byGitLab(verified(owner));
     const before = sessionOf(browser) ?? '';
@@ -503,7 +503,7 @@ describe('the OpenID provider of a domain', () => {
     ]);
   });
 
-  test('sso-157: its secret is encrypted in the database and in no response', async () => {
+  test('sso-157: has a secret that is encrypted in the database and in no response', async () => {
     const [{ oidc_client_secret: stored } = { oidc_client_secret: '' }] = await sql<{ oidc_client_secret: string }>(
       'SELECT oidc_client_secret FROM organization_domain WHERE id = $1',
       [domainId],
@@ -527,7 +527,7 @@ describe('the OpenID provider of a domain', () => {
     },
   );
 
-  test('a test shows the reported identity, and changes nothing', async () => {
+  test('shows the reported identity in a test, and changes nothing', async () => {
     const browser = newBrowser();
     await browser.step(`${api.url}/login/gitlab/`);
     const session = await signInAs(api, tenant.userId);
@@ -552,7 +552,7 @@ describe('the OpenID provider of a domain', () => {
     expect(await level(`new@${domain}`)).toBeUndefined();
   });
 
-  test('only administrators can run a test', async () => {
+  test('can be tested only by administrators', async () => {
     const member = await createUser(api.database.sql, { email: `m@${domain}`, isEmailVerified: true });
     await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: member.id });
     const session = await signInAs(api, member.id);
@@ -633,7 +633,7 @@ describe('the SAML provider of a domain', () => {
     );
   });
 
-  test('sso-135, sso-139: rejects an unsolicited response, or asks the user for confirmation if the domain allows it', async () => {
+  test('sso-135, sso-139: rejects an unsolicited response, or asks the user for confirmation if the domain allows such responses', async () => {
     const parts = { inResponseTo: null, responseInResponseTo: null };
     const go = (browser = newBrowser()) =>
       browser.walk(`${api.url}/complete/saml/`, {
@@ -677,7 +677,7 @@ describe('the SAML provider of a domain', () => {
     ],
   ];
   test.each(refusals)(
-    'sso-146: %s: the page shows a code and an ID, and administrators see the reason',
+    'sso-146: shows a code and an ID on the page when sign-in fails, and the reason to administrators: %s',
     async (_, parts, code, reason) => {
       const { browser, end } = await bySaml(parts);
       expect(end).toBe(`/console/sign-in?error_code=${code}`);
@@ -693,7 +693,7 @@ describe('the SAML provider of a domain', () => {
   test.each([
     ['saml_acs_url', 'b'],
     ['saml_x509_cert', 'MIIC'],
-  ])('sso-113: with a broken %s, does not redirect to the provider or accept its responses', async (field, value) => {
+  ])('sso-113: does not redirect to a provider with an invalid %s or accept its responses', async (field, value) => {
     const { requestId, relayState } = await beginSaml();
     await change({ [field]: value })();
     const away = await fetch(`${api.url}/login/saml/?email=x@${domain}`, { redirect: 'manual' });
@@ -703,7 +703,7 @@ describe('the SAML provider of a domain', () => {
     expect(path(back)).toBe('/console/sign-in?error_code=improperly_configured_sso');
   });
 
-  test('counts the outcome of each attempt once', async () => {
+  test('counts the outcome of each sign-in attempt once', async () => {
     const counted = async (outcome: string) => {
       const { values = [] } = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get()) ?? {};
       return values.find(({ labels }) => labels.way === 'provider' && labels.outcome === outcome)?.value ?? 0;
@@ -750,7 +750,7 @@ describe('the SAML provider of a domain', () => {
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
-    'sso-143: does not change the address to an invalid one: %s',
+    'sso-143: does not change the address to the invalid one %s',
     async (text) => {
       const nameId = randomUUID();
       await bySaml({ nameId });
@@ -766,7 +766,7 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`ada@${domain}`);
   });
 
-  test('sso-391: the same name ID of a provider with another entity ID is another user', async () => {
+  test('sso-391: identifies another user by the same name ID if its entity ID has changed', async () => {
     const nameId = 'u1';
     await bySaml({ nameId });
     const issuer = 'https://new-idp.example/entity';
@@ -776,7 +776,7 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`bea@${domain}`);
   });
 
-  test('sso-107: a rename of the domain deletes its linked identities', async () => {
+  test('sso-107: loses its linked identities when the domain is renamed', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     expect((await change({ domain: `renamed-${domain}` })()).body).toMatchObject({
@@ -804,7 +804,7 @@ describe('the SAML provider of a domain', () => {
 });
 
 describe('an enforced provider', () => {
-  test('sso-105: takes effect after an administrator has signed in through it, and notifies the administrators', async () => {
+  test('sso-105: takes effect after an administrator has signed in through it, and administrators are notified', async () => {
     await setPassword(tenant.userId);
     expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -852,7 +852,7 @@ describe('an enforced provider', () => {
   ];
   const precheck = async (email: string) => (await api.send('POST', '/api/login/precheck/', { body: { email } })).body;
   test.each(withoutEffect)(
-    'signin-011, sso-102: has no effect without %s, so that the password works',
+    'signin-011, sso-102: has no effect without %s, so passwords are accepted',
     async (_, _name, prepare) => {
       await setPassword(tenant.userId);
       await enforceSaml();
@@ -864,7 +864,7 @@ describe('an enforced provider', () => {
     },
   );
 
-  test('sso-101: closes all other sign-in methods, and keeps API keys and existing sessions', async () => {
+  test('sso-101: disables all other sign-in methods, and keeps API keys and existing sessions', async () => {
     await setPassword(tenant.userId);
     const session = await signInAs(api, tenant.userId);
     const { value } = await api.database.transaction((tx) =>
@@ -930,7 +930,7 @@ describe('an enforced provider', () => {
     expect(await enter()).toMatchObject({ status: 400, body: { code: 'sso_enforced' } });
   });
 
-  test("signin-036, sso-164: rejects a password for an invite, and the sign-in gives the invite's level", async () => {
+  test("signin-036, sso-164: rejects a password for an invite, and grants the invite's level at sign-in", async () => {
     await enforceSaml();
     const invite = { target_email: `ada@${domain}`, level: 8 };
     const made = await api.send('POST', `/api/organizations/${tenant.organizationId}/invites/`, {
@@ -961,7 +961,7 @@ describe('an enforced provider', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('sso-105: exempts owners with a second factor if the organization allows it, with a notice', async () => {
+  test('sso-105: exempts owners with a second factor if the organization allows it, and sends a notice', async () => {
     await setPassword(tenant.userId);
     await enforceSaml();
     await changeSignOn({ sso_owner_exception: true });
@@ -973,7 +973,7 @@ describe('an enforced provider', () => {
     expect(wrong.body.code).toBe('sso_enforced');
   });
 
-  test("sso-105: an operator's link bypasses it, with a notice and an activity record", async () => {
+  test("sso-105: is bypassed by an operator's link, with a notice and an activity record", async () => {
     await enforceSaml();
     const { createOneTimeLink } = await import('@millrace/accounts');
     const { secret } = await api.database.transaction((tx) =>

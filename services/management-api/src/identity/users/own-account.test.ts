@@ -52,8 +52,8 @@ async function codeFor(address: string, count = 1): Promise<string> {
   return mailsTo(address, 'is your Millrace').at(-1)?.headers.subject?.slice(0, 6) ?? '';
 }
 
-describe('a new address', () => {
-  test('signin-037: takes effect after its code, while the current one stays in use; notifies both and ends other sessions', async () => {
+describe('changing the email address of an account', () => {
+  test('signin-037: takes effect after the code is entered, notifies both addresses and ends other sessions', async () => {
     const other = await signInAs(api, tenant.userId);
     expect((await ask(`  ${wanted().toUpperCase()}`)).body).toMatchObject({ email, pending_email: wanted() });
     await eventually(async () => mailsTo(email, 'A new email address').length === 1, {
@@ -70,7 +70,7 @@ describe('a new address', () => {
     expect(await prove('123456')).toMatchObject({ status: 400, body: { code: 'no_pending_email' } });
   });
 
-  test('signin-037: allows five wrong codes, also concurrently, and then requires a new code', async () => {
+  test('signin-037: allows five wrong codes, even concurrently, and then requires a new code', async () => {
     await ask(wanted());
     const code = await codeFor(wanted());
     const wrong = code === '000000' ? '000001' : '000000';
@@ -81,7 +81,7 @@ describe('a new address', () => {
     expect((await prove(await codeFor(wanted(), 2))).status).toBe(200);
   });
 
-  test('signin-038: does not reveal that another account has the address before the code was entered', async () => {
+  test('signin-038: does not reveal that another account has the address before the code is entered', async () => {
     const other = await createUser(api.database.sql, { email: `taken-${tenant.userId}@example.com` });
     expect(await ask(other.email)).toMatchObject({ status: 200, body: { email, pending_email: other.email } });
     const answer = await prove(await codeFor(other.email));
@@ -97,7 +97,7 @@ describe('a new address', () => {
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(400);
   });
 
-  test('signin-039: is rejected with a key, more than five minutes after the sign-in, and if it is invalid', async () => {
+  test('signin-039: is rejected with a key, more than five minutes after the sign-in, and for an invalid address', async () => {
     expect((await ask(wanted(), tenant.personalApiKey)).status).toBe(403);
     expect(await ask('nobody')).toMatchObject({ status: 400, body: { attr: 'email' } });
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '6 minutes' WHERE user_id = $1", [
@@ -109,13 +109,13 @@ describe('a new address', () => {
     expect((await me()).pending_email).toBeNull();
   });
 
-  test('signin-048: sends at most six codes a day per account, to any addresses', async () => {
+  test('signin-048: sends at most six codes a day per account, whatever the addresses', async () => {
     for (let count = 0; count < 6; count += 1) expect((await ask(`${count}-${wanted()}`)).status).toBe(200);
     expect((await ask(wanted())).status).toBe(429);
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(429);
   });
 
-  it('does not use up the password resets of the owner of the address', async () => {
+  it('does not count towards the password resets of the owner of the address', async () => {
     const victim = await createUser(api.database.sql, { email: `victim-${tenant.userId}@example.com` });
     for (let count = 0; count < 6; count += 1) expect((await ask(victim.email)).status).toBe(200);
     expect((await send('POST', '/api/reset/', { email: victim.email })).status).toBe(204);
@@ -123,7 +123,7 @@ describe('a new address', () => {
     expect((await ask(victim.email, await signInAs(api, other.userId))).status).toBe(200);
   });
 
-  test('returns 400 naming the field without a mail server', async () => {
+  test('returns 400 naming the field if no mail server is configured', async () => {
     const silent = await startTestApi();
     const { userId } = await createTestTenant(silent.database);
     const key = await signInAs(silent, userId);
@@ -133,7 +133,7 @@ describe('a new address', () => {
   });
 });
 
-test("signin-047: the user's own activity contains sign-ins with method, address and browser, and sign-outs", async () => {
+test("signin-047: lists sign-ins with method, address and browser, and sign-outs in the user's own activity", async () => {
   const stranger = await createTestTenant(api.database);
   const strange = await signInAs(api, stranger.userId);
   const { secret } = await api.database.transaction((tx) =>
@@ -161,7 +161,7 @@ test("signin-047: the user's own activity contains sign-ins with method, address
 });
 
 describe('deleting an account', () => {
-  test('returns 400 to an owner, and deletes the keys and sessions of a member, who is notified', async () => {
+  test('returns 400 to an owner, but deletes the keys and sessions of a member and notifies them', async () => {
     expect(await send('DELETE', '/api/users/@me/')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
     const { sql } = api.database;
     const member = await createUser(sql, { email: `leaves-${tenant.userId}@example.com` });

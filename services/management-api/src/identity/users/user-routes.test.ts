@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('user-001: returns the caller with team and organization, without secret keys', async () => {
+test('user-001: returns the caller with current environment and organization, without secret keys', async () => {
   const tenant = await createTestTenant(api.database, { email: 'ada@example.com', organizationName: 'Acme' });
   const { status, body } = await api.get('/api/users/@me', tenant.personalApiKey);
   expect(status).toBe(200);
@@ -27,7 +27,7 @@ test('returns a user who has no organization', async () => {
   expect([status, body.team, body.organization, body.organizations]).toEqual([200, null, null, []]);
 });
 
-test('lists only the caller, also when filtered by email address', async () => {
+test('lists only the caller, even when filtered by another email address', async () => {
   const tenant = await createTestTenant(api.database);
   const list = async (query: string) => {
     const { status, body } = await api.get(`/api/users/${query}`, tenant.personalApiKey);

@@ -41,7 +41,7 @@ test('user-003, user-004: lists only the caller, and returns 403 for other users
   }
 });
 
-test('user-005: returns 405 when a user is created, or deleted with a key', async () => {
+test('user-005: returns 405 for creating a user, or for deleting one with a key', async () => {
   for (const [method, path] of [
     ['POST', '/api/users/'],
     ['DELETE', '/api/users/@me/'],
@@ -51,7 +51,7 @@ test('user-005: returns 405 when a user is created, or deleted with a key', asyn
   }
 });
 
-test('user-006, user-007: sets what `@current` refers to, by organization or by environment', async () => {
+test('user-006, user-007: changes what `@current` refers to, by organization or by environment', async () => {
   expect((await patch({ set_current_organization: second.organizationId })).body).toMatchObject({
     organization: { id: second.organizationId },
     team: { id: second.projectId },
@@ -67,14 +67,14 @@ test('user-006, user-007: sets what `@current` refers to, by organization or by 
   expect((await patch({ set_current_organization: acme.organizationId })).body.team.id).toBe(acme.projectId);
 });
 
-test('user-008: returns 400 for an environment of another organization', async () => {
+test('user-008: returns 400 when the current environment is set to one of another organization', async () => {
   const body = { set_current_organization: acme.organizationId, set_current_team: second.projectId };
   expect(await patch(body)).toMatchObject(
     VE('invalid_input', 'set_current_team', 'Team must belong to the same organization in set_current_organization.'),
   );
 });
 
-test('user-009: returns 400 for organizations and environments of other users', async () => {
+test('user-009: returns 400 when the current organization or environment is set to one of other users', async () => {
   const missing = (attr: string, id: string | number) =>
     VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
@@ -112,7 +112,7 @@ test.each([
   expect((await patch({ [name]: harmless })).status).toBe(200);
 });
 
-test('changes the names and the role of a user separately', async () => {
+test('changes the names and the role of a user independently', async () => {
   await Promise.all([patch({ first_name: 'Grace' }), patch({ last_name: 'Hopper' })]);
   const changed = { role_at_organization: 'engineering', hedgehog_config: { color: 'green' } };
   expect((await patch(changed)).body).toMatchObject({ first_name: 'Grace', last_name: 'Hopper', ...changed });
@@ -153,7 +153,7 @@ test.each([
   expect(await patch(body)).toMatchObject(expected);
 });
 
-test('selects another organization when the user leaves the current one', async () => {
+test('selects another current organization when the user leaves the current one', async () => {
   await patch({ set_current_organization: second.organizationId });
   await api.send('DELETE', `/api/organizations/${second.organizationId}/members/@me/`, { key: acme.A.key });
   expect((await me()).body).toMatchObject({ organization: { id: acme.organizationId }, team: { id: acme.projectId } });

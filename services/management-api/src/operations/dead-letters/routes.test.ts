@@ -73,7 +73,7 @@ async function replayedRecords(): Promise<LogRecord[]> {
   return records.filter(({ key }) => key === `${tenant.projectApiKey}:ada`);
 }
 
-test('describes what happened to which event and returns the captured record, only to its own project', async () => {
+test('describes which event failed and why, and returns the captured record, only to its own project', async () => {
   const theirs = await storeDeadLetter({ of: other });
   const id = await storeDeadLetter();
   const shown = {
@@ -101,7 +101,7 @@ test('describes what happened to which event and returns the captured record, on
   expect((await send('discard', { ids: [theirs] })).body).toEqual({ discarded: 0 });
 });
 
-test('a record without an environment ID belongs to the project of its key, otherwise to its environment', async () => {
+test('assigns a dead letter without an environment ID to the project of its key, and others to their environment', async () => {
   const broken = await storeDeadLetter({ value: '{"broken', reason: 'failed_parse_message' });
   await storeDeadLetter({ value: JSON.stringify({ environment_id: other.environmentId }) });
   await storeDeadLetter({ value: '', topic: 'somewhere else' });
@@ -113,7 +113,7 @@ test('a record without an environment ID belongs to the project of its key, othe
   expect(body).toMatchObject({ replayed: 0, skipped: [{ id: omitted }] });
 });
 
-test('combines filters with AND, and pages are complete although many dead letters have the same time', async () => {
+test('combines filters of dead letters with AND, and pages are complete even if many dead letters have the same time', async () => {
   const early = await storeDeadLetter({ reason: 'processing_error', at: '2026-11-01T00:00:00.000Z' });
   const many: string[] = [];
   for (let index = 0; index < 5; index += 1) many.push(await storeDeadLetter());
@@ -126,7 +126,7 @@ test('combines filters with AND, and pages are complete although many dead lette
   expect(seen.map(({ id }) => id)).toEqual([...many.sort().reverse(), early]);
 });
 
-test('console-030: replays the record to its topic unchanged, decides each dead letter only once, and records each decision', async () => {
+test('console-030: replays a dead letter to its topic unchanged, accepts only one decision on it, and records the decision', async () => {
   const [first, second, third] = [await storeDeadLetter(), await storeDeadLetter(), await storeDeadLetter()];
   expect((await send('replay', { ids: [first, first, second] })).body).toEqual({ replayed: 2, skipped: [] });
   expect(await replayedRecords()).toMatchObject([{ headers: { kept: 'yes' } }, { headers: { kept: 'yes' } }]);

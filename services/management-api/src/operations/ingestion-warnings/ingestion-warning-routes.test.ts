@@ -21,7 +21,7 @@ const warning = (fields: Parameters<typeof storeWarning>[2]) =>
 const ids = async (query = '') =>
   (await api.get(path + query, tenant.personalApiKey)).body.results.map((row: { id: string }) => row.id);
 
-test('a warning contains what happened, how often, and examples', async () => {
+test('an ingestion warning contains what happened, how often, and examples', async () => {
   const other = await createTestTenant(api.database);
   await storeWarning(api.database.sql, other.projectId, {});
   const id = await warning({ count: 3, details: { samples: [{ index: 1 }] } });
@@ -43,7 +43,7 @@ test('a warning contains what happened, how often, and examples', async () => {
   });
 });
 
-test('filters by type, severity and time, with both ends exclusive', async () => {
+test('filters ingestion warnings by type, severity and time, with both ends exclusive', async () => {
   const first = await warning({ type: 'a', severity: 'info', timestamp: '2026-11-01T00:00:00Z' });
   const second = await warning({ type: 'b', timestamp: '2026-11-02T00:00:00Z' });
   expect(await ids()).toEqual([second, first]);
@@ -55,18 +55,18 @@ test('filters by type, severity and time, with both ends exclusive', async () =>
   expect((await api.get(`${path}?after=x`, tenant.personalApiKey)).status).toBe(400);
 });
 
-test('pages are complete even if many warnings have the same time', async () => {
+test('pages of ingestion warnings are complete even if many have the same time', async () => {
   const stored: string[] = [];
   for (let index = 0; index < 11; index += 1) stored.push(await warning({}));
   const seen = await readAllPages<{ id: string }>(api, `${path}?limit=2`, tenant.personalApiKey);
   expect(seen.map((row) => row.id)).toEqual(stored.sort().reverse());
 });
 
-describe('counts', () => {
+describe('counts of ingestion warnings', () => {
   const counts = async (query: string) =>
     (await api.get(`${path}/counts?${query}`, tenant.personalApiKey)).body.results;
 
-  test("console-031: counts by type and hour in the project's time zone, with the first and last time, the most frequent type first", async () => {
+  test("console-031: are grouped by type and hour in the project's time zone, with the first and last time, most frequent type first", async () => {
     await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Kolkata' WHERE id = $1", [
       tenant.environmentId,
     ]);
@@ -104,7 +104,7 @@ describe('counts', () => {
     ]);
   });
 
-  test('returns 400 for a time range that is too long, empty or missing, naming the field', async () => {
+  test('return 400 for a time range that is too long, empty or missing, naming the field', async () => {
     for (const query of [
       'after=-32d',
       'after=-25h&interval=minute',

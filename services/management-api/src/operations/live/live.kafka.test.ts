@@ -224,7 +224,7 @@ const personId = randomUUID();
 const ofOne = (tenant: TestTenant, event: Partial<ProcessedEvent>) =>
   processed(tenant, { person_id: personId, ...event });
 
-describe.each(['postgres', 'kafka'] as const)('live-045: on %s', (kind) => {
+describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (kind) => {
   let world: World;
   let tenant: TestTenant;
   beforeAll(async () => {
@@ -233,7 +233,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: on %s', (kind) => {
   });
   afterAll(() => world.stop());
 
-  test('live-010, live-011, live-012: sends the head, the first bytes and heartbeats, and each message as one line', async () => {
+  test('live-010, live-011, live-012: sends the headers, the first bytes and heartbeats, and each message as one line', async () => {
     const client = await watch(world, tenant);
     expect(client.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
@@ -274,7 +274,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: on %s', (kind) => {
     expect(client.events[0]).toMatchObject({ event: text, properties: { [text]: text } });
   });
 
-  test('live-016: an event delivered twice appears once', async () => {
+  test('live-016: contains an event delivered twice only once', async () => {
     const client = await watch(world, tenant);
     const twice = ofOne(tenant, {});
     await publish(world, twice, ofOne(tenant, { event: 'between' }));
@@ -327,7 +327,7 @@ describe('individual streams', () => {
   const tokenOf = async (own: TestTenant): Promise<string> =>
     (await world.api.get(`/api/projects/${own.projectId}/`, own.personalApiKey)).body.live_events_token;
 
-  test('live-001, live-041: returns 401 without a token in the header', async () => {
+  test('live-001, live-041: returns 401 without a token in the Authorization header', async () => {
     const token = await tokenOf(tenant);
     const [head, body, signature] = token.split('.');
     const headers: Record<string, string>[] = [
@@ -380,7 +380,7 @@ describe('individual streams', () => {
     for (const path of ['/events', '/stats']) expect((await refusal(world, path, bearer(token))).status).toBe(401);
   });
 
-  test('live-042: accepts a token that was signed with a previous, still configured secret', async () => {
+  test('live-042: accepts a token that was signed with a previous secret that is still configured', async () => {
     const token = sign(claimsOf(tenant, await keyOf(tenant)), { secret: testTokenSecrets[1] });
     const client = await open(world, '/events', bearer(token));
     await untilMarked(world, tenant, client);
@@ -431,7 +431,7 @@ describe('individual streams', () => {
       },
     ],
   ];
-  test.each(endings)('%s: the stream ends, and the token is rejected', async (_case, end) => {
+  test.each(endings)('%s: ends the stream, and rejects the token', async (_case, end) => {
     const own = await createTestTenant(world.api.database);
     const token = await tokenOf(own);
     const [byKey, byToken] = [await watch(world, own), await open(world, '/events', bearer(token))];
@@ -441,7 +441,7 @@ describe('individual streams', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('live-007, live-033: the stream of a session ends with the session, and does not extend it', async () => {
+  test('live-007, live-033: ends a stream when the session that opened it ends, and does not extend the session', async () => {
     const own = await createTestTenant(world.api.database);
     const cookie = await signInAs(world.api, own.userId);
     const seen = () => sql().query('SELECT last_seen_at FROM session WHERE user_id = $1', [own.userId]);
@@ -463,7 +463,7 @@ describe('individual streams', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('live-006: a new project API key ends streams with a token, but no others', async () => {
+  test('live-006: ends streams with a token when the project API key is rolled, but no others', async () => {
     const own = await createTestTenant(world.api.database);
     const [byKey, byToken] = [await watch(world, own), await open(world, '/events', bearer(await tokenOf(own)))];
     const reset = await world.api.send('PATCH', `/api/projects/${own.projectId}/reset_token/`, {
@@ -475,7 +475,7 @@ describe('individual streams', () => {
     expect(byKey.isOver).toBe(false);
   });
 
-  test('live-046: returns 403 without the scope, and no token', async () => {
+  test('live-046: returns 403 without the required scope, and issues no token', async () => {
     const narrow = await createTestTenant(world.api.database, { scopes: ['project:read'] });
     expect(await refusal(world, pathOf(narrow), bearer(narrow.personalApiKey))).toMatchObject({ status: 403 });
     expect((await world.api.get(`/api/projects/${narrow.projectId}/`, narrow.personalApiKey)).body).toMatchObject({
@@ -612,7 +612,7 @@ describe('individual streams', () => {
     expect(everybody.names()).toEqual(['ours', 'seen', 'mark']);
   });
 
-  test('live-023: explains in the first message that locations are not available', async () => {
+  test('live-023: reports in the first message that locations are not available', async () => {
     const [client, other] = [await watch(world, tenant, '?geo=true'), await watch(world, tenant)];
     await untilMarked(world, tenant, other);
     expect(client.notice('hello')).toMatchObject({ stored: false, why: expect.stringContaining('Location data') });
@@ -630,7 +630,7 @@ describe('individual streams', () => {
     expect(client.response.headers['content-type']).toBe('text/event-stream');
   });
 
-  test('live-025: allows pages of configured origins to read with a token, and no others', async () => {
+  test('live-025: allows pages from configured origins to read the stream with a token, and no other pages', async () => {
     const headers = bearer(await tokenOf(tenant));
     const listed = await refusal(world, '/stats', { ...headers, origin: 'https://shown.example' });
     expect(listed.headers).toMatchObject({ 'access-control-allow-origin': 'https://shown.example' });
@@ -653,7 +653,7 @@ describe('individual streams', () => {
     }
   });
 
-  test('live-026: a user can have ten streams and an environment twelve; another one is rejected and the open ones continue', async () => {
+  test('live-026: allows ten streams per user and twelve per environment, rejects another one and continues the open ones', async () => {
     const own = await createTestTenant(world.api.database);
     const first = await watch(world, own);
     const [before, ...more] = await Promise.all(Array.from({ length: 9 }, () => watch(world, own)));
@@ -671,7 +671,7 @@ describe('individual streams', () => {
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
 
-  test('live-027, live-028: reports to a slow client how many events it missed, with a limited buffer', async () => {
+  test('live-027, live-028: reports to a slow client how many events it missed, and limits its buffer', async () => {
     const own = await createTestTenant(world.api.database);
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
@@ -688,7 +688,7 @@ describe('individual streams', () => {
     expect(quick.notice('gap')).toBeUndefined();
   });
 
-  test('live-029, live-030: shows a sample of many events and reports its share, without delaying quiet projects', async () => {
+  test('live-029, live-030: sends only a sample of many events and reports its share, without delaying projects with few events', async () => {
     const [busy, quiet] = [await createTestTenant(world.api.database), await createTestTenant(world.api.database)];
     const [client, other] = [await watch(world, busy), await watch(world, quiet)];
     await publish(world, ...Array.from({ length: 500 }, () => ofOne(busy, {})));
@@ -776,7 +776,7 @@ describe('individual streams', () => {
   });
 });
 
-test('live-040: without published events, the first message names the setting, and dropped events are still shown', async () => {
+test('live-040: names the setting in the first message if events are not published, and still shows dropped events', async () => {
   const world = await startWorld('postgres', { publishes: false });
   try {
     const tenant = await createTestTenant(world.api.database);
@@ -792,7 +792,7 @@ test('live-040: without published events, the first message names the setting, a
   }
 });
 
-test('live-034: returns 503 without a configured event log', async () => {
+test('live-034: returns 503 for live events if no event log is configured', async () => {
   const api = await startTestApi();
   try {
     const tenant = await createTestTenant(api.database);
@@ -812,7 +812,7 @@ test('live-034: returns 503 without a configured event log', async () => {
   }
 });
 
-test('live-026: limits the streams of a process, and a closed stream frees its place', async () => {
+test('live-026: limits the streams of a process, and a closed stream makes room for another', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const world = await startWorld('postgres', { streamsPerProcess: 2, metrics });
   try {
@@ -836,7 +836,7 @@ test.each([
   { end: 'session', sql: 'DELETE FROM session WHERE user_id = $1', bySession: true, byKey: false },
   { end: 'key', sql: 'DELETE FROM personal_api_key WHERE user_id = $1', bySession: false, byKey: true },
   { end: 'membership', sql: 'DELETE FROM membership WHERE user_id = $1', bySession: true, byKey: true },
-])('sso-172, live-007: notices the end of a $end before the next full access check', async ({ sql, ...ends }) => {
+])('sso-172, live-007: notices the end of a $end before the next complete access check', async ({ sql, ...ends }) => {
   const world = await startWorld('postgres', { times: { ...times, checkMs: 100, recheckMs: 600_000 } });
   const own = await createTestTenant(world.api.database);
   const cookie = await signInAs(world.api, own.userId);
@@ -850,7 +850,7 @@ test.each([
   await world.stop();
 });
 
-test('skips the rest of a second after a filter has used its time, and reports the share', async () => {
+test('skips the rest of a second after a filter has used up its time, and reports the share of events that were checked', async () => {
   const world = await startWorld('postgres', { times: { ...times, filterMsPerSecond: 0 } });
   const own = await createTestTenant(world.api.database);
   const client = await watch(world, own);
@@ -862,7 +862,7 @@ test('skips the rest of a second after a filter has used its time, and reports t
   await world.stop();
 });
 
-test('live-032, live-033: streams end when the process stops, with a retry time, and after half an hour', async () => {
+test('live-032, live-033: ends streams after half an hour and when the process stops, with a retry time', async () => {
   const world = await startWorld('postgres', { times: { ...times, longestMs: 1 } });
   const tenant = await createTestTenant(world.api.database);
   const client = await watch(world, tenant);
@@ -879,7 +879,7 @@ test('live-032, live-033: streams end when the process stops, with a retry time,
   expect(other.notice('bye')).toEqual({ reason: 'The service is shutting down. Reconnect in a few seconds.' });
 });
 
-describe('live-008, live-034: failures of the database and the log', () => {
+describe('live-008, live-034: a live stream during failures of the database and the log', () => {
   let world: World;
   let tenant: TestTenant;
   let proxy: FaultProxy;
@@ -917,7 +917,7 @@ describe('live-008, live-034: failures of the database and the log', () => {
     await proxy.stop();
   });
 
-  test('live-034: returns 503 if the log fails at the start, and reports a later failure without ending the stream', async () => {
+  test('live-034: returns 503 if the log fails at the start, and reports a later failure without ending', async () => {
     await proxy.refuse();
     expect((await refusal(world, pathOf(tenant), bearer(tenant.personalApiKey))).status).toBe(503);
     await proxy.pass();
@@ -932,7 +932,7 @@ describe('live-008, live-034: failures of the database and the log', () => {
     expect(client.isOver).toBe(false);
   });
 
-  test('live-008: ends the stream if the access cannot be checked', async () => {
+  test('live-008: ends if access cannot be checked', async () => {
     const client = await watch(world, tenant);
     const { sql, transaction } = world.api.database;
     await transaction(async (tx) => {

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const send = (body?: unknown) => api.send('POST', path, { key: tenant.personalApiKey, body });
 
-test('sends an event to the gateway with the project API key, and returns its UUID', async () => {
+test('sends a test event to the gateway with the project API key, and returns its UUID', async () => {
   const { status, body } = await send();
   expect([status, body]).toEqual([201, { uuid: body.uuid, event: 'test event', distinct_id: 'test-user' }]);
   expect(received).toEqual([
@@ -54,7 +54,7 @@ test.each([
   [{ status: 200, body: '{"status":"Ok","quota_limited":["events"]}' }, 402, 'quota_limited'],
   [{ status: 401, body: '{}' }, 503, 'unavailable'],
   [{ status: 503, body: '{}' }, 503, 'unavailable'],
-])('reports an error when the gateway rejects the event: %j', async (given, status, code) => {
+])('reports an error when the gateway rejects a test event: %j', async (given, status, code) => {
   answer = given;
   expect(await send({})).toMatchObject({ status, body: { code } });
 });

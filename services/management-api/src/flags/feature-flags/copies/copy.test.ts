@@ -64,7 +64,7 @@ test('copies a flag with its cohorts and the cohorts in them, by name', async ()
   expect(everywhere.body.map(({ team_id }: { team_id: number }) => team_id)).toEqual([tenant.environmentId, second]);
 });
 
-test("reports missing dependencies, other organizations' projects and unknown flags", async () => {
+test('reports missing dependencies, projects of other organizations and unknown flags', async () => {
   const base = await made('feature_flags', { key: 'base' });
   const condition = { key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true };
   await made('feature_flags', { key: 'top', filters: { groups: [{ properties: [condition] }] } });
@@ -118,7 +118,7 @@ test('the delivery worker calculates a cohort of users who have a flag', async (
 describe('the blast radius of a condition', () => {
   const radius = (body: object) => send(`projects/${tenant.projectId}/feature_flags/user_blast_radius/`, body);
 
-  test('counts persons and groups, whatever the rollout', async () => {
+  test('counts persons and groups, ignoring the rollout percentage', async () => {
     const { sql } = api.database;
     for (const [id, value] of Object.entries({ a: 'pro', b: 'pro', c: 'free' })) {
       await storePerson(sql, tenant.environmentId, { distinctIds: [id], properties: { plan: value } });
@@ -163,7 +163,7 @@ describe('the blast radius of a condition', () => {
     expect(body.users_affected / body.total_users).toBeCloseTo(0.25, 1);
   });
 
-  test('is an estimate from some persons if reading them takes long', async () => {
+  test('is an estimate based on some persons if reading them takes long', async () => {
     const { projectId } = tenant;
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)

@@ -17,7 +17,7 @@ const send = (method: 'GET' | 'POST', path: string, body?: unknown) =>
 const made = async (path: string, body: unknown) => (await send('POST', path, body)).body;
 const everybody = { groups: [{ rollout_percentage: 100 }] };
 
-test('returns the flag definitions for local evaluation to a script', async () => {
+test('returns the flag definitions for local evaluation', async () => {
   const target = await made(flags(), { key: 'target', filters: everybody, active: true });
   const cohort = await made(`/api/projects/${tenant.projectId}/cohorts/`, {
     name: 'Pro',

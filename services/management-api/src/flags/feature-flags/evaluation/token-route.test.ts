@@ -18,14 +18,14 @@ const createFlag = (projectId: number, key: string, caller = tenant.personalApiK
 const list = (query: string, key = tenant.personalApiKey) => api.get(`/api/feature_flag/${query}`, key);
 const keysOf = (answer: Awaited<ReturnType<typeof list>>) => answer.body.results.map(({ key }: { key: string }) => key);
 
-test('lists the flags of the project with the token, as its own path does', async () => {
+test('lists the flags of the project that a token belongs to, like the path of the project', async () => {
   const { status, body } = await list(`?token=${tenant.projectApiKey}`);
   const usual = await api.get(`/api/projects/${tenant.projectId}/feature_flags/`, tenant.personalApiKey);
   expect([status, body]).toEqual([200, usual.body]);
   expect(body.results[0]).toMatchObject({ key: 'three', active: true, is_simple_flag: expect.any(Boolean) });
 });
 
-test('the link to the next page contains the token and the filters', async () => {
+test('the link to the next page of flags contains the token and the filters', async () => {
   const first = await list(`?token=${tenant.projectApiKey}&limit=2&order=key`);
   expect(keysOf(first)).toEqual(['one', 'three']);
   expect(keysOf(await api.get(first.body.next, tenant.personalApiKey))).toEqual(['two']);
@@ -57,7 +57,7 @@ test('returns 403 for flags requested with a key for other projects', async () =
   expect((await list(`?token=${tenant.projectApiKey}`, value)).status).toBe(403);
 });
 
-test('applies record rules to the list and to single flags, as below the project', async () => {
+test('applies access rules to the list of a token and to single flags, like below the project', async () => {
   const actors = await createActors(api.database);
   const flags = `/api/projects/${actors.projectId}/feature_flags/`;
   for (const key of ['open', 'closed']) await createFlag(actors.projectId, key, actors.A.key);

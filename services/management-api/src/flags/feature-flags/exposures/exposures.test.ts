@@ -81,7 +81,7 @@ test('counts each person of an A/B test once, with conversions after the first e
   ]);
 });
 
-test('counts boolean flags and responses without a value, and handles a flag without exposures', async () => {
+test('counts boolean flags and responses without a value, and returns zeros for a flag without exposures', async () => {
   expect((await ask(november)).body).toMatchObject({ persons: 0, exposures: 0, variants: [], days: [] });
   await called('a', true, '2026-11-10T10:00:00Z');
   await called('b', false, '2026-11-10T10:00:00Z');
@@ -119,7 +119,7 @@ const readOn = (sql: Sql) => ({
   ...{ sql, projectId: tenant.environmentId, signal: new AbortController().signal },
 });
 
-test('combines rare responses, and stops reading at the limit', async () => {
+test('combines rare flag responses, and stops reading at the limit', async () => {
   for (let n = 0; n < 6; n += 1) await called(`p${n}`, n < 3 ? 'test' : `made-up-${n}`, '2026-11-10T10:00:00Z');
   const query = {
     flagKey: 'checkout',
@@ -138,7 +138,7 @@ test('combines rare responses, and stops reading at the limit', async () => {
   expect(await countExposures(readOn(sql), { ...query, maxExposures: 4 })).toMatchObject([{ exposures_read: 5 }, {}]);
 });
 
-test('reads events through the index on event names, without reading other events', async () => {
+test('reads exposures through the index on event names, without reading other events', async () => {
   const { sql } = api.database;
   await sql.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -169,7 +169,7 @@ test('reads events through the index on event names, without reading other event
   expect(plan).not.toMatch(/Seq Scan on event/);
 });
 
-test('requires the scope for reading flags, and a flag of the project', async () => {
+test('requires the scope for reading flags and a flag of the project', async () => {
   expect((await ask({}, tenant.personalApiKey, 2_000_000_000)).status).toBe(404);
   const foreign = await createTestTenant(api.database);
   expect((await ask({}, foreign.personalApiKey)).status).toBe(404);

@@ -190,12 +190,12 @@ test.each<[string, Record<string, unknown>, string, string]>([
   expect(problemOf(sent)).toEqual([code, text]);
 });
 
-test.each([30, -1.5, '30'])('accepts %p as a value to compare with, unchanged', (value) => {
+test.each([30, -1.5, '30'])('accepts %p as the value of a flag condition, unchanged', (value) => {
   const { groups } = parseFlagFilters({ sent: person({ operator: 'gt', value }), stored: null });
   expect(groups[0]?.properties[0]?.value).toBe(value);
 });
 
-test('rejects a new pattern that linear-time engines do not support, with its position, but keeps a stored one', () => {
+test('rejects a new pattern that linear-time engines do not support, with the position of the error, but keeps a stored one', () => {
   const sent = person({ operator: 'regex', value: '(?=x)' });
   expect(problemOf(sent)).toEqual([
     'invalid_input',
@@ -236,7 +236,7 @@ test('normalizes filters to the form in which they are stored', () => {
   });
 });
 
-test('the group type of the flag is the one of its conditions, if it is the same in all', () => {
+test('the group type of a flag is that of its conditions, if it is the same in all', () => {
   const group = { properties: [{ key: 'x', type: 'group', value: 'y' }] };
   const filters = parseFlagFilters({ sent: { groups: [group, group], aggregation_group_type_index: 2 }, stored: null });
   expect(filters.aggregation_group_type_index).toBe(2);
