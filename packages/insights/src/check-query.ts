@@ -22,7 +22,7 @@ interface Deps {
 
 interface Stored {
   projectId: number;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now: number;
 }
 
@@ -37,7 +37,7 @@ export async function checkQuery(
   { projectId, now, query: sent }: Stored & { query: unknown },
 ): Promise<void> {
   if (isRecord(sent) && sent.kind === 'HogQLQuery') {
-    // Unknown fields can change what SQL returns, so they are rejected here just as when the query runs.
+    // Rejects unknown fields, as running the query does, because they can change what SQL returns.
     const settings = await readProjectSettings(sql, projectId);
     return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
   }
@@ -81,7 +81,7 @@ export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & 
     await checkInsight(deps, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
-    // Rename the query fields to those of the filters.
+    // Rename the query's fields in the message to the corresponding fields of the filters.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
     throw createQueryError('', detail);
   }

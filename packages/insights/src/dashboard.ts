@@ -1,4 +1,4 @@
-// Order and queries of the tiles of a dashboard.
+// The order of the tiles of a dashboard, and their queries.
 
 import { overrideFilters, overrideVariables } from './override.ts';
 import { isRecord } from './query-parts.ts';

@@ -1,4 +1,4 @@
-// Parses and checks event filters outside of queries, such as those of batch exports and lists of persons.
+// Parses and checks event filters that are not part of a query, such as those of batch exports and lists of persons.
 
 import type { Sql } from '@millrace/db';
 import type { Condition } from './event-store/selection.ts';
@@ -7,11 +7,10 @@ import { createClock } from './plan/dates.ts';
 import { readProjectSettings } from './records-store.ts';
 
 /**
- * Parses event filters outside of queries, such as those of a batch export. Person filters use the person properties
- * stored with the event.
- *
- * @param now milliseconds since 1970.
- * @throws AppError `invalid` naming the filter.
+ * Parses event filters that are not part of a query, such as those of a batch export. Person filters test the person
+ * properties stored with the event.
+ * @param now milliseconds since 1970
+ * @throws AppError `invalid` naming the filter
  */
 export async function readEventFilters(
   sql: Sql,
@@ -26,9 +25,10 @@ export async function readEventFilters(
 }
 
 /**
- * Parses filters of lists, which do not refer to cohorts.
- * @param of what the list contains: persons, or events with either the current person properties or the stored ones.
- * @throws AppError `invalid` naming the filter: `properties.0.value: …`.
+ * Parses filters of lists, which cannot refer to cohorts.
+ * @param of the objects in the list: persons, events with their current person, or events with the person properties
+ * stored in them
+ * @throws AppError `invalid` naming the filter, for example `properties.0.value: …`
  */
 export function readPropertyFilters(
   filters: unknown,

@@ -6,7 +6,7 @@ import { localTimePattern, numberPattern, splitByKind, versionKey, zonedTimePatt
 import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
 import { readAbsoluteTime } from './plan/dates.ts';
 
-/** An event that is not stored yet. Its person is the one at ingestion. */
+/** An event that is not stored yet. Its person is as it was at ingestion. */
 export interface EventInMemory {
   event: string | null;
   distinctId: string | null;
@@ -16,7 +16,10 @@ export interface EventInMemory {
 
 type Matches = (event: EventInMemory) => boolean;
 
-/** Compiles a condition on events. Properties that an event in memory does not have, such as those of groups, are not set. */
+/**
+ * Compiles a condition on events. Properties that are not part of an event in memory, such as those of groups, count as
+ * not set.
+ */
 export function matchesInMemory(condition: Condition): Matches {
   if ('all' in condition) {
     const all = condition.all.map(matchesInMemory);
@@ -62,7 +65,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
       return (value) => isFound(textOf(value).toLowerCase());
     }
     case 'matching': {
-      // A dot matches any character.
+      // In these patterns, a dot matches any character.
       const [flags = ''] = /^\(\?i\)/.exec(test.pattern) ?? [];
       const isFound = flagTest('regex', `${flags}(?s)${test.pattern.slice(flags.length)}`);
       return (value) => isFound(textOf(value));
@@ -94,10 +97,10 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
   }
 }
 
-/** Formats a value like the engines do. */
+/** Formats a value as the engines do. */
 const textOf = (value: unknown) => (typeof value === 'number' ? String(value).replace('e+', 'e') : textForm(value));
 
-/** Searches with a flag operator, which takes time proportional to the text. */
+/** Creates a test that uses a flag operator, which takes time proportional to the text. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
   const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: createTimeZone('UTC') });
   return (text) => test.matches(new PropertyValue(text), 0);
@@ -110,7 +113,7 @@ function compare(value: number, than: Comparison, bound: number): boolean {
 }
 
 /**
- * Compares values as text, with two exceptions. A number also equals its other notations, and a list or object equals
+ * Compares values as text, with two exceptions: a number also equals its other notations, and a list or object equals
  * the same JSON in any notation.
  */
 function equalsAny(values: readonly string[]): (value: unknown) => boolean {

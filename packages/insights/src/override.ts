@@ -11,7 +11,7 @@ export function findSource(query: unknown): Record<string, unknown> | null {
   return wrappers.has(String(query.kind)) ? findSource(query.source) : query;
 }
 
-/** Changes the source of a query, and keeps its visualization wrappers. */
+/** Changes the source of a query and keeps its visualization wrappers. */
 export function changeSource(
   query: unknown,
   change: (source: Record<string, unknown>) => Record<string, unknown>,
@@ -30,7 +30,10 @@ export function overrideFilters(query: unknown, filters: unknown): unknown {
   return changeSource(query, (source) => underFilters(source, filters));
 }
 
-/** Applies the variables of a dashboard to an SQL query: its values replace those of the query. Other queries stay. */
+/**
+ * Applies the variables of a dashboard to an SQL query. Their values replace those of the query. Returns other queries
+ * unchanged.
+ */
 export function overrideVariables(query: unknown, variables: unknown): unknown {
   if (!isRecord(variables) || Object.keys(variables).length === 0) return query;
   return changeSource(query, (source) =>
@@ -66,8 +69,8 @@ function underFilters(query: Record<string, unknown>, filters: Record<string, un
 }
 
 /**
- * The dates replace both bounds of `{filters}`, and the properties are added. The switch for test accounts replaces the
- * query's unless it is null.
+ * Applies dashboard filters to the `{filters}` of an SQL query. The dates replace both bounds, and the properties are
+ * added. The switch for test accounts replaces that of the query unless it is null.
  */
 function underSqlFilters(
   query: Record<string, unknown>,

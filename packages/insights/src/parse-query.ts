@@ -1,4 +1,4 @@
-// Parses queries sent by clients. Errors name unknown, invalid or unstorable parts by their path.
+// Parses queries sent by clients. An error names the path of the part that is unknown, invalid or cannot be stored.
 
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
@@ -51,7 +51,7 @@ function unwrap(sent: unknown): unknown {
   return isRecord(sent) && wrappers.has(String(sent.kind)) ? unwrap(sent.source) : sent;
 }
 
-/** Engines either reject such strings or read them as other strings. */
+/** Engines either reject such strings or change them. */
 function refuseUnstorable(value: unknown, path: string[]): void {
   if (typeof value === 'string' && unstorable.test(value))
     throw createQueryError(
@@ -80,8 +80,8 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /**
- * Checks a value against its schema. Of a union, the member with the same `kind` must match.
- * @throws AppError naming the first part that does not match.
+ * Checks a value against its schema. Of a union, the value must match the member with the same `kind`.
+ * @throws AppError naming the first part that does not match
  */
 function requireKnown(
   schema: TObject,
@@ -105,14 +105,14 @@ function requireKnown(
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
   if (refusesUnknown && unknown !== undefined)
     throw createQueryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
-  // `boolean` and `additionalProperties` are the errors of unknown fields and their content. Some clients also leave
-  // out the kind of a node.
+  // The keywords `boolean` and `additionalProperties` belong to errors about unknown fields and their content. Some
+  // clients also leave out the kind of a node.
   const isOfUnknown = ({ keyword, params }: Failure) => {
     const { requiredProperties = [] } = params as { requiredProperties?: string[] };
     return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';
   };
   const errors = [...Errors(schema, value)].filter((error) => refusesUnknown || !isOfUnknown(error));
-  // Report a wrong node kind first, because other errors may follow from it.
+  // Report a wrong node kind first, because it may cause the other errors.
   const error = errors.find(({ keyword }) => keyword === 'const') ?? errors[0];
   if (error === undefined) return;
   throw createQueryError([...path, ...placeOf(error)].join('.'), sentenceOf(error));
@@ -125,7 +125,7 @@ interface Failure {
   message: string;
 }
 
-/** Returns the path of the field, or of the missing field within it. */
+/** Returns the path of the field with the error, or of the missing field. */
 function placeOf({ instancePath, params }: Failure): string[] {
   const { requiredProperties = [] } = params as { requiredProperties?: string[] };
   return [...instancePath.split('/').slice(1), ...requiredProperties.slice(0, 1)];

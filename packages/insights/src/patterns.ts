@@ -2,11 +2,14 @@
 
 /** Longer patterns are more likely programs than filters. */
 const maxLength = 200;
-/** Compiling unrolls repetitions, and nested ones multiply. PostgreSQL allows at most 255 in a single repetition. */
+/**
+ * Compiling a pattern unrolls its repetitions, and the numbers of nested ones multiply. PostgreSQL allows at most 255
+ * in a single repetition.
+ */
 const maxRepetitions = 1000;
 const maxRepetition = 255;
 const noNul = 'A regular expression cannot contain null characters.';
-/** Escapes that PostgreSQL, RE2 and JavaScript support; `\b` and `\B` only outside of brackets. */
+/** Escapes that PostgreSQL, RE2 and JavaScript all support. `\b` and `\B` are only allowed outside of brackets. */
 const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
 /**

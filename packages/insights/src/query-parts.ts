@@ -9,7 +9,7 @@ export const text = (description: string) => Type.Optional(Type.String({ descrip
 export const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 export const choice = <T extends string>(values: readonly T[], description: string) =>
   Type.Optional(Type.Enum([...values], { description }));
-/** Fields that only affect how clients draw the result. */
+/** Fields that only affect how clients draw a result. */
 export const displayFields = <N extends string>(...names: N[]) =>
   Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
 export const placementFields = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
@@ -82,7 +82,7 @@ export const compareFilter = Type.Optional(
   }),
 );
 
-/** Creates the error for an invalid query. @param path part of the query at fault, for example `series.1.math` */
+/** Creates the error for an invalid query. @param path the invalid part of the query, for example `series.1.math` */
 export function createQueryError(path: string, detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', path === '' ? detail : `${path}: ${detail}`, { code, attr: 'query' });
 }

@@ -63,7 +63,7 @@ function modeOf(modifiers: unknown): string | null {
 
 const propertyTypes = ['', 'event', 'person', 'group'];
 
-/** Returns those of the properties that are known to be boolean, by `propertyKey`. */
+/** Returns the boolean ones among the given properties, as keys from `propertyKey`. */
 export async function readBooleanProperties(
   sql: Sql,
   projectId: number,
@@ -78,7 +78,7 @@ export async function readBooleanProperties(
   return new Set(rows.map(({ type, index, name }) => propertyKey(propertyTypes[type] ?? '', index, name)));
 }
 
-/** The types of these properties, by `event name`, `person name` and `group 0 name`. */
+/** Returns the types of the given properties, under keys such as `event name`, `person name` and `group 0 name`. */
 export async function readPropertyTypes(
   sql: Sql,
   projectId: number,
@@ -98,12 +98,15 @@ export async function readPropertyTypes(
   );
 }
 
-/** Above this length of a query, the types of all properties are read instead of searching the query for their names. */
+/**
+ * If a query is longer than this, the types of all properties are read, because searching it for their names would take
+ * too long.
+ */
 const longestSearched = 20_000;
 
 /**
  * Returns the types of all properties that a query may read. A property counts as read if its name occurs in any text
- * in the query. A result depends on these types, so they are part of its cache key.
+ * in the query. The result depends on these types, so they are part of its cache key.
  */
 export async function readTypesOfQuery(
   sql: Sql,
@@ -136,10 +139,10 @@ export interface PersonRecord {
   distinct_ids: string[];
 }
 
-/** Limit of distinct IDs shown per person. */
+/** Maximum number of distinct IDs that are shown of a person. */
 const maxDistinctIds = 100;
 
-/** Reads the existing persons, by uuid. Their main distinct ID comes first. */
+/** Reads persons by UUID. The main distinct ID of each person comes first. Omits persons that do not exist. */
 export async function readPersons(
   sql: Sql,
   projectId: number,

@@ -1,4 +1,4 @@
-// Runs a query: from JSON to the result.
+// Runs a query in JSON and returns its result.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -33,26 +33,29 @@ import { explain, runSql } from './sql/run.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
-  /** Database of settings, persons and groups. */
+  /** Database with settings, persons and groups. */
   sql: Sql;
   events: EventStore;
-  /** Programs without one reject SQL queries. */
+  /** Parser for SQL. Without it, SQL queries are rejected. */
   parser?: SqlParser;
 }
 
 export interface QueryRequest {
   projectId: number;
-  /** The query as sent. */
+  /** The query as the client sent it. */
   query: unknown;
-  /** Current time for all parts of the query, in milliseconds since 1970. */
+  /** The time that counts as "now" for all parts of the query, in milliseconds since 1970. */
   now: number;
-  /** The project's settings, if the caller has read them already, for example for a cache key. Default: `runQuery` reads them. */
+  /**
+   * The project's settings, if the caller has already read them, for example for a cache key. By default, `runQuery`
+   * reads them.
+   */
   settings?: ProjectSettings;
-  /** Maximum number of rows of an SQL query without LIMIT. Default: 100. */
+  /** Maximum number of rows of an SQL query without LIMIT; 100 by default. */
   rows?: number;
 }
 
-/** Result of any kind of query. */
+/** The result of a query. Which fields are set depends on its kind. */
 export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchema> {
   results: unknown;
   hasMore?: boolean;
@@ -63,7 +66,7 @@ export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchem
   missing_actors_count?: number;
   /** The text of an SQL query with its placeholders replaced. */
   hogql?: string;
-  /** Both ends of the range, in a web overview. */
+  /** Start of the range, in the response of a web overview. `dateTo` is its end. */
   dateFrom?: string;
   dateTo?: string;
   resolved_date_range?: { date_from: string; date_to: string };
@@ -72,7 +75,7 @@ export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchem
 
 /**
  * Runs a query: parses it, plans it with the project's settings, reads from the event store, and formats the result.
- * @throws AppError `invalid` naming the invalid part; OverBudget.
+ * @throws AppError `invalid` naming the invalid part; OverBudget if the query exceeds its budget
  */
 export async function runQuery(
   deps: QueryDeps,
@@ -136,7 +139,7 @@ function sourceOfExpression(
   return { table: source.kind === 'ActorsQuery' ? 'persons' : 'events' };
 }
 
-/** Completes a sentence such as "To make it faster, use …". */
+/** Ends a sentence such as "To make it faster, use …". */
 export const narrowingAdvice = 'a shorter date range, filters or no breakdown';
 
 /**
@@ -220,7 +223,7 @@ async function computeResult(
   }
 }
 
-/** Runs a web query. The comparison of a table reads only the values that the table shows. */
+/** Runs a web query. For the previous period of a table, reads only the values that the table shows. */
 async function readWebRows(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
   const rows = await events.web(current, run);
   if (previous === null) return { current: rows, previous: null };
@@ -230,7 +233,7 @@ async function readWebRows(events: EventStore, { current, previous, limit }: Web
   return { current: rows, previous: await events.web({ ...previous, breakdown, offset: 0 }, run) };
 }
 
-/** Reads the rows by period and by series, sequentially, because a query has one connection. */
+/** Reads the rows by period and by series, one query after the other, because they share one connection. */
 async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   const rows = [];
   for (const period of plan.periods) {
@@ -245,7 +248,7 @@ async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   return rows;
 }
 
-/** Makes the last bin include the maximum. */
+/** The last bin is wider by this share, so that it includes the maximum. */
 const lastBinMargin = 0.01;
 
 /** Computes numeric bins between the minimum and the maximum. */
@@ -318,7 +321,7 @@ function beginsWithFirst(query: InsightQuery): boolean {
   return query.dateRange?.date_from === 'all';
 }
 
-/** Returns the names of the breakdown properties. */
+/** Returns the names of the properties in the query's breakdowns. */
 function brokenDownBy(query: InsightQuery): string[] {
   if ('source' in query) return query.source === undefined ? [] : brokenDownBy(query.source.source);
   if (!('breakdownFilter' in query)) return [];
@@ -326,7 +329,7 @@ function brokenDownBy(query: InsightQuery): string[] {
   return [breakdown, breakdowns.map(({ property }) => property)].flat(2);
 }
 
-/** Returns the event names in a query; null for all events. */
+/** Returns the names of the events in a query, or null if it selects all events. */
 function namesIn(query: InsightQuery): string[] | null {
   if ('source' in query) return query.source === undefined ? null : namesIn(query.source.source);
   if (!('series' in query)) return null;

@@ -1,4 +1,4 @@
-// SQL queries: the schemas of a query that runs and of one that is only checked.
+// Schemas of SQL queries that run, and of those that are only checked.
 
 import { type Static, Type } from 'typebox';
 import { commonFields, filters, metadataFields, modifiers, object, text } from './query-parts.ts';
@@ -68,5 +68,5 @@ export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
 
-/** Queries that are not planned like insights. */
+/** SQL queries are not planned like insights. */
 export type AnySqlQuery = SqlQuery | SqlMetadataQuery | DatabaseSchemaQuery;

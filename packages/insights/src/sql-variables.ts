@@ -1,4 +1,5 @@
-// Variables of SQL queries. A project stores each with a type and a default value, and a query may choose another value.
+// Variables of SQL queries. A project stores each variable with a type and a default value. A query may choose another
+// value.
 
 import { createQueryError, isRecord } from './query-parts.ts';
 
@@ -11,13 +12,13 @@ export interface StoredVariable {
   /** Name in the text of a query: `{variables.code_name}`. */
   code_name: string;
   type: VariableType;
-  /** Null if the variable is null unless a query sets it. */
+  /** The value of the variable unless a query sets one. It may be null. */
   default_value: unknown;
-  /** For lists: the values to choose from. */
+  /** For variables of the type list: the values to choose from. */
   values: readonly unknown[] | null;
 }
 
-/** A variable as a query or a dashboard contains it. */
+/** A variable in a query or a dashboard. */
 interface SentVariable {
   variableId?: string;
   code_name: string;
@@ -28,7 +29,7 @@ interface SentVariable {
 const dateText = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const longestText = 10_000;
 
-/** Returns why a variable cannot have this value; null if it can. */
+/** Returns why a variable cannot have this value, or null if it can. */
 export function findValueProblem(
   { type, values }: Pick<StoredVariable, 'type' | 'values'>,
   value: unknown,
@@ -53,7 +54,7 @@ export function findValueProblem(
   }
 }
 
-/** Values by code name, and the names of variables in the query that the project does not have. */
+/** Values of variables by code name, and the names of those in the query that the project does not have. */
 export interface VariableValues {
   values: Record<string, unknown>;
   unknown: string[];
@@ -85,7 +86,10 @@ export function readVariableValues(
 const sentenceOf = ({ code_name: name, type }: StoredVariable, problem: string) =>
   `${name} is of the type ${type}. ${problem}`;
 
-/** Returns why a dashboard cannot have these variables; null if it can. Variables that the project does not have are allowed. */
+/**
+ * Returns why a dashboard cannot have these variables, or null if it can. Variables that the project does not have are
+ * allowed.
+ */
 export function findVariablesProblem(stored: readonly StoredVariable[], sent: Record<string, unknown>): string | null {
   for (const [key, one] of Object.entries(sent)) {
     if (!isRecord(one) || typeof one.code_name !== 'string')
@@ -98,7 +102,7 @@ export function findVariablesProblem(stored: readonly StoredVariable[], sent: Re
   return null;
 }
 
-/** Replaces variables of an SQL query by those of a dashboard, by code name. */
+/** Replaces the values of variables in an SQL query with those of a dashboard, by code name. */
 export function mergeVariables(own: unknown, override: unknown): Record<string, unknown> {
   const before = isRecord(own) ? own : {};
   if (!isRecord(override)) return before;

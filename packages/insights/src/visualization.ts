@@ -1,11 +1,14 @@
-// How the result of an SQL query is shown: the display and the columns of a chart in a `DataVisualizationNode`.
+// Reads how the result of an SQL query is shown: the display, and the columns of a chart, in a `DataVisualizationNode`.
 
 import { isRecord } from './query-parts.ts';
 
 export interface Visualization {
-  /** `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another display of PostHog; null without one. */
+  /**
+   * `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another display of PostHog. Null if the query has
+   * none.
+   */
   display: string | null;
-  /** Columns of the chart; null for those that the settings do not name. */
+  /** Columns of the chart. Null if the settings do not name one. */
   x: string | null;
   y: string[];
   /** The column whose values become series. */
@@ -28,7 +31,10 @@ export function readVisualization(query: unknown): Visualization {
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 const columnOf = (axis: unknown) => (isRecord(axis) ? textOf(axis.column) : null);
 
-/** Returns which setting of a `DataVisualizationNode` is malformed; null if none is. Unknown settings are allowed. */
+/**
+ * Returns the setting of a `DataVisualizationNode` that is malformed, or null if there is none. Unknown settings are
+ * allowed.
+ */
 export function findVisualizationProblem({
   display,
   chartSettings: chart,

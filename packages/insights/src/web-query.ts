@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { commonFields, compareFilter, displayFields, flag, interval, object } from './query-parts.ts';
 
-/** Accepted only as false, because clients send these fields with every query. */
+/** Fields that may only be false. Clients send them with every query. */
 const unsupported = <N extends string>(...names: N[]) =>
   Object.fromEntries(
     names.map((name) => [name, Type.Optional(Type.Literal(false, { description: 'Not supported. Must be false.' }))]),

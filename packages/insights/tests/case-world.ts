@@ -6,7 +6,7 @@ import { createTestTenant } from '@millrace/testing';
 export interface Dataset {
   events: CaseEvent[];
   persons: { distinct_ids: string[]; created_at: string; properties: Record<string, unknown> }[];
-  /** Event properties that are known to be boolean. */
+  /** Names of event properties that are known to be boolean. */
   booleans?: string[];
   groups?: { type_index: number; key: string; created_at: string; properties: Record<string, unknown> }[];
 }
@@ -47,7 +47,10 @@ export function uuidOf(projectId: number, distinctId: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Creates projects with the datasets and settings of cases. Each combination of dataset and merges is stored once. */
+/**
+ * Returns a function that creates a project for a case, with its dataset and settings. Each combination of dataset and
+ * merges is stored only once.
+ */
 export function createCaseProjects(database: Database): (one: InsightCase) => Promise<number> {
   const projects = new Map<string, Promise<number>>();
 
@@ -81,7 +84,7 @@ export function createCaseProjects(database: Database): (one: InsightCase) => Pr
   };
 }
 
-/** Stores a dataset like the event consumer would. */
+/** Stores a dataset as the event consumer would. */
 export async function storeDataset(
   sql: Sql,
   projectId: number,
@@ -118,7 +121,7 @@ export async function storeDataset(
   await storeEvents(sql, projectId, events);
 }
 
-/** Stores events under the person that their distinct ID created, even if it was merged later. */
+/** Stores each event with the person that its distinct ID created, even if that person was merged later. */
 async function storeEvents(sql: Sql, projectId: number, events: readonly CaseEvent[]): Promise<void> {
   if (events.length === 0) return;
   const column = <T>(read: (event: CaseEvent) => T) => events.map(read);
@@ -140,7 +143,7 @@ async function storeEvents(sql: Sql, projectId: number, events: readonly CaseEve
   );
 }
 
-/** Merges persons: the IDs of one move to the other, whose creation time becomes the earlier of both. */
+/** Merges persons. The distinct IDs of one move to the other, whose creation time becomes the earlier of the two. */
 export async function merge(sql: Sql, projectId: number, [from, into]: [string, string]): Promise<void> {
   const personOf = async (id: string) => {
     const [row] = await sql.query<{ person_uuid: string }>(
@@ -162,7 +165,7 @@ export async function merge(sql: Sql, projectId: number, [from, into]: [string, 
   await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, merged]);
 }
 
-/** Deletes the person of an ID with all its IDs, and keeps its events. */
+/** Deletes the person of a distinct ID and all IDs of this person, but not its events. */
 export async function deletePerson(sql: Sql, projectId: number, id: string): Promise<void> {
   await sql.query(
     `WITH gone AS (
@@ -175,7 +178,7 @@ export async function deletePerson(sql: Sql, projectId: number, id: string): Pro
   );
 }
 
-/** Gives an ID a new person, even if its previous one was deleted. */
+/** Gives a distinct ID a new person, even if its previous person was deleted. */
 export async function split(
   sql: Sql,
   projectId: number,

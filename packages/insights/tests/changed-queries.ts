@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { caseFile, type InsightCase } from './case-world.ts';
 
 export interface ChangedQuery {
-  /** The case whose data, settings and time are used. */
+  /** The case that supplies data, settings and time. */
   one: InsightCase;
   query: unknown;
 }
 
-/** Values that are rare or missing in the cases. */
+/** Values that are rare in the cases or missing from them. */
 const unexpectedValues: readonly unknown[] = [
   ...[null, true, false, 0, 1, -1, 2, 7, 1.5, 1e308, -1e308, 2 ** 53, 1e-300, '', 'x', '%', '_', '\\', '\ud800', 'a\0'],
   ...['-7d', 'all', '-1mStart', '2024-05-13', '2024-05-13T10:00:00Z', '9999-12-31', '1900-01-01', 'x'.repeat(5000)],
@@ -31,7 +31,7 @@ const unexpectedValues: readonly unknown[] = [
   [{ key: 'plan', operator: 'is_not_set', type: 'event', value: '' }],
 ];
 
-/** All values in the cases by field name. */
+/** All values in the cases, by the name of their field. */
 const byName = new Map<string, unknown[]>();
 for (const { query } of caseFile.cases) collect(query);
 
@@ -48,7 +48,7 @@ const change = fc.record({
   ...{ place: fc.nat(), name: fc.nat(), value: fc.nat() },
 });
 
-/** Fixed, so that a failure is caused by a code change; MILLRACE_SEED selects other queries. */
+/** The seed is fixed, so that only a code change can cause a failure. MILLRACE_SEED selects other queries. */
 export const seed = fc.readConfigureGlobal().seed ?? 28;
 
 const orders = (names: readonly string[]) =>
@@ -94,7 +94,7 @@ const rowsQuery: fc.Arbitrary<ChangedQuery> = fc.record({
   query: fc.oneof<fc.Arbitrary<unknown>[]>(events, events, actors),
 });
 
-/** A query of a case with one or two changed parts, as other clients, mistakes and attackers might send it. */
+/** A query of a case in which one or two parts are changed, as other clients, mistakes or attackers might send it. */
 const oneChanged: fc.Arbitrary<ChangedQuery> = fc
   .tuple(fc.constantFrom(...caseFile.cases), fc.array(change, { minLength: 1, maxLength: 2 }))
   .map(([one, changes]) => {
@@ -126,7 +126,9 @@ function make({ how, place, name, value }: Change, query: unknown): void {
   }
 }
 
-/** Lists all parts of a query, as their container and their name in it. */
+/**
+ * Lists all parts of a query. Each entry contains the object or list that contains the part, and the part's name there.
+ */
 function placesIn(value: unknown): [Parts, string][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, part]) => [

@@ -20,6 +20,6 @@ else {
   await import('./random-queries.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');
-  // Restore the default engines for test files that run in the same process.
+  // Restore the default engines, because other test files run in the same process.
   engines.splice(0, engines.length, ...usual);
 }

@@ -65,7 +65,7 @@ const modules = await clickHouseOrSkip();
   });
 });
 
-/** Rounds numbers, because the last digits of sums and averages depend on the order of their parts. */
+/** Rounds numbers, because the last digits of sums and averages depend on the order in which numbers are added. */
 function rounded(result: unknown): unknown {
   return JSON.parse(
     JSON.stringify(result, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(10)) : value)),

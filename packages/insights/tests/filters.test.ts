@@ -12,7 +12,7 @@ const link =
   'b:text="Buy now";a:attr__href="/buy?x=\\"1\\""href="/buy?x=\\"1\\"";a:attr__href="/outer"href="/outer";body';
 const bare = 'p:href="/bare"';
 
-/** `order` events of ann, bob and cid on three days, and clicks. */
+/** `order` events of ann, bob and cid on three days, and some clicks. */
 const dataset: Dataset = {
   persons: [
     {

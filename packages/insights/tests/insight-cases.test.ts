@@ -1,4 +1,7 @@
-/** Cases insight-001 to insight-210, insight-301 to insight-680 and web-001 to web-063: queries over fixed events with their expected results. */
+/**
+ * Cases insight-001 to insight-210, insight-301 to insight-680 and web-001 to web-063: queries on fixed events, with
+ * their expected results.
+ */
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
@@ -39,7 +42,7 @@ describe.each(engines)('on $name', (engine) => {
   });
 });
 
-/** Replaces the differing parts of a result with the expected ones, so that it stays equal if nothing differs. */
+/** Returns the result with its wrong parts replaced by the expected ones. A correct result is returned unchanged. */
 function matching(expected: unknown, result: unknown): unknown {
   if (isObject(expected) && isObject(result)) {
     const parts = Object.entries(expected).map(([name, value]): [string, unknown] => {

@@ -17,7 +17,7 @@ describe.each(engines)('on $name', (engine) => {
     store = await engine.open();
     ({ environmentId: projectId } = await createTestTenant(store.database));
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-    // Three simultaneous events, one in the future, and a storage order that differs from the order of timestamps.
+    // Three simultaneous events and one in the future. Their storage order differs from the order of their timestamps.
     const moment = daysAgo(400);
     await storeEvent(1, moment, { stored: daysAgo(9), properties: { browser: 'Chrome', n: 5 } });
     await storeEvent(2, moment, { stored: daysAgo(5), properties: { browser: 'chrome mobile' } });
@@ -144,7 +144,7 @@ describe.each(engines)('on $name', (engine) => {
       );
     });
 
-    /** Exceeds a limit of the engine when it reads the event `slow`, on a machine of any speed. */
+    /** A condition that makes the engine exceed a limit when it reads the event `slow`, however fast the machine is. */
     const stopsAtSlow: Condition = {
       expression: {
         ...{ key: 'stops', isAggregate: false, reads: [], isShownAsText: false, columns: () => [] },

@@ -1,4 +1,4 @@
-/** A simple reference implementation of funnels that follows each possible start as far as it goes. */
+/** A simple reference implementation of funnels, which follows every possible start as far as it goes. */
 
 import {
   breakdownValueOf,
@@ -12,7 +12,7 @@ import {
 
 export interface NaiveFunnel {
   steps: string[];
-  /** The optional steps. */
+  /** Names of the optional steps. */
   optional: string[];
   order: 'ordered' | 'strict' | 'unordered';
   /** An event that must not happen between two steps. */
@@ -22,13 +22,13 @@ export interface NaiveFunnel {
   to: string;
 }
 
-/** Progress of a person: when it reached each step. */
+/** Progress of a person: the time at which it reached each step. */
 export interface NaivePath {
   times: number[];
   isExcluded: boolean;
 }
 
-/** Returns the best path of each person with any progress. */
+/** Returns the best path of each person who reached at least one step. */
 export function naivePaths({ events, zone }: History, query: NaiveFunnel): Map<string, NaivePath> {
   const { from, to } = query;
   const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
@@ -40,8 +40,8 @@ const waysOf = (own: HistoryEvent[], query: NaiveFunnel, mayBegin: (event: Histo
   own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), query) ?? []) : []));
 
 /**
- * Returns the valid paths. In an unordered funnel, an exclusion discards everything before it, unless all steps were
- * reached by then.
+ * Returns all valid paths. In an unordered funnel, an exclusion discards everything before it, unless all steps had
+ * been reached.
  */
 function longestWays(
   own: HistoryEvent[],
@@ -56,8 +56,8 @@ function longestWays(
 }
 
 /**
- * Returns the furthest path. Among equals, one without an exclusion is preferred, then the one that ends first, and
- * then the one that starts last.
+ * Returns the furthest path. If several paths are equally far, prefers those without an exclusion, then those that end
+ * first, and then those that start last.
  */
 function bestOf(ways: NaivePath[]): NaivePath | null {
   const last = ({ times }: NaivePath) => times.at(-1) ?? 0;
@@ -98,7 +98,7 @@ function wayFrom(
   return { times, isExcluded: false };
 }
 
-/** Returns how many persons reached each step, and their average time to it in seconds. */
+/** Returns how many persons reached each step, and how many seconds they took on average. */
 export function naiveSteps(history: History, query: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
   const ways = [...naivePaths(history, query).values()];
   const seconds = query.steps.map((_, step) => {
@@ -110,8 +110,8 @@ export function naiveSteps(history: History, query: NaiveFunnel): { counts: numb
 }
 
 /**
- * Returns the steps of each breakdown value. A person counts for every value of its events, or only for its one
- * attributed value.
+ * Returns the steps for each breakdown value. A person counts either for all values of its events, or only for the
+ * value that is attributed to it.
  */
 export function naiveBreakdownSteps(
   history: History,
@@ -142,7 +142,7 @@ export function naiveBreakdownSteps(
     });
 }
 
-/** Returns the daily conversion rates in percent, by day of entrance. */
+/** Returns the conversion rate of each day in percent. A person counts on the day of its entrance. */
 export function naiveRates(history: History, query: NaiveFunnel): number[] {
   const { events, zone } = history;
   const { from, to, steps } = query;

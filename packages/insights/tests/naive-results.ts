@@ -1,8 +1,11 @@
-/** A simple reference implementation that computes results from events in memory, for comparison with Millrace. */
+/**
+ * A simple reference implementation that computes results from events in memory, to compare them with those of
+ * Millrace.
+ */
 
 export interface HistoryEvent {
   event: string;
-  /** The person that the event belongs to now. */
+  /** The person to whom the event belongs now. */
   person: string;
   time: number;
   properties: Record<string, unknown>;
@@ -23,7 +26,7 @@ export type NaiveInterval = 'day' | 'week' | 'month';
 const hourMs = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats local time: `2026-03-29 02:15`. */
+/** Formats a time as local time, for example `2026-03-29 02:15`. */
 function wallIn(zone: string, time: number): string {
   const formatter =
     formatters.get(zone) ??
@@ -54,7 +57,10 @@ export function intervalsBetween(from: string, to: string, interval: NaiveInterv
   return starts;
 }
 
-/** Returns the times of full hours on the given days. Time zone offsets are multiples of a quarter of an hour. */
+/**
+ * Returns all full hours on the given days. It tries every quarter of an hour, because time zone offsets are multiples
+ * of that.
+ */
 function hoursBetween(zone: string, from: string, to: string): number[] {
   const beginning = Date.parse(from) - 24 * hourMs;
   const quarters = (Date.parse(to) + 48 * hourMs - beginning) / (hourMs / 4);
@@ -78,7 +84,7 @@ function propertyOf({ tiers }: History, { person, properties }: HistoryEvent, { 
   return type === 'person' ? tiers.get(person) : properties[key];
 }
 
-/** Converts a number or numeric text. */
+/** Returns a value as a number if it is a number or numeric text. */
 function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null;
@@ -112,7 +118,7 @@ export function filterHistory(history: History, filters: readonly NaiveFilter[])
   return { ...history, events: history.events.filter(isSelected) };
 }
 
-/** Returns a breakdown value. Missing values, null and empty text are all null. */
+/** Returns a breakdown value. For missing values, null and empty text, it is null. */
 export function breakdownValueOf(history: History, event: HistoryEvent, by: NaiveProperty): string | null {
   const value = propertyOf(history, event, by);
   return value === undefined || value === null || value === '' ? null : String(value);
@@ -131,13 +137,13 @@ export interface NaiveTrend {
   to: string;
   filters: readonly NaiveFilter[];
   by: NaiveProperty | null;
-  /** Maximum number of values; the others are combined into one line. */
+  /** Maximum number of breakdown values. The others are combined into one line. */
   limit: number;
   shows: 'each' | 'cumulative' | 'total';
 }
 
 export interface NaiveLine {
-  /** Null for a missing value. */
+  /** The breakdown value. Null if it is missing. */
   value: string | null;
   isOther: boolean;
   data: number[];
@@ -152,10 +158,10 @@ export function naiveTrend(history: History, query: NaiveTrend): NaiveLine[] {
   if (by === null) return [{ value: null, isOther: false, data: growing(filled(data(counted)), shows) }];
   const lines = [...new Set(counted.map((event) => breakdownValueOf(history, event, by)))]
     .map((value) => ({ value, data: data(counted.filter((event) => breakdownValueOf(history, event, by) === value)) }))
-    // Omits values without any number.
+    // Values for which there are no numbers are left out.
     .filter(({ data }) => data.some((number) => number !== null))
     .map(({ value, data }) => ({ value, isOther: false, data: filled(data) }))
-    // With totals, events without a value may come first.
+    // If the query returns totals, events without a value may come first.
     .sort(shows === 'total' ? compareTotals : compareLines);
   const rest = lines.slice(limit);
   const others = rest[0]?.data.map((_, at) => sumOf(rest.map(({ data }) => data[at] ?? 0)));
@@ -181,8 +187,8 @@ function growing(data: number[], shows: NaiveTrend['shows']): number[] {
 }
 
 /**
- * Returns the events with the name that match the filters; for first-time counts, only the first event of that name
- * ever.
+ * Returns the events with the name that match the filters. For first-time counts, this includes only the first event
+ * that ever had the name.
  */
 function countedBy(history: History, { event, math, filters }: NaiveTrend): HistoryEvent[] {
   const isNamed = (one: HistoryEvent) => event === null || one.event === event;
@@ -192,7 +198,7 @@ function countedBy(history: History, { event, math, filters }: NaiveTrend): Hist
   return named.filter((one) => !all.some(({ person, time }) => person === one.person && time < one.time));
 }
 
-/** Returns the events of each interval; for active persons, also those of the days before. */
+/** Returns the events of each interval. For active persons, also includes the days before it. */
 function bucketsOf({ zone }: History, events: HistoryEvent[], query: NaiveTrend): HistoryEvent[][] {
   const { math, interval, to, shows } = query;
   const from = interval === 'month' && shows !== 'total' ? startOfInterval(query.from, 'month') : query.from;
@@ -200,7 +206,7 @@ function bucketsOf({ zone }: History, events: HistoryEvent[], query: NaiveTrend)
     some.filter(({ time }) => dayIn(zone, time) >= first && dayIn(zone, time) <= last);
   const back = math === 'weekly_active' ? 7 : math === 'monthly_active' ? 30 : null;
   if (shows === 'total') return [back === null ? onDays(from, to) : onDays(shifted(to, 1 - back), to)];
-  // In a cumulative trend, a person counts in the interval in which it was first seen.
+  // In a cumulative trend, a person counts in the interval of its first event.
   const counting = (some: HistoryEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
   if (interval === 'hour') {
     const end = hoursBetween(zone, to, to)[0] ?? 0;
@@ -221,7 +227,7 @@ function firstOfEach(events: HistoryEvent[]): HistoryEvent[] {
   return [...byPerson(events).values()].flatMap((own) => own.slice(0, 1));
 }
 
-/** Returns null without values to aggregate. */
+/** Returns null if there are no values to aggregate. */
 function numberOf(events: HistoryEvent[], { math }: NaiveTrend): number | null {
   const persons = [...byPerson(events).values()].map((own) => own.length);
   const amounts = events.flatMap(({ properties: { amount } }) => numberIn(amount) ?? []);
@@ -273,7 +279,7 @@ export interface NaiveRetention {
   target: string;
   returning: string;
   interval: NaiveInterval;
-  /** Counts each person only in the row of its very first event. */
+  /** If true, each person counts only in the row of its very first event. */
   isFirstTime: boolean;
   isCumulative: boolean;
   from: string;
@@ -282,7 +288,8 @@ export interface NaiveRetention {
 }
 
 /**
- * Returns one row per interval: the persons with the target event, and how many of them returned in later intervals.
+ * Returns one row per interval: the number of persons with the target event, and how many of them returned in each
+ * later interval.
  */
 export function naiveRetention(
   { events, zone }: History,
@@ -307,7 +314,7 @@ export function naiveRetention(
   );
 }
 
-/** Returns new, returning, resurrecting and dormant persons per interval. */
+/** Returns the numbers of new, returning, resurrecting and dormant persons in each interval. */
 export function naiveLifecycle(
   { events, created, zone }: History,
   { event, interval, from, to }: { event: string; interval: NaiveInterval; from: string; to: string },

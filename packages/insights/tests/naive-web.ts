@@ -11,7 +11,7 @@ export interface WebEvent {
 }
 
 export interface NaiveWebQuery {
-  /** Start of the range, and its end, exclusive. */
+  /** Start of the range. Its end is exclusive. */
   from: number;
   to: number;
   browser: string | null;
@@ -58,7 +58,7 @@ const percent = (share: number | null) => (share === null ? null : 100 * share);
 const bounces = (visits: readonly Visit[]) => mean(visits.map(({ isBounce }) => (isBounce ? 1 : 0)));
 const visitors = (visits: readonly Visit[]) => new Set(visits.map(({ person }) => person)).size;
 
-/** Returns visitors, views, sessions, duration and bounce rate. */
+/** Returns visitors, views, sessions, duration and bounce rate for the range. */
 export function naiveOverview(events: readonly WebEvent[], query: NaiveWebQuery): (number | null)[] {
   const visits = visitsOf(events, query);
   return [
@@ -100,7 +100,7 @@ export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by
         const views = isOfView
           ? visit.views.filter((view) => (by === 'Page' ? view.path : view.browser) === value)
           : visit.views;
-        // The person of a visit is determined by its views of this value.
+        // The person of a visit is determined by those of its views that have this value.
         return { ...visit, views, person: views.map(({ person }) => person).sort()[0] ?? '' };
       });
     const rated = by === 'Page' ? own.filter(({ first, views }) => views.includes(first)) : own;

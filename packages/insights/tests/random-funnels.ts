@@ -1,4 +1,4 @@
-/** Random funnels: their steps, breakdown values and conversion rates, and the persons at a step. */
+/** Random funnel queries for breakdown values, conversion rates and the persons at a step. */
 
 import fc from 'fast-check';
 import { type NaiveFunnel, naiveBreakdownSteps, naivePaths, naiveRates, naiveSteps } from './naive-funnel.ts';
@@ -46,8 +46,8 @@ const windowOf = (days: number) => ({ funnelWindowInterval: days, funnelWindowIn
 export function translateFunnel(funnelQuery: ValueOf<typeof funnel>, stored: StoredHistory): Translated {
   const { steps, order, filters: properties } = funnelQuery;
   const { from, to, dateRange } = rangeOf(stored, funnelQuery);
-  // An attempt whose optional step exceeds the window may still be in time without it. The reference implementation
-  // does not support that, so use a long window.
+  // If reaching an optional step would exceed the window, the attempt may still be in time without that step. The
+  // reference implementation does not support this, so use a long window.
   const optional = funnelQuery.isOptional && order !== 'unordered' ? steps.slice(1, -1) : [];
   const days = optional.length > 0 ? 90 : funnelQuery.days;
   const hasTimes = order !== 'unordered' && optional.length === 0;
@@ -76,8 +76,8 @@ export function translateFunnelOf(funnelQuery: ValueOf<typeof funnelOf>, stored:
   const { steps, shows, by: split, attribution, step } = funnelQuery;
   const { memory } = stored;
   const { from, to, dateRange } = rangeOf(stored, funnelQuery);
-  // For daily rates of a strict funnel, steps of other days also break the order, which the reference implementation
-  // does not support.
+  // For the daily rates of a strict funnel, steps on other days also break the order. The reference implementation does
+  // not support this.
   const order = shows === 'rates' ? 'ordered' : funnelQuery.order;
   const other = eventNames.find((name) => !steps.includes(name)) ?? raise();
   const exclusion = funnelQuery.excludes ? { event: other, fromStep: 0, toStep: 1 } : null;
@@ -116,7 +116,7 @@ export function translateFunnelOf(funnelQuery: ValueOf<typeof funnelOf>, stored:
       read: (results: { count: number; breakdown_value: string[] }[][]) =>
         results.map((some) => ({ value: some[0]?.breakdown_value[0], counts: some.map(({ count }) => count) })),
     };
-  // A positive step selects persons that reached it; a negative one selects those that dropped off there.
+  // A positive step selects the persons who reached it. A negative step selects those who dropped off there.
   const reached = [...naivePaths(memory, naive)].filter(([, { times }]) =>
     step > 0 ? times.length >= step : times.length === -step - 1,
   );

@@ -1,4 +1,4 @@
-/** Random histories, both stored and in memory. */
+/** Random histories of events. Each one is stored in a project and also kept in memory. */
 
 import { createTestTenant } from '@millrace/testing';
 import fc from 'fast-check';
@@ -11,10 +11,10 @@ const persons = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'];
 const tiers = ['gold', 'gold', 'silver', '', null, undefined];
 const zones = ['Europe/Berlin', 'UTC', 'America/St_Johns', 'Asia/Kathmandu'];
 const daySeconds = 86_400;
-/** Queries cover two weeks from one of these dates, in which Berlin has a day of 25 or 23 hours. */
+/** Queries cover the two weeks after one of these dates. In Berlin, one day in them has 25 or 23 hours. */
 const beginnings = ['2026-10-18', '2026-03-22'];
 
-/** Most events are within the two weeks; some are up to 400 days older, and some in the future. */
+/** Most events are within the two weeks. Some are up to 400 days older, and some are in the future. */
 const second = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 14 * daySeconds - 1 }) },
   { weight: 1, arbitrary: fc.integer({ min: -400 * daySeconds, max: -1 }) },
@@ -23,7 +23,7 @@ const second = fc.oneof(
 const randomEvent = fc.record({
   event: fc.constantFrom(...eventNames),
   id: fc.constantFrom(...persons.flatMap((person) => [person, `${person}-anon`])),
-  /** Seconds from the start; unique, so that no two events are simultaneous. */
+  /** Seconds from the start. They are unique, so that no two events are simultaneous. */
   at: second,
   plan: fc.constantFrom('free', 'pro', 7, true, null, '', undefined),
   amount: fc.constantFrom(1, 2.5, -3, '4.5', 'many', true, undefined),
@@ -36,14 +36,17 @@ export const history = fc.record({
     selector: ([from]) => from,
     maxLength: 2,
   }),
-  /** Persons that are deleted after the merges, while their events stay. */
+  /** Persons that are deleted after the merges. Their events remain. */
   deletions: fc.uniqueArray(fc.constantFrom(...persons), { maxLength: 1 }),
-  /** IDs that get a new person at the end. */
+  /** Distinct IDs that get a new person at the end. */
   splits: fc.uniqueArray(fc.constantFrom(...persons.map((person) => `${person}-anon`)), { maxLength: 2 }),
 });
 type RandomHistory = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Returns the final owner of each ID: each starts with its person, and merges move all IDs of a person to another. */
+/**
+ * Returns the final owner of each distinct ID. Each ID starts with its own person, and a merge moves all IDs of a
+ * person to another one.
+ */
 function ownersOf({ merges }: RandomHistory): { owners: Map<string, string>; done: [string, string][] } {
   const owners = new Map(
     persons.flatMap((person): [string, string][] => [
@@ -64,7 +67,7 @@ function ownersOf({ merges }: RandomHistory): { owners: Map<string, string>; don
 /** Returns the name of the person that a split creates for an ID. */
 const newPersonOf = (id: string) => `new person of ${id}`;
 
-/** A history that is stored in a separate project. */
+/** A history that is stored in a project of its own. */
 export interface StoredHistory {
   projectId: number;
   /** First day of the two weeks. */

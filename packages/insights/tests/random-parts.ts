@@ -1,11 +1,11 @@
-/** Common parts of random queries: ranges, filters and breakdowns, and how queries express them. */
+/** Common parts of random queries (ranges, filters and breakdowns), and their form in queries. */
 
 import fc from 'fast-check';
 import { uuidOf } from './case-world.ts';
 import { dayIn, type NaiveFilter, type NaiveInterval, type NaiveProperty, shifted } from './naive-results.ts';
 import { eventNames, type StoredHistory } from './random-history.ts';
 
-/** Days from the start, or a number of days until now. */
+/** Days from the start to choose from, or a number of days until now. */
 const day = fc.integer({ min: -1, max: 14 });
 export const range = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(day, day).map(([a, b]) => ({ first: Math.min(a, b), last: Math.max(a, b) })) },
@@ -44,17 +44,17 @@ export const breakdownProperty = fc.option(property);
 /** The type of an arbitrary's values. */
 export type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-/** A query, the expected result, and how to extract the comparable part of the actual result. */
+/** A query, the expected result, and a function that extracts the comparable part of the actual result. */
 export interface Translated {
   query: unknown;
   expected: unknown;
   read: (results: never[]) => unknown;
 }
 
-/** Returns noon of the thirteenth day as the current time, so that later days are in the future. */
+/** Returns noon of the thirteenth day, which is the current time of the test, so that later days are in the future. */
 export const nowOf = ({ beginning }: StoredHistory) => Date.parse(`${shifted(beginning, 12)}T12:00Z`);
 
-/** Returns the first and last day of a range, and how a query expresses it. */
+/** Returns the first and last day of a range, and the range in the format of queries. */
 export function rangeOf(stored: StoredHistory, { range: asked }: { range: ValueOf<typeof range> }) {
   if ('back' in asked) {
     const today = dayIn(stored.memory.zone, nowOf(stored));

@@ -1,6 +1,6 @@
 /**
- * Random funnels, actors and lists that the reference implementation does not cover. Only the results of the engines can
- * be compared.
+ * Random funnels, actors and lists that the reference implementation does not cover, so that only the results of the
+ * engines can be compared.
  */
 
 import fc from 'fast-check';
@@ -39,7 +39,7 @@ const funnel = fc.record({
   bins: fc.constantFrom(undefined, 3),
   filters,
   range,
-  /** Lists the actors at a step instead. */
+  /** If set, the query lists the actors at this step instead. */
   actors: fc.option(fc.constantFrom(1, 2, 3, -2, -3)),
 });
 const list = fc.record({

@@ -39,7 +39,7 @@ const ranked = [
   ...(['sum', 'min', 'max', 'median', 'max_count_per_actor'] as const),
   ...active,
 ] as const;
-/** Aggregations with inexact results, by which breakdown values cannot be ranked reliably. */
+/** Aggregations whose results are inexact, so that breakdown values cannot be ranked by them reliably. */
 const unranked = ['avg', 'p90', 'avg_count_per_actor'] as const;
 
 export const trend = fc
@@ -63,7 +63,7 @@ export const trend = fc
       ...(isActive && asked.interval === 'hour' && { interval: 'day' as const }),
       ...(isActive && asked.shows === 'cumulative' && { shows: 'each' as const }),
       ...(!isRanked && { by: null }),
-      // The previous period has the same length, but monthly and hourly ranges start elsewhere.
+      // The previous period has the same length. Monthly and hourly ranges start elsewhere, so they are not compared.
       ...((asked.interval === 'month' || asked.interval === 'hour') && { compareTo: null }),
     };
   });
@@ -107,7 +107,7 @@ export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHisto
   const { event, math, interval: each, shows, filters: properties, limit, compareTo } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
   const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
-  // Complete weeks until now are compared with the same days of the week.
+  // A range of complete weeks until now is compared with the same days of the week.
   const isWeeks = 'back' in asked.range && asked.range.back > 0 && asked.range.back % 7 === 0;
   const isOfDays = each === 'day' || shows === 'total';
   const back = { '-1w': 7, '-5d': 5 }[String(compareTo)] ?? (isWeeks && isOfDays ? days - 1 : days);

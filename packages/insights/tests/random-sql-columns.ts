@@ -4,7 +4,7 @@ import type { Kind } from './random-sql-expressions.ts';
 
 type Columns = Record<Kind | 'document', readonly string[]>;
 
-/** `@` stands for the alias of the table. */
+/** Columns by table. `@` stands for the alias of the table. */
 const tables = {
   events: {
     text: [
@@ -16,7 +16,7 @@ const tables = {
     int: ['length(@event)', 'toHour(@timestamp)', "JSONLength(@properties, 'items')"],
     float: [
       ...['@properties.amount', '@properties.tokens', '@person.properties.age', '@group_0.properties.seats'],
-      // 0 / 0 is NaN.
+      // These expressions can be NaN, because 0 / 0 is NaN.
       ...['0 / @properties.amount', '@properties.tokens / 0'],
     ],
     flag: [
@@ -35,7 +35,7 @@ const tables = {
     'int[]': ['[length(@event), 2]'],
     document: ['@properties'],
   },
-  // Events with columns of their session.
+  // The table of events, with the columns of their sessions.
   'events ': {
     text: ['@event', '@session.$entry_current_url', '@session.$entry_pathname', '@session.$entry_utm_source'],
     int: ['@session.$session_duration', '@session.$pageview_count', '@session.$num_uniq_urls'],
@@ -122,7 +122,7 @@ const tables = {
 export type RandomTable = keyof typeof tables;
 export const randomTables = Object.keys(tables) as RandomTable[];
 
-/** Returns the columns of tables, by their aliases. The alias is empty for the only table of a query. */
+/** Returns the columns of tables, given by their aliases. The alias is empty if the query reads only one table. */
 export function columnsOf(sources: Readonly<Record<string, RandomTable>>): Columns {
   const found: Partial<Record<keyof Columns, string[]>> = {};
   for (const [alias, table] of Object.entries(sources))

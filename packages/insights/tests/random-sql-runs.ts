@@ -10,18 +10,18 @@ import { ample, type TestStore } from './test-store.ts';
 
 interface Runs {
   store: TestStore;
-  /** The stores to compare. */
+  /** The stores whose results are compared. */
   engines: readonly EventStore[];
   seed: number;
   count: number;
 }
 
-/** Runs random queries, and returns those that fail or whose results differ between the engines. */
+/** Runs random queries. Returns those that fail or whose results differ between the engines. */
 export async function differentSql({ store, engines, seed, count }: Runs): Promise<unknown[]> {
   const { projectId, now } = await createSqlWorld(store.database);
   const { sql } = store.database;
   const settings = await readProjectSettings(sql, projectId);
-  // Copies the events to the other engine before several queries run at the same time.
+  // A first query makes the other engine copy the events, before several queries run at the same time.
   for (const events of engines) await events.earliest({ projectId, events: null }, ample());
   const parser = createParser();
   const different: unknown[] = [];
@@ -46,7 +46,7 @@ export async function differentSql({ store, engines, seed, count }: Runs): Promi
 }
 
 /**
- * Rounds numbers, because the last digits of sums depend on the order of their parts. Sorts rows, unless the query
+ * Rounds numbers, because the last digits of sums depend on the order of addition. Sorts rows, unless the query
  * determines their order.
  */
 function comparable(results: unknown[][], isOrdered: boolean): unknown[] {

@@ -1,4 +1,4 @@
-// Random SQL queries over the data set of the SQL cases.
+// Random SQL queries on the data set of the SQL cases.
 
 import { seededRandom } from '@millrace/testing/seeded-random';
 import { columnsOf, type RandomTable, randomTables } from './random-sql-columns.ts';
@@ -6,7 +6,7 @@ import { aggregate, type Dice, expression, type Kind, scalarKinds } from './rand
 
 export interface RandomSql {
   text: string;
-  /** True if the order of the rows is determined. */
+  /** True if the query determines the order of the rows. */
   isOrdered: boolean;
 }
 
@@ -21,7 +21,7 @@ export function randomSql(seed: number): RandomSql {
   return statement({ ...dice, columns: columnsOf({ '': table }), name });
 }
 
-/** A table to read, with its columns. */
+/** A table that a query reads, with its columns. */
 interface From extends Dice {
   name: string;
 }
@@ -116,7 +116,7 @@ function nested(from: From): RandomSql {
   ])();
 }
 
-/** Joins that find the records of other tables. */
+/** Joins with the records of other tables. */
 const joins = [
   ['events', 'persons', 'a.person_id = b.id'],
   ['events', 'groups', 'a.$group_0 = b.key'],

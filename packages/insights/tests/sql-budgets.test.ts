@@ -1,4 +1,4 @@
-// Limits of SQL queries: hints about queries that read all events, and queries that are no longer needed.
+// Limits of SQL queries: hints about queries that read all events, and the end of queries that are no longer needed.
 
 import { eventually } from '@millrace/testing';
 import { readProjectSettings } from '../src/records-store.ts';
@@ -29,7 +29,7 @@ describe.each(engines)('on $name', (engine) => {
   };
   const noticesOf = async (text: string) =>
     (await checkSql({ sql: store.database.sql, parser }, await request(text))).notices;
-  /** Sets the estimate of the number of stored events. */
+  /** Sets the database's estimate of how many events are stored. */
   const storeEvents = (count: number) =>
     store.database.sql.query("UPDATE pg_class SET reltuples = $1 WHERE relname = 'event_any'", [count]);
 

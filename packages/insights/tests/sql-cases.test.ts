@@ -1,4 +1,4 @@
-// Cases sql-001 to sql-250, sql-260 to sql-300, sql-373 and from sql-400: SQL queries over fixed events, with the
+// Cases sql-001 to sql-250, sql-260 to sql-300, sql-373 and from sql-400: SQL queries on fixed events, with the
 // expected results and errors.
 
 import { isAppError } from '@millrace/runtime';
@@ -42,7 +42,7 @@ describe.each(engines)('on $name', (engine) => {
     'every described column of %s can be read',
     async (name, { fields }) => {
       const columns = Object.values(fields).flatMap(({ hogql_value: field, fields: below }) =>
-        // A column of an object in another object is not described.
+        // Columns of an object within another object are not described.
         (below ?? ['']).filter((one) => one !== 'person').map((one) => (one === '' ? field : `${field}.${one}`)),
       );
       const aliased = columns.map((column, at) => `${column} AS c${at}`);
@@ -87,7 +87,10 @@ function checkError(answer: unknown, { detail, ...expected }: NonNullable<SqlCas
 const sorted = (rows: unknown[][]) => [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 const isAbsent = (value: unknown) => typeof value === 'object' && value !== null && '$absent' in value;
 
-/** Returns the class of a type, which ignores the width of integers, the precision of times and nullability. */
+/**
+ * Returns the class of a type. It ignores the width of integers, the precision of times and whether the type is
+ * nullable.
+ */
 function classOf(type: string): string {
   return type
     .replace(/(?:Nullable|LowCardinality)\(/g, '(')
@@ -97,17 +100,17 @@ function classOf(type: string): string {
 }
 
 /**
- * Returns the result, but with the expected value wherever the difference is allowed. Numbers may differ in the last
- * digits.
+ * Returns the result with its wrong parts replaced by the expected ones, so that a correct result is unchanged. Numbers
+ * may differ in the last digits.
  */
-function matching(expected: unknown, answer: unknown): unknown {
+function matching(expected: unknown, result: unknown): unknown {
   if (typeof expected === 'object' && expected !== null && '$json' in expected) {
     const { $json: json } = expected as { $json: unknown };
-    return JSON.stringify(order(JSON.parse(String(answer)))) === JSON.stringify(order(json)) ? answer : expected;
+    return JSON.stringify(order(JSON.parse(String(result)))) === JSON.stringify(order(json)) ? result : expected;
   }
-  if (Array.isArray(expected) && Array.isArray(answer)) return expected.map((value, at) => matching(value, answer[at]));
-  if (typeof expected === 'number' && typeof answer === 'number')
-    return Math.abs(expected - answer) <= 1e-9 * Math.max(1, Math.abs(expected)) ? answer : expected;
+  if (Array.isArray(expected) && Array.isArray(result)) return expected.map((value, at) => matching(value, result[at]));
+  if (typeof expected === 'number' && typeof result === 'number')
+    return Math.abs(expected - result) <= 1e-9 * Math.max(1, Math.abs(expected)) ? result : expected;
   return expected;
 }
 

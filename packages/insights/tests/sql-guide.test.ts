@@ -1,4 +1,4 @@
-// Runs the queries of the guide, as they are written there, over events of the sample shop.
+// Runs the queries of the guide exactly as they are written there, on events of the sample shop.
 
 import { readFileSync } from 'node:fs';
 import { createTestTenant } from '@millrace/testing';
@@ -19,7 +19,7 @@ test('the guide contains twenty queries', () => {
 const now = Date.parse('2026-11-20T12:00:00Z');
 const hour = 3_600_000;
 
-/** Three visitors in three weeks; the first one orders twice. */
+/** Three visitors over three weeks. The first one orders twice. */
 const visits = [0, 1, 2].flatMap((visitor) =>
   [0, 7, 15].flatMap((days) => {
     const at = now - (days * 24 + visitor) * hour - hour;

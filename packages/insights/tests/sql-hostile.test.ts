@@ -1,4 +1,5 @@
-// SQL from an attacker: texts that try to escape their quotes, and queries that try to read another project.
+// Tests SQL that an attacker might send: texts that try to break out of their quotes, and queries that try to read
+// another project.
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
@@ -104,7 +105,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(
       await run('SELECT JSONExtractString(properties, {value}) FROM events LIMIT 1', { values: texts }),
     ).toHaveLength(1);
-    // A pattern may be invalid and a name unknown, but neither becomes part of the statement.
+    // A pattern may be invalid and a name may be unknown, but neither of them becomes part of the statement.
     expect(await run('SELECT count() FROM events WHERE event LIKE {value}', { values: texts })).toEqual(
       expect.anything(),
     );
@@ -127,7 +128,7 @@ describe.each(engines)('on $name', (engine) => {
       'SELECT count() AS % FROM events ORDER BY %',
     ])
       expect(await run(place.replaceAll('%', () => asName(text)))).toEqual(expect.anything());
-    // Names of anything other than values are unknown.
+    // Names that do not stand for values are unknown.
     for (const place of [
       'SELECT % FROM events',
       'SELECT 1 FROM %',
@@ -152,7 +153,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   }
 
-  /** Insight queries with an expression in every place that accepts one. */
+  /** Insight queries that contain an expression in each of the places that accept one. */
   const places: [string, (text: string) => Record<string, unknown>, string?][] = [
     ['a filter', (key) => trends({}, { properties: [{ type: 'hogql', key }] })],
     ['a filter of a series', (key) => trends({ properties: [{ type: 'hogql', key }] })],
@@ -181,7 +182,7 @@ describe.each(engines)('on $name', (engine) => {
       for (const text of nastyTexts) {
         const answer = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
         expect([text, answer]).toEqual([text, expect.any(Array)]);
-        // If the text is the entire expression, the query returns an error or a value.
+        // As an entire expression, the text returns an error or a value.
         const whole = await runInsight(queryOf(text));
         expect([
           text,
@@ -280,6 +281,6 @@ describe.each(engines)('on $name', (engine) => {
     expect(await run(`SELECT count() FROM persons WHERE id IN COHORT ${firstCohort(other)}`)).toBe('hogql_query_error');
   });
 
-  /** Cohorts of the second world were created after those of the first. */
+  /** The cohorts of the second world were created after those of the first. */
   const firstCohort = ({ textOf }: SqlWorld) => Number(textOf('__COHORT_A__'));
 });

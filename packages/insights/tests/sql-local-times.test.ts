@@ -1,4 +1,4 @@
-// Local times of events around changes of the offset of a time zone.
+// Local times of events around the changes of a time zone's offset.
 
 import { createTimeZone, offsetSpans } from '@millrace/schedule';
 import { createTestTenant } from '@millrace/testing';
@@ -12,7 +12,7 @@ const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const zones = ['UTC', 'Europe/Berlin', 'Africa/Cairo', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/New_York'];
 const year = new Date().getUTCFullYear();
 
-/** Times of this year and of ten years ago, near the changes of the offset in a time zone. */
+/** Times in this year and ten years ago, near the changes of the time zone's offset. */
 const times = zones.flatMap((zone) =>
   [year, year - 10].flatMap((one) =>
     offsetSpans(zone, { from: Date.UTC(one, 0, 1), to: Date.UTC(one + 1, 0, 1) }).flatMap(({ from }) =>

@@ -1,4 +1,4 @@
-// Plans of SQL queries on PostgreSQL: those of the same insight queries and lists.
+// The plans that PostgreSQL uses for SQL queries must be those of equivalent insight queries and lists.
 
 import { createTestTenant } from '@millrace/testing';
 import { renderPostgresStatement } from '../src/event-store/postgres/engine.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await store.stop();
 });
 
-/** Returns the plan as text, as it would be for a large table. */
+/** Returns the plan that PostgreSQL would use for a large table, as text. */
 async function planOf(text: string): Promise<string> {
   const { sql } = store.database;
   const settings = await readProjectSettings(sql, projectId);

@@ -1,6 +1,6 @@
 /**
- * Checks the printed SQL of all cases: it contains no text of a user, and base tables only with the condition on the
- * project.
+ * Checks the printed SQL of all cases. It must not contain a text from the query, and must not contain a base table
+ * without the condition on the project.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -42,7 +42,7 @@ interface Printed {
   values: unknown[];
   constants: string[];
   hogql: string;
-  /** True if `text` also contains the two statements of a page of events. */
+  /** True if `text` also contains the two statements for a page of events. */
   isPage: boolean;
 }
 
@@ -83,7 +83,7 @@ describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
       const found = await print(one, engine);
       if (found === null) continue;
       printed += 1;
-      // Templates contain words such as `day`, so only other constants can reveal a leak.
+      // Templates contain words such as `day`, so only other constants can reveal that a text was not bound.
       const own = found.constants.filter((text) => text.length > 2 && !templateWords.has(text));
       for (const text of own) if (isWord(text, found.text)) leaks.push(`${one.no}: ${text}`);
     }
@@ -164,17 +164,17 @@ test.each([
   expect(printQuery(substitute(await parser.parse(text), nothing), filters)).toBe(expected);
 });
 
-/** Returns whether a text contains a word, other than as part of a longer word. */
+/** Returns whether a text contains a word on its own, and not as part of a longer word. */
 function isWord(word: string, text: string): boolean {
   const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u').test(text);
 }
 
-/** Constants that choose a template, which may therefore contain them. */
+/** Constants that select a template. That template may contain them. */
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
   ...['sum', 'avg', 'min', 'max', 'items', 'UTC', 'Nullable(String)', 'Nullable(Float64)', 'Nullable(Bool)'],
-  // Separate columns in ClickHouse.
+  // Properties with their own columns in ClickHouse.
   ...propertyColumns.few,
   ...propertyColumns.many,
 ]);

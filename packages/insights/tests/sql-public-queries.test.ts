@@ -1,5 +1,6 @@
-// Cases public-sql-001 to public-sql-136: queries that users of PostHog published, over events, persons, groups and cohorts. Most are
-// from the agent skills of PostHog. Each runs, or is refused by the name of what is not supported.
+// Cases public-sql-001 to public-sql-136: queries on events, persons, groups and cohorts that users of PostHog
+// published. Most come from PostHog's agent skills. Each query either runs, or fails with an error that names what is
+// not supported.
 
 import { readFileSync } from 'node:fs';
 import { isAppError } from '@millrace/runtime';

@@ -14,7 +14,7 @@ export interface SqlCase {
   columns?: string[];
   types?: [string, string][];
   results?: unknown[][];
-  /** True if the order of rows does not matter. */
+  /** True if the rows may be in any order. */
   unordered?: boolean;
   response?: Record<string, unknown>;
   error?: { status: number; code: string; detail: string; start?: number; end?: number };
@@ -48,7 +48,10 @@ export interface SqlWorld {
   textOf(query: SqlCase['query']): string;
 }
 
-/** Creates the world of the SQL cases, and a second project with the same data: a query that also reads it returns other numbers. */
+/**
+ * Creates the world of the SQL cases, and a second project with the same data. A query that also reads the second
+ * project would return other numbers.
+ */
 export async function openSqlWorld({ database, events }: TestStore): Promise<{ world: SqlWorld; parser: SqlParser }> {
   const world = await createSqlWorld(database);
   const neighbor = await createSqlWorld(database);

@@ -60,8 +60,8 @@ export const onClickHouse = (modules: string): TestEngine => ({
     let hasPersons = false;
     let copiedAt = 0;
     /**
-     * Copies changed persons, and if the project has new events, all events stored since shortly before the last copy,
-     * or since the project's first event. Those that were copied before are not copied again.
+     * Copies changed persons. If the project has new events, also copies all events stored since shortly before the
+     * last copy, or since the project's first event. Events that have already been copied are not copied again.
      */
     const follow = async (projectId: number) => {
       const changed = await database.sql.query('SELECT 1 FROM event_store_person_change LIMIT 1');
@@ -126,7 +126,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
 
 export const logger = createLogger('insights-test', 'error');
 
-/** Adds a partition for events of any time. */
+/** Adds a partition that accepts events of any time. */
 async function openDatabase() {
   const own = await createTestDatabase();
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });
@@ -143,7 +143,7 @@ async function openDatabase() {
   };
 }
 
-/** The engines to test; `clickhouse.long.test.ts` replaces them. */
+/** The engines under test. `clickhouse.long.test.ts` replaces them. */
 export const engines: TestEngine[] = [onPostgres];
 
 /** A budget larger than any test needs. */

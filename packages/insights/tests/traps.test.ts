@@ -128,7 +128,7 @@ describe.each(engines)('on $name', (engine) => {
     expect([series?.days, series?.data]).toEqual([days, data]);
   });
 
-  /** ClickHouse stores `$browser` (few values) and `$pathname` (many values) in separate columns. */
+  /** ClickHouse has separate columns for `$browser` (few values) and `$pathname` (many values). */
   describe.each(['v', '$browser', '$pathname'])('the property %s', (key) => {
     const day = '2026-11-10T12:00:00Z';
     let projectId: number;
@@ -410,7 +410,7 @@ describe.each(engines)('on $name', (engine) => {
     ]);
     const total = async (dateRange: object) => (await seriesOf(projectId, { interval: 'month', dateRange }))[0]?.count;
     expect(await total({ date_from: '2019-02-01', date_to: '2019-02-28' })).toBe(1);
-    // Events later today count, events after today do not.
+    // Events later today count. Events after today do not.
     expect(await total({ date_from: '-7d' })).toBe(2);
     expect(await total({ date_from: 'all' })).toBe(3);
     expect(await total({ date_from: '2031-05-01', date_to: '2031-05-31' })).toBe(1);
@@ -554,14 +554,14 @@ describe.each(engines)('on $name', (engine) => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const series = Array.from({ length: 26 }, () => ({ kind: 'EventsNode', event: 'e' }));
     const query = { series, compareFilter: { compare: true }, dateRange: { date_from: '2026-11-10' } };
-    // Each of its 52 queries requires a round trip to the server.
+    // Each of the 52 queries requires a round trip to the server.
     const took: number[] = [];
     while (took.length < 6) {
       const startedAt = performance.now();
       await ask(projectId, query);
       took.push(performance.now() - startedAt);
     }
-    // Uses the fastest run, because others may have waited for other work on the machine.
+    // Use the fastest run, because other runs may have waited for other work on the machine.
     const maxMs = Math.floor(Math.min(...took) / 4);
     await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
   });

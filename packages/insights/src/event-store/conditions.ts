@@ -11,9 +11,12 @@ export interface JoinedData {
   actorTypes?: readonly ActorType[];
   conditions?: readonly Condition[];
   properties?: readonly Property[];
-  /** The actor type whose record is needed, for its creation time. */
+  /** The actor type whose records are joined, for their creation time. */
   recordOf?: ActorType;
-  /** True for a limited list, which looks up the person of each event instead of reading all events and persons. */
+  /**
+   * True for a list with a limit. The engine then looks up the person of each event instead of reading all events and
+   * persons.
+   */
   looksUpPersons?: boolean;
 }
 
@@ -26,7 +29,7 @@ export function buildFromClause(
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
   const keys = [...new Set(all.flatMap(({ of, key }) => (of === 'person' || of === 'shown person' ? [key] : [])))];
-  // An SQL query requests the complete record with an empty name.
+  // An SQL query requests all properties with an empty name.
   const needs = { keys: keys.includes('') ? undefined : keys, looksUp: looksUpPersons };
   const readsRecord = keys.length > 0 || recordOf?.of === 'person';
   const readsPerson =
@@ -45,7 +48,7 @@ export function buildFromClause(
   );
 }
 
-/** Returns the property, or the properties that an expression reads. */
+/** Returns the property itself, or the properties that an expression reads. */
 const readBy = (property: Property): readonly Property[] =>
   property.of === 'column' && property.key === 'expression' ? property.expression.reads : [property];
 
@@ -106,7 +109,7 @@ export function buildCondition(dialect: Dialect, node: Condition, projectId: num
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
     const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);
-    // The subquery calls its table of IDs `e`, as queries do with the events table.
+    // The subquery gives its table of IDs the alias `e`, which queries otherwise use for the events table.
     return sql`${dialect.person} IN (SELECT e.person_uuid FROM person_distinct_id AS e
                                       WHERE e.project_id = ${sql.int(projectId)} AND ${test})`;
   }
@@ -142,7 +145,7 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
 
 const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=`, '=': sql`=`, '<>': sql`<>` };
 
-/** Builds the condition that an event is this step. */
+/** Builds the condition that an event matches this step. */
 export function buildStepCondition(
   dialect: Dialect,
   { event, where }: Pick<FunnelStep, 'event' | 'where'>,

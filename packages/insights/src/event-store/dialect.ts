@@ -7,8 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
 
 /**
- * Everything in which the engines' SQL differs. All other parts of a query have the same text for both engines. The
- * events table is always called `e`.
+ * The parts of SQL that differ between the engines. All other parts of a query have the same text for both engines. The
+ * alias of the events table is always `e`.
  */
 export interface Dialect {
   name: EngineName;
@@ -17,14 +17,14 @@ export interface Dialect {
   /** Query for the time of the first event in a time range, or the start of its day. */
   firstDay(range: { projectId: number; from: number; to: number }): Fragment;
   /**
-   * Join that finds the current person of an event; comes after `events`. @param looksUp true to look up the person of
-   * each event, if the engine follows indexes.
+   * Join that finds the current person of an event. It must follow `events`.
+   * @param looksUp whether to look up the person of each event separately, if the engine follows indexes
    */
   personJoin(projectId: number, looksUp?: boolean): Fragment;
-  /** ID of the event's current person; requires `personJoin`. */
+  /** ID of the event's current person. Requires `personJoin`. */
   person: Fragment;
   /**
-   * Joins the record of that person as `p`, with `properties` and `created_at`; requires `personJoin` or a person ID.
+   * Joins the record of that person as `p`, with `properties` and `created_at`. Requires `personJoin` or a person ID.
    * The join may omit all properties except the given ones.
    */
   personRecord(
@@ -33,66 +33,68 @@ export interface Dialect {
     needs?: { keys?: readonly string[] | undefined; looksUp?: boolean },
   ): Fragment;
   /**
-   * Joins the record of the event's group of this type, or of the group with a given key, as `g<index>` with
-   * `group_properties` and `created_at`.
+   * Joins the record of the event's group of this type, or of the group with the given key. The join has the name
+   * `g<index>` and the columns `group_properties` and `created_at`.
    */
   groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
-  /** FROM clause of all persons, usable where conditions expect an event's person. */
+  /** FROM clause of all persons. It can be used where conditions expect an event's person. */
   everyone(projectId: number): Fragment;
-  /** Condition that the event's current person is in a static cohort; requires `personJoin`. */
+  /** Condition that the event's current person is in a static cohort. Requires `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
-  /** A property as text in a normalized form: `5` for 5.0, and JSON for lists; null when it is not set. */
+  /**
+   * A property as text in a normalized form, for example `5` for 5.0, and JSON for lists. Null if the property is not
+   * set.
+   */
   text(property: Property): Fragment;
-  /** A property as a number, also if it is numeric text; otherwise null. */
+  /** A property as a number, which may be stored as numeric text. Null if it is not a number. */
   number(property: Property): Fragment;
-  /** A property as a time: ISO 8601 text, or seconds or milliseconds since 1970; otherwise null. */
+  /** A property as a time. It may be ISO 8601 text, or seconds or milliseconds since 1970. Null if it is not a time. */
   time(property: Property, zone: string): Fragment;
-  /** Sort key of a version, equal to that of `versionKey`; null if the property is not a version. */
+  /** Sort key of a version, equal to the result of `versionKey`. Null if the property is not a version. */
   version(property: Property): Fragment;
   /** A property as JSON text. */
   json(property: Property): Fragment;
-  /** Condition that a property is set; never null. */
+  /** Condition that a property is set. It is never null. */
   isSet(property: Property): Fragment;
-  /** Condition that a property is a string, number or boolean; never null. */
+  /** Condition that a property is a string, number or boolean. It is never null. */
   isScalar(property: Property): Fragment;
-  /** Condition that a property equals one of the values; never null. */
+  /** Condition that a property equals one of the values. It is never null. */
   equalsAny(property: Property, values: readonly string[]): Fragment;
-  /** Condition that a text contains another, ignoring case; never null. */
+  /** Condition that a text contains another text, ignoring case. It is never null. */
   contains(text: Fragment, part: string): Fragment;
-  /** Condition that a text matches a pattern; never null. */
+  /** Condition that a text matches a pattern. It is never null. */
   matches(text: Fragment, pattern: string): Fragment;
-  /** A breakdown value, or null if it is missing. */
+  /** The value by which an event is broken down, or null if it is missing. */
   label(breakdown: Breakdown): Fragment;
   /** A time in milliseconds since 1970. */
   millis(time: Fragment): Fragment;
-  /** Sort key of an event as text: its time, then its ID. It has `placeLength` characters. */
+  /** Sort key of an event as text: its time, followed by its ID. It has `placeLength` characters. */
   place: Fragment;
-  /** Index of the interval that contains a time; -1 before the first. */
+  /** Index of the interval that contains a time, or -1 for a time before the first interval. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
-  /** True if grouping actors before counting is faster than `count(DISTINCT)`. */
+  /** True if it is faster to group rows by actor and then count them than to use `count(DISTINCT)`. */
   groupsBeforeCounting: boolean;
   /**
-   * True if a limited, sorted read follows an index, by time or by distinct ID and time, and stops when it has enough
-   * rows. Otherwise, the engine reads and sorts everything that it finds.
+   * True if a sorted read with a limit follows an index (by time, or by distinct ID and time) and stops when it has
+   * enough rows. Otherwise, the engine reads and sorts everything that matches.
    */
   followsIndexes: boolean;
   percentile(share: number, number: Fragment): Fragment;
   /** Aggregates two number columns into two lists in the same order, as JSON text. */
   lists(one: Fragment, other: Fragment): Fragment;
   /**
-   * Aggregates an actor's events in the order of `at` and `uuid` into JSON text: a list of times, steps and lists of
-   * breakdown values. Without times, equal events in succession are combined, and their index replaces the time. Null
-   * if the engine is slower than reading the events one by one.
+   * Aggregates an actor's events, in the order of `at` and `uuid`, into JSON text: a list of times, steps and lists of
+   * breakdown values. Without times, successive equal events are combined, and their index replaces the time. Null if
+   * reading the events one by one is faster on this engine.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
   /**
-   * SQL that walks through a funnel. Null for engines that cannot do this, and for funnels that the API must walk
-   * through.
+   * SQL that walks through a funnel. Returns null if the engine cannot walk through this funnel, so that the API must.
    */
   funnel(plan: WalkedFunnel): FunnelSql | null;
-  /** Combines rows into a number. Each row sets one of the bits 0 to 51. */
+  /** Combines rows into a number in which each row sets one of the bits 0 to 51. */
   bits(place: Fragment, happened: Fragment): Fragment;
-  /** Lists the positions of the bits that are set in a number; null if the engine cannot. */
+  /** Returns the positions of the bits that are set in a number. Null if the engine has no such function. */
   bitPlaces: null | ((number: Fragment) => Fragment);
   /** True if two integers have a bit in common. */
   haveCommonBit(one: Fragment, other: Fragment): Fragment;
@@ -102,7 +104,7 @@ export interface Dialect {
   uuidText(uuid: Fragment): Fragment;
   /** Makes a value nullable, so that `lag` and `lead` return null at the ends. */
   nullable(value: Fragment): Fragment;
-  /** WHERE clause that selects exactly these events. */
+  /** WHERE clause that selects the events with the given keys. */
   whereKeys(projectId: number, keys: readonly EventKey[]): Fragment;
   /** A JSON document as text. */
   document(json: Fragment): Fragment;
@@ -112,26 +114,26 @@ export interface Dialect {
   characters(text: Fragment): Fragment;
   /** Makes texts sort by code point. */
   inByteOrder(text: Fragment): Fragment;
-  /** ID of the actor; null without one. For persons, requires `personJoin`. */
+  /** ID of the actor, or null if there is none. For persons, requires `personJoin`. */
   actorId(actorType: ActorType): Fragment;
 }
 
 export interface FunnelSql {
   /**
-   * Selects the numbers that the funnel shows. Each row has them for some breakdown values, or for all values beyond
-   * the limit.
+   * Selects the numbers that the funnel shows. Each row is about one combination of breakdown values, or about all
+   * values beyond the limit.
    */
   totals: Fragment;
-  /** Selects actors, each with the number of its events. */
+  /** Selects actors and the number of events of each one. */
   actors(page: FunnelPage): Fragment;
 }
 
-/** The length of 14 digits and a UUID. */
+/** Length of the sort key of an event: 14 digits and a UUID. */
 export const placeLength = 50;
-/** Added to milliseconds since 1970 to get the same number of digits for any time. */
+/** This number is added to milliseconds since 1970, so that every time has the same number of digits. */
 export const placeOffset = 10_000_000_000_000;
 
-/** Longer breakdown values are truncated. */
+/** Breakdown values that are longer than this are truncated. */
 export const maxLabelLength = 400;
 
 /** Matches text that is a number. */
@@ -156,8 +158,8 @@ export const releaseKey = ({ major, minor, patch }: SemanticVersion): string =>
   [major, minor, patch].map((number) => String(number).padStart(20, '0')).join('');
 
 /**
- * Returns a sort key for a version, so that the order of bytes is the order of versions: the three numbers, then `-`
- * and the pre-release or `~` without one, and then the build. Numeric parts sort first, by length.
+ * Returns a sort key for a version. Sorting the keys by bytes sorts the versions. A key contains the three numbers,
+ * then `-` and the pre-release, or `~` if there is none, and then the build. Numeric parts sort first, by length.
  */
 export function versionKey(version: SemanticVersion): string {
   const keyOf = (list: string[]) =>
@@ -167,8 +169,9 @@ export function versionKey(version: SemanticVersion): string {
 }
 
 /**
- * Returns columns that both engines name alike.
- * @param texts the current person's ID and the event's time as text, and the match of `hrefPattern` or an empty text
+ * Returns columns that have the same names on both engines.
+ * @param texts the ID of the current person and the time of the event as text, and the match of `hrefPattern` or an
+ * empty text
  */
 export function buildColumnText(
   property: Extract<Property, { of: 'column' }>,

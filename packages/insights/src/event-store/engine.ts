@@ -8,8 +8,8 @@ import type { Fragment } from './sql.ts';
 export interface Engine {
   dialect: Dialect;
   /**
-   * Runs a query. When it rejects, the engine has stopped the query. @throws OverBudget, or the abort reason of the
-   * signal
+   * Runs a query. If the promise rejects, the engine has stopped the query.
+   * @throws OverBudget, or the abort reason of the signal
    */
   read(query: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
 }
@@ -24,5 +24,5 @@ export async function readRows<T>(
   return rows;
 }
 
-/** Converts a value of a row to text. */
+/** Returns a value of a row as text, or null if it is missing. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));

@@ -7,7 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 
 /**
  * Returns rows of variant, day, exposures, persons, conversions, and the number of exposures read for all variants and
- * days. A person counts once, on the day of the first exposure, under the variant it saw or under `$multiple`.
+ * days. Each person counts once: on the day of the first exposure, under the variant that the person saw, or under
+ * `$multiple` if there were several.
  */
 export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Fragment {
   const { select, response, edges, conversionEvent, most, maxVariants } = query;

@@ -1,4 +1,5 @@
-// SQL of a funnel: the relevant events by actor and time. `results/funnel-walk.ts` determines the progress from them.
+// SQL that selects the events of a funnel by actor and time. `results/funnel-walk.ts` determines from them how far each
+// actor got.
 
 import {
   buildBreakdownColumns,
@@ -11,12 +12,14 @@ import type { Dialect } from './dialect.ts';
 import type { FunnelStep, FunnelStoreQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Returns rows of actor, time, steps and exclusions as strings of `0` and `1`, and breakdown values. */
+/**
+ * Returns rows of actor, time, steps, exclusions and breakdown values. Steps and exclusions are strings of `0` and `1`.
+ */
 export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragment {
   const { select, steps, exclusions, breakdowns } = query;
   const { columns, list } = buildBreakdownColumns(dialect, breakdowns);
-  // The order of simultaneous events only matters for breakdown values. Without a breakdown, an index contains
-  // everything that is read.
+  // The order of simultaneous events only matters for breakdown values. Without a breakdown, the index alone contains
+  // all the data that is read.
   const uuid = breakdowns.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   const inOrder = breakdowns.length === 0 ? sql`actor, at, steps, exclusions` : sql`actor, at, uuid`;
   const marks = (some: readonly FunnelStep[]) =>
@@ -32,10 +35,10 @@ export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragm
 }
 
 /**
- * Selects the paths of actors. Each row contains a number of actors and their common path: JSON lists of times and of
- * steps, where steps are bits (1, 2, 4, …), or with a breakdown the JSON of `Dialect.path`. Most actors get no further
- * than one step, and they share rows without times. Actors without a step have no row. Returns null if the engine
- * cannot combine paths with breakdown values.
+ * Selects the paths of actors. Each row contains a number of actors and the path that they share, as JSON lists of
+ * times and of steps, where steps are bits (1, 2, 4, …). With a breakdown, the path is the JSON of `Dialect.path`. Most
+ * actors get no further than the first step. They share rows without times. Actors without a step have no row. Returns
+ * null if the engine cannot combine paths with breakdown values.
  */
 export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): Fragment | null {
   const { select, steps, second, breakdowns } = query;
@@ -69,7 +72,7 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
    GROUP BY path`;
 }
 
-/** Builds a column that is 1 for events that are one of these steps. */
+/** Builds a column that is 1 if the event matches one of these steps. */
 function marked(taken: readonly Fragment[], name: Fragment): Fragment {
   return taken.length === 0
     ? sql`0 AS ${name}`

@@ -21,9 +21,9 @@ export function buildLifecycleActorsSql(
 }
 
 /**
- * Classifies actors. Excludes actors without a record: an event without a person profile has no person whose lifecycle
- * could be determined. Each active interval appears twice, as itself and as a possible dormant interval after it,
- * because ClickHouse would compute `paths` twice if the query named it twice.
+ * Classifies actors. Excludes actors without a record, because an event without a person profile has no person whose
+ * lifecycle could be determined. Each active interval appears twice: as itself, and as the dormant interval that may
+ * follow it. Without this, the query would refer to `paths` twice, and ClickHouse would compute it twice.
  */
 function states(dialect: Dialect, { select, actorType, edges }: LifecycleStoreQuery): Fragment {
   const id = dialect.actorId(actorType);

@@ -1,5 +1,5 @@
-// Reads complete events in chronological order, in three steps: find them by small columns, determine their sizes, and
-// read those that fit.
+// Reads complete events in chronological order, in three steps: finds them by reading small columns only, determines
+// their sizes, and reads those that fit.
 
 import { buildCondition, buildEventNamesCondition, buildFromClause, buildInCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -50,7 +50,7 @@ function latestText(dialect: Dialect, projectId: number, distinctIds: readonly s
                                    ORDER BY e.timestamp DESC LIMIT 1) AS e`;
 }
 
-/** The list ends with the event that exceeds `maxBytes`. */
+/** The list ends with the event that makes it exceed `maxBytes`. */
 async function readList(
   engine: Engine,
   { maxBytes, ...query }: EventListQuery & { maxBytes: number },
@@ -72,15 +72,15 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
-/** A search that has found events ends about this long after its start. */
+/** About this long after its start, a search stops if it has found events. */
 const foundMs = 2000;
-/** Ranges that probably take less than this are always searched. */
+/** Time ranges that will probably take less than this are always searched. */
 const shortMs = 1000;
 
 /**
  * Finds the keys of a page.
- * @param mayStop true to return a part of the page when the time is over, or when the search is slow and has found
- * something, if at least one time range was searched completely; false to throw when the time is over.
+ * @param mayStop true to return part of the page if at least one time range was searched completely and either the time
+ * is over or a slow search has found something; false to throw when the time is over
  */
 async function findKeys(
   engine: Engine,
@@ -100,7 +100,7 @@ async function findKeys(
   const beganAt = performance.now();
   try {
     for await (const span of spansOf(engine, query, run)) {
-      // A range is twice as long as the previous one. Do not start one that would probably not end in time.
+      // The next range is twice as long as the previous one. Skip it if the search would probably not end in time.
       const nextMs = 2 * lastMs;
       const isLate = keys.length > offset && nextMs > shortMs && performance.now() + nextMs > beganAt + foundMs;
       if (stoppedAt !== null && (isLate || nextMs > run.maxMs)) throw new OverBudget('time');
@@ -126,7 +126,10 @@ export const toKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey
   distinctId: String(distinctId),
 });
 
-/** Whether an engine that follows indexes may have to read many events that do not match. Names and IDs have an index. */
+/**
+ * Returns whether an engine that follows indexes may have to read many events that do not match. Event names and IDs
+ * have an index, so a search by them is short.
+ */
 function isLongSearch({ by, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
   return by === 'timestamp' && isFiltered(where) && distinctIds === undefined && uuid === null && offset === 0;
 }
@@ -136,7 +139,7 @@ const isFiltered = (where: EventListQuery['where']) => !('all' in where) || wher
 const firstUuid = '00000000-0000-0000-0000-000000000000';
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The position after all events of a time range, in the order of the list. */
+/** Returns the position after all events of a time range, in the order of the list. */
 const endOf = ({ from, to }: TimeSpan, { isOldestFirst }: EventListQuery): EventPosition =>
   isOldestFirst ? { time: to - 1, uuid: lastUuid } : { time: from, uuid: firstUuid };
 
@@ -180,7 +183,8 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   const page = offset === 0 ? sql`LIMIT ${sql.int(limit)}` : sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const columns = sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)} AS millis, e.event, e.distinct_id`;
   if (!looksUpIds) return sql`${columns} ${events} ${page}`;
-  // Looks up each ID in the index of IDs and times, so that rare visitors of a busy project are found quickly.
+  // Looks up each distinct ID in the index of IDs and times, so that the events of visitors who rarely come to a busy
+  // project are found quickly.
   return sql`${columns} FROM unnest(${sql.texts(distinctIds)}) AS requested (distinct_id)
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
@@ -195,7 +199,7 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
   if (behind === null) return range;
   const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(behind.uuid)}`)];
   const at = sql.time(behind.time);
-  // The first condition follows from the second, but lets the engine skip the time before the position.
+  // The first condition follows from the second one. It lets the engine skip events before the position.
   const isBehind = isOldestFirst
     ? sql`${time} >= ${at} AND (${time}, ${id}) > (${at}, ${last})`
     : sql`${time} <= ${at} AND (${time}, ${id}) < (${at}, ${last})`;
@@ -212,7 +216,7 @@ function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[
   return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 AS bytes ${ofKeys(dialect, projectId, keys)}`;
 }
 
-/** Selects everything that is shown of an event, in any order. */
+/** Selects all fields that are shown of an event, in any order. */
 function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const millis = (time: Fragment) => dialect.millis(time);
   return sql`SELECT e.uuid, e.event, e.distinct_id, ${millis(sql`e.timestamp`)} AS happened, ${millis(sql`e.captured_at`)} AS captured,
@@ -234,19 +238,20 @@ interface TimeSpan {
 }
 
 /**
- * Returns the time ranges to search, one after the other until there are enough events. ClickHouse sorts everything that
- * it finds, and a search that runs out of time loses its last range, so the first range is a day, and each further one
- * twice as long. Events sorted by storage time are searched in one range.
+ * Returns the time ranges to search, one after the other until there are enough events. ClickHouse sorts all events
+ * that match, and a search that runs out of time loses the events of its last range. So the first range is a day long,
+ * and each further range is twice as long as the previous one. Events sorted by storage time are searched in a single
+ * range.
  *
- * For the newest events of all, ClickHouse finds a page in the last minute or hour of a busy project, without reading
- * the large parts of its table, which contain most events of the day. With a filter, an additional range could cost as
- * much as a longer one.
+ * In a busy project, ClickHouse finds a page of the newest events in the last minute or hour. It then does not read the
+ * large parts of its table, which contain most events of the day. With a filter, an additional range could cost as much
+ * as a longer one.
  */
 async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): AsyncGenerator<TimeSpan> {
   const { by, behind, isOldestFirst, projectId } = query;
   const [from, to] = [query.from ?? firstTime, query.to ?? lastTime];
   if (by !== 'timestamp') return yield { from, to };
-  /** The start of the range's first day with events, or the end of the range. */
+  /** Returns the start of the range's first day with events, or the end of the range if there are none. */
   const findBegin = async ({ from, to }: TimeSpan): Promise<number> => {
     const text = engine.dialect.firstDay({ projectId, from, to });
     const [day = to] = await readRows(engine, { text, run, read: ([time]) => Number(time) });
@@ -265,7 +270,7 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
   );
   let begin: number | null = engine.dialect.followsIndexes ? from : null;
   for (const [at, span] of spans.entries()) {
-    // Do not search the years before the project's first event. The first range contains the future.
+    // Do not search the years before the project's first event. The first range also contains future events.
     if (begin === null && at > 0 && span.to - span.from >= monthMs) begin = await findBegin({ from, to: span.to });
     if (begin !== null && begin >= span.to) return;
     yield { ...span, from: Math.max(span.from, begin ?? from) };
@@ -273,8 +278,8 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
 }
 
 /**
- * The first span also contains events in the future.
- * @param lengths of the first spans; each further one is twice as long as the previous one
+ * Returns time ranges from the newest to the oldest. The first one also contains events in the future.
+ * @param lengths lengths of the first ranges; each further one is twice as long as the previous one
  */
 function newestFirst({ from, to }: TimeSpan, { now, lengths }: { now: number; lengths: number[] }): TimeSpan[] {
   const spans: TimeSpan[] = [];

@@ -32,12 +32,15 @@ export const eventStoreFields = {
 };
 export type EventStoreConfig = Static<ReturnType<typeof Type.Object<typeof eventStoreFields>>>;
 
-/** Time limit on ClickHouse. Lower than on PostgreSQL, because it is faster and a slow query delays others. */
+/**
+ * Time limit of a query on ClickHouse. It is lower than on PostgreSQL, because ClickHouse is faster and a slow query
+ * delays the others.
+ */
 const longestOnClickHouseMs = 15_000;
 
 export interface OpenEventStore {
   events: EventStore;
-  /** Null with PostgreSQL. */
+  /** The connection to ClickHouse. Null if the store is PostgreSQL. */
   clickhouse: ClickHouseClient | null;
   /** Time limit of a query. */
   maxMs: number;
@@ -45,16 +48,17 @@ export interface OpenEventStore {
 }
 
 /**
- * The timeout is for copying, which takes longer than a query. @param url http(s)://user:password@host:8123/database
+ * Connects to ClickHouse. The timeout is for copying, which takes longer than a query.
+ * @param url http(s)://user:password@host:8123/database
  */
 export const connectClickHouse = (url: string): ClickHouseClient =>
   createClient({
     url,
     application: 'millrace',
     request_timeout: 300_000,
-    // Load balancers close idle connections.
+    // Progress headers keep the connection busy, because load balancers close idle connections.
     clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '10000' },
-    // The caller reports errors.
+    // The caller reports errors, so the client does not log them.
     log: { level: ClickHouseLogLevel.OFF },
   });
 

@@ -8,8 +8,8 @@ import { type Fragment, sql } from './sql.ts';
 
 /**
  * Selects the given columns of events, or of counts of events.
- *
- * @param persons restricts events to those of these persons, as rows of `actor`; null for all.
+ * @param persons query for persons as rows of `actor`, to select only their events; null to select the events of all
+ * persons
  */
 export function buildPageSql(dialect: Dialect, query: EventPageQuery, persons: Fragment | null): Fragment {
   const { columns, order, limit, offset } = query;
@@ -18,7 +18,7 @@ export function buildPageSql(dialect: Dialect, query: EventPageQuery, persons: F
   const events = eventsOf(dialect, query, { columns: all, persons });
   if (all.some(isAggregated)) return sql`${groupsText(dialect, query, events)} ${page}`;
   const orders = order.map(({ column, isDescending }) => directed(column, sortKey(dialect, column), isDescending));
-  // Sorting by uuid keeps simultaneous events in the same order across pages.
+  // Sorting by UUID keeps simultaneous events in the same order across pages.
   return sql`SELECT ${list(columns.map((column) => expression(dialect, column)))} ${events}
               ORDER BY ${list([...orders, dialect.uuidText(sql`e.uuid`)])} ${page}`;
 }
@@ -45,12 +45,13 @@ function propertiesOf(column: PageColumn): readonly Property[] {
   return 'json' in column ? [column.json] : column.expression.reads;
 }
 
-/** Returns whether a column combines events, so that rows stand for groups of events. */
+/** Returns whether a column is an aggregate, so that each row is about a group of events. */
 export const isAggregated = (column: PageColumn): boolean =>
   column === 'count' || (typeof column === 'object' && 'expression' in column && column.expression.isAggregate);
 
 /**
- * A subquery names the columns, because PostgreSQL would treat two copies of a property expression as different values.
+ * The subquery gives the columns names, because PostgreSQL would treat two copies of a property expression as different
+ * values.
  */
 function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events: Fragment): Fragment {
   const grouped = columns.filter((column) => !isAggregated(column));
@@ -76,7 +77,7 @@ function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events
   return sql`${rows} GROUP BY ${list(grouped.map(named))} ORDER BY ${list(orders)}`;
 }
 
-/** Returns a text that is equal for equal columns. */
+/** Returns a text that identifies a column: equal columns have equal texts. */
 export const columnKey = (column: PageColumn): string =>
   typeof column === 'object' && 'expression' in column ? `expression ${column.expression.key}` : JSON.stringify(column);
 
@@ -95,8 +96,8 @@ function storedTime(column: PageColumn): Fragment | null {
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
 /**
- * Sorts missing values last in either direction. Only properties may be missing; for other columns, `NULLS LAST` would
- * prevent the use of an index.
+ * Sorts missing values last in both directions. Only properties may be missing. For other columns, `NULLS LAST` would
+ * prevent PostgreSQL from using an index.
  */
 function directed(column: PageColumn, value: Fragment, isDescending: boolean): Fragment {
   const direction = isDescending ? sql`DESC` : sql`ASC`;

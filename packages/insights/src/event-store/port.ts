@@ -34,7 +34,9 @@ import type { FunnelPage, FunnelTotals, WalkedFunnel } from './walked-funnel.ts'
 export interface EventStore {
   /** Counts or other measures, over time or in total, by breakdown value. */
   series(query: SeriesQuery, run: Budget): Promise<SeriesRow[]>;
-  /** Computes the numbers of a funnel; null if the engine cannot walk through it, so that the caller must. */
+  /**
+   * Computes the numbers of a funnel. Returns null if the engine cannot walk through this funnel and the caller must.
+   */
   funnelTotals(plan: WalkedFunnel, run: Budget): Promise<FunnelTotals | null>;
   /** Lists the actors at a point of a funnel, or returns null as `funnelTotals` does. */
   funnelActors(plan: WalkedFunnel, page: FunnelPage, run: Budget): Promise<ActorRow[] | null>;
@@ -45,8 +47,8 @@ export interface EventStore {
   funnel(query: FunnelStoreQuery, run: Budget, each: (actor: FunnelActor) => void): Promise<void>;
   /**
    * Like `funnel`, but without the identities of actors. Actors with the same path are combined, because only their
-   * number matters. Actors that reached only the first step have events without times, and without a breakdown they
-   * have a single event. The query must not have exclusions.
+   * number matters. The events of actors that reached only the first step have no times. Without a breakdown, such an
+   * actor has a single event. The query must not have exclusions.
    */
   funnelPaths(query: FunnelStoreQuery, run: Budget, each: (path: FunnelPath, actors: number) => void): Promise<void>;
   /** Counts the actors that started in an interval, and how many of them returned in later ones. */
@@ -61,13 +63,13 @@ export interface EventStore {
   /** Reads complete events in chronological order after a position, up to a number of bytes. */
   list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
   /**
-   * Finds events without reading them. If the search runs out of time, returns the events of the time searched so far,
-   * if there are any.
+   * Finds events without reading them. If the search runs out of time, returns the events in the time ranges searched
+   * so far, if there are any.
    */
   keys(query: EventListQuery, run: Budget): Promise<FoundKeys>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
   sizes(query: EventsOfKeys, run: Budget): Promise<EventSize[]>;
-  /** Reads these events in the order of their keys. Omits missing events. */
+  /** Reads the events with the given keys, in the order of the keys. Omits missing events. */
   read(query: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
   /** Returns the values of a property in the latest events, the most frequent first. */
   values(query: PropertyValuesQuery, run: Budget): Promise<string[]>;
@@ -77,7 +79,7 @@ export interface EventStore {
   rows(statement: Statement, run: Budget): Promise<unknown[][]>;
   /** Returns when the latest event of each distinct ID happened. Omits IDs without events. */
   latest(ids: { projectId: number; distinctIds: readonly string[] }, run: Budget): Promise<LatestEvent[]>;
-  /** Returns when the first of these events happened; null if none did. */
+  /** Returns when the first event with one of these names happened, or null if none did. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
 }
 
@@ -87,11 +89,14 @@ export interface LatestEvent {
   time: number;
 }
 
-/** A statement printed by code outside of the event store, for the engine that runs it. */
+/** A statement that other code prints and the event store runs. */
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
-  /** For an engine that does not follow indexes: reads the same rows by the keys of their events. */
+  /**
+   * For an engine that does not follow indexes: statements that read the same rows in two steps, by the keys of their
+   * events.
+   */
   page?: PageStatement;
 }
 
@@ -101,7 +106,7 @@ export interface PageStatement {
   print(engine: EngineName, keys: readonly EventKey[]): Fragment;
 }
 
-/** Cost limits of a query. @throws OverBudget from every function of the store. */
+/** Limits the cost of a query. All functions of the store throw OverBudget when a query exceeds a limit. */
 export interface Budget {
   /** Aborts when the result is no longer needed. The engine then stops the query. */
   signal: AbortSignal;
@@ -112,7 +117,7 @@ export interface Budget {
   isUserSql?: boolean;
 }
 
-/** Creates a budget for consecutive queries: each may take the time left by the previous ones. */
+/** Creates a budget for consecutive queries. Each one may take the time that the previous ones left. */
 export function untilDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;
   return {
@@ -123,7 +128,7 @@ export function untilDeadline({ maxMs, ...budget }: Budget): Budget {
   };
 }
 
-/** A query exceeded its budget, and the engine has stopped it. */
+/** Thrown when a query has exceeded its budget and the engine has stopped it. */
 export class OverBudget extends Error {
   readonly limit: 'time' | 'memory' | 'bytes';
 

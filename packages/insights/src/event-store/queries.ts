@@ -1,5 +1,5 @@
-// The queries of the event store, and the rows that they return. The suffix `StoreQuery` sets a query apart from the API's
-// query of the same kind (`query.ts`), from which it is planned.
+// The queries of the event store, and the rows that they return. The suffix `StoreQuery` distinguishes a query of the
+// store from the API's query of the same kind (`query.ts`), from which it is planned.
 
 import type { ActorType, Breakdown, Condition, EventExpression, EventNames, Property, Selection } from './selection.ts';
 
@@ -7,17 +7,17 @@ export type Aggregation = 'sum' | 'avg' | 'min' | 'max' | { percentile: number }
 
 export type Measure =
   | { of: 'events' }
-  /** Distinct actors; with `once`, each only in its first interval. */
+  /** Number of distinct actors. With `once`, each actor counts only in its first interval. */
   | { of: 'actors'; actorType: ActorType; once: boolean; first: FirstTime | null }
   | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
-  /** Durations in seconds of the sessions with a selected event, aggregated over sessions. */
+  /** Durations in seconds of the sessions that contain a selected event, aggregated over sessions. */
   | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Number of events per actor, aggregated over actors. */
   | { of: 'counts'; actorType: ActorType; aggregate: Aggregation }
-  /** The number that an aggregate returns; null for none. */
+  /** The number that an aggregate returns, or null if it returns none. */
   | { of: 'expression'; expression: EventExpression };
 
-/** Counts only the first of these events of each actor, and only if the query selects that event. */
+/** Counts only the first of these events of each actor, provided that the query selects it. */
 export interface FirstTime extends EventNames {
   to: number;
   where: Condition;
@@ -25,24 +25,24 @@ export interface FirstTime extends EventNames {
 
 export interface SeriesQuery {
   select: Selection;
-  /** Starts of the intervals; empty for a single number over all. */
+  /** Starts of the intervals. Empty to compute a single number for the entire range. */
   edges: readonly number[];
-  /** Each point covers the intervals from `first` up to but not including `end`; null for one interval per point. */
+  /** Each point covers the intervals from `first` up to but not including `end`. Null if each point is one interval. */
   windows: readonly { first: number; end: number }[] | null;
   measure: Measure;
   breakdowns: readonly Breakdown[];
-  /** Maximum number of breakdown values, the largest first. All others are combined. */
+  /** Maximum number of breakdown values. The values with the largest numbers are kept, and all others are combined. */
   limit: number;
   /** True to sort events without a value last. */
   nullsLast: boolean;
 }
 
 export interface SeriesRow {
-  /** Index of the interval. */
+  /** Index of the interval of this row. */
   bucket: number;
   /** One value per breakdown; null for a missing value. */
   values: (string | null)[];
-  /** True for the combination of all values beyond the limit. */
+  /** True if the row combines all values beyond the limit. */
   isOther: boolean;
   number: number;
 }
@@ -50,18 +50,20 @@ export interface SeriesRow {
 export interface FunnelStep {
   event: string | null;
   where: Condition;
-  /** Only the first of these events of an actor counts as the step. */
+  /** If set, only the first of these events of an actor counts as the step. */
   first: FirstTime | null;
 }
 
 export interface FunnelStoreQuery {
-  /** Selects all relevant events; in a strict funnel, where any other event breaks the order, all events. */
+  /**
+   * Selects all events that matter. In a strict funnel, these are all events, because any other event breaks the order.
+   */
   select: Selection;
   actorType: ActorType;
   steps: readonly FunnelStep[];
   /**
-   * Indexes of the steps that can come second. An actor without the first step has no progress, and an actor without
-   * any of these steps gets no further than the first. Null for steps in any order.
+   * Indexes of the steps that can come second. An actor without the first step makes no progress, and an actor without
+   * any of these steps gets no further than the first. Null for a funnel with steps in any order.
    */
   second: readonly number[] | null;
   exclusions: readonly FunnelStep[];
@@ -70,15 +72,15 @@ export interface FunnelStoreQuery {
 
 export interface FunnelEvent {
   time: number;
-  /** Bit k is set if the event is step k. */
+  /** Bit k is set if the event matches step k. */
   steps: number;
-  /** Bit k is set if the event is exclusion k. */
+  /** Bit k is set if the event matches exclusion k. */
   exclusions: number;
   values: (string | null)[];
 }
 
 export interface FunnelPath {
-  /** In chronological order. */
+  /** Events in chronological order. */
   events: FunnelEvent[];
 }
 
@@ -95,18 +97,21 @@ export interface RetentionStoreQuery {
   rows: number;
   target: FunnelStep;
   returning: FunnelStep;
-  /** Minimum number of returning events in an interval for an actor to count. */
+  /** Minimum number of returning events in an interval that makes an actor count there. */
   least: number;
-  /** Each actor starts with its first target event ever. */
+  /** If set, each actor starts with its first target event ever. */
   first: FirstTime | null;
   breakdowns: readonly Breakdown[];
-  /** An actor that returns in an interval also counts for all earlier intervals. */
+  /** Whether an actor that returns in an interval also counts for all earlier intervals. */
   cumulative: boolean;
-  /** Number of columns, including the one of actors that start. */
+  /** Number of columns, including the column for the start. */
   columns: number;
-  /** Later columns are windows of this length after the first target event; null for calendar intervals. */
+  /**
+   * Later columns are windows of this length after the actor's first target event. Null if columns are calendar
+   * intervals.
+   */
   windowMs: number | null;
-  /** Number of intervals or windows that each later column covers; null if each covers one. */
+  /** Number of intervals or windows that each later column covers. Null if each column covers one. */
   brackets: readonly number[] | null;
   /**
    * A numeric property to add up. The first column adds up target events, and later columns add up returning events.
@@ -118,19 +123,19 @@ export interface RetentionRow {
   values: (string | null)[];
   /** Index of the interval in which the actors started. */
   row: number;
-  /** Index of the column; 0 is the one of actors that start. */
+  /** Index of the column. Column 0 is for the start. */
   later: number;
   count: number;
-  /** Sum of the aggregated property. */
+  /** Sum of the aggregated property values. */
   total: number;
-  /** Number of values in the sum. */
+  /** Number of values that were added up. */
   numbers: number;
 }
 
 export interface LifecycleStoreQuery {
   select: Selection;
   actorType: ActorType;
-  /** Starts of the intervals, including one before the first and one after the last that is shown. */
+  /** Starts of the intervals, including one interval before the first and one after the last that is shown. */
   edges: readonly number[];
 }
 
@@ -149,10 +154,13 @@ export const pageViews = ['$pageview', '$screen'] as const;
 export interface WebStoreQuery {
   /** Selects page views. */
   select: Selection;
-  /** Conditions on the first and last page view of a session, even if the query does not select those page views. */
+  /**
+   * Condition on the first page view of a session, and on the last one below, even if the query does not select those
+   * page views.
+   */
   entry: Condition;
   exit: Condition;
-  /** Starts of the intervals in which sessions start; empty for a single number over all. */
+  /** Starts of the intervals in which sessions start. Empty to compute a single number for the entire range. */
   edges: readonly number[];
   breakdown: WebBreakdown | null;
   order: { by: 'visitors' | 'views' | 'bounces'; isDescending: boolean };
@@ -161,7 +169,7 @@ export interface WebStoreQuery {
 }
 
 export interface WebBreakdown {
-  /** The page views that supply values: all of a session, or only its first or last one. */
+  /** The page views of a session from which values are read: all of them, or only the first or last one. */
   of: 'view' | 'entry' | 'exit';
   value: Breakdown;
   /** True to omit sessions without a value. */
@@ -186,11 +194,11 @@ export interface WebRow {
   /** Number of bounces among the `rated` sessions. */
   bounced: number;
   rated: number;
-  /** Visitors or views in all rows, depending on the order. */
+  /** Number of visitors or views in all rows, depending on the order. */
   total: number;
 }
 
-/** Person properties to use as a display name: the first that is not empty. */
+/** Person properties that can be the display name. The first one that is not empty is used. */
 export const displayNames = ['email', 'name', 'username'];
 
 /** The actors behind a point of a result, or all persons. */
@@ -204,14 +212,14 @@ export interface ActorsStoreQuery {
   source: ActorsSource;
   actorType: ActorType;
   projectId: number;
-  /** Expressions over persons, whose values are returned with each actor. */
+  /** Expressions to compute for each person and return with it. */
   columns: readonly EventExpression[];
   order: readonly ActorsOrder[];
   limit: number;
   offset: number;
 }
 
-/** `created_at` and `name` come from the record; the name of a group is its key. */
+/** The order of actors. `created_at` and `name` come from the actor's record. The name of a group is its key. */
 export interface ActorsOrder {
   by: 'events' | 'id' | 'created_at' | 'name' | EventExpression;
   isDescending: boolean;
@@ -221,7 +229,7 @@ export interface ActorRow {
   id: string;
   /** Number of the actor's events that contribute to the point. */
   events: number;
-  /** Values of the `columns`. */
+  /** Values of the requested `columns`. */
   values?: unknown[];
 }
 
@@ -241,7 +249,7 @@ export type PageColumn =
 
 export interface EventPageQuery {
   select: Selection;
-  /** Restricts events to those of these persons; null for all. */
+  /** Selects only the events of these persons. Null to select the events of all persons. */
   of: ActorsSource | null;
   columns: readonly PageColumn[];
   /** Columns to sort by. */
@@ -257,16 +265,16 @@ export interface EventPosition {
 }
 
 export interface EventListQuery extends EventNames {
-  /** Time used for selecting and sorting: when events happened, or when they were stored. */
+  /** The time by which events are selected and sorted: when they happened, or when they were stored. */
   by: 'timestamp' | 'created_at';
-  /** Null for no limit. */
+  /** Start of the time range. Null if there is no limit. */
   from: number | null;
-  /** End of the time range, exclusive. Null for no limit. */
+  /** End of the time range, exclusive. Null if there is no limit. */
   to: number | null;
   where: Condition;
-  /** Restricts the list to events with these distinct IDs. */
+  /** If set, the list contains only events with these distinct IDs. */
   distinctIds?: readonly string[];
-  /** Restricts the list to this event. */
+  /** If set, the list contains only the event with this ID. */
   uuid: string | null;
   behind: EventPosition | null;
   isOldestFirst: boolean;
@@ -275,7 +283,7 @@ export interface EventListQuery extends EventNames {
   offset?: number;
 }
 
-/** Locates an event. */
+/** The values that identify an event and by which it is found. */
 export interface EventKey {
   uuid: string;
   timestamp: number;
@@ -286,8 +294,8 @@ export interface EventKey {
 export interface FoundKeys {
   keys: EventKey[];
   /**
-   * The position up to which the search is complete, if it ran out of time. The next search can use it as `behind`;
-   * that search then either gets at least a day further or throws.
+   * The position up to which the search is complete, if it ran out of time. The next search can begin there with
+   * `behind`. It then either covers at least one more day or throws.
    */
   stoppedAt: EventPosition | null;
 }
@@ -327,39 +335,42 @@ export interface ListedEvent {
 export interface PropertyValuesQuery {
   select: Selection;
   property: Property;
-  /** Restricts values to those that contain this text, ignoring case. */
+  /** If set, only values that contain this text are returned, ignoring case. */
   containing: string | null;
-  /** Number of latest events to search. */
+  /** Number of the latest events to search. */
   latest: number;
-  /** Maximum length in characters; longer values are left out. */
+  /** Maximum length of a value in characters. Longer values are left out. */
   longest: number;
   limit: number;
 }
 
 export interface ExposuresQuery {
-  /** Selects the calls of the flag. */
+  /** Selects the events that record calls of the flag. */
   select: Selection;
-  /** The variant that a call returned. */
+  /** The property with the variant that a call returned. */
   response: Breakdown;
   /** Starts of the days. */
   edges: readonly number[];
   conversionEvent: string | null;
   /** Maximum number of calls to read. */
   most: number;
-  /** Less frequent variants are combined as `$other`. */
+  /** Maximum number of variants. Less frequent ones are combined as `$other`. */
   maxVariants: number;
 }
 
-/** Results for the persons who first saw a variant on a day. */
+/** Results for the persons who saw a variant on a day for the first time. */
 export interface ExposureRow {
   variant: string;
-  /** Index of the day. */
+  /** Index of the day on which they saw it first. */
   bucket: number;
   exposures: number;
-  /** Persons exposed for the first time. */
+  /** Number of persons who saw the variant for the first time. */
   persons: number;
   /** How many of these persons converted afterwards. */
   conversions: number;
-  /** Number of calls of all variants and days; greater than `most` if not all were read. */
+  /**
+   * Number of calls that were read for all variants and days. It is greater than `most` if there were more calls than
+   * that.
+   */
   read: number;
 }

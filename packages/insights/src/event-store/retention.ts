@@ -37,16 +37,16 @@ export async function readRetention(engine: Engine, query: RetentionStoreQuery, 
 }
 
 /**
- * Returns whether only the calendar intervals in which an actor started and returned matter. Actors with the same
- * intervals can then be counted together, without an expensive self-join.
+ * Returns whether it is enough to know the calendar intervals in which an actor started and returned. Actors with the
+ * same intervals can then be counted together, without an expensive self-join.
  */
 function usesIntervalBits({ windowMs, brackets, aggregated }: RetentionStoreQuery): boolean {
   return windowMs === null && brackets === null && aggregated === null;
 }
 
 /**
- * Groups actors by the intervals in which they were active. Each row contains a number of actors, the intervals in
- * which they started and returned, as bits, and breakdown values.
+ * Groups actors by the intervals in which they were active. Each row contains a number of actors, the bits of the
+ * intervals in which they started and returned, and breakdown values.
  */
 function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { edges, least, breakdowns } = query;
@@ -54,7 +54,7 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
   const numbers = bitNumberIndexes(edges.length);
   const bits = (name: 't' | 'r', happened: Fragment) =>
     buildIntervalBits(dialect, { intervals: edges.length, name, happened });
-  // A single returning event is enough, so events need not be counted per interval.
+  // One returning event is enough, so events need not be counted per interval.
   const [marked, columns] =
     least > 1
       ? [sql`active`, [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)]]
@@ -70,8 +70,8 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
 }
 
 /**
- * Selects the same rows as `buildRetentionSql`, from the rows of `buildIntervalBitsSql`. With many intervals, there are
- * almost as many of those rows as actors. Returns null if the engine cannot do this.
+ * Selects the same rows as `buildRetentionSql`, from the rows of `buildIntervalBitsSql`. This is faster if there are
+ * many intervals, because those rows are then almost as many as the actors. Returns null if the engine cannot do this.
  */
 function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment | null {
   const { edges, columns, cumulative, breakdowns } = query;
@@ -85,7 +85,7 @@ function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fr
     );
     return sql`arrayConcat(${sql.join(lists, ', ')})`;
   };
-  // An actor that last returned in an interval also counts for all intervals before it.
+  // An actor also counts for all intervals before the one in which it last returned.
   const later = cumulative
     ? sql`if(notEmpty(back) AND back[-1] > began, [0, back[-1] - began], [0])`
     : sql`arrayConcat([0], arrayFilter(later -> later > 0 AND later < ${sql.int(columns)}, arrayMap(one -> one - began, back)))`;
@@ -119,7 +119,6 @@ function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery
         };
         add(0);
         const last = back.at(-1) ?? 0;
-        // An actor that last returned in an interval also counts for all intervals before it.
         if (cumulative && last > began) add(last - began);
         if (cumulative) continue;
         for (const interval of back) if (interval > began && interval < began + columns) add(interval - began);
@@ -146,8 +145,8 @@ function intervalsIn(numbers: unknown[]): number[] {
 }
 
 /**
- * Selects the cells of the table. Each one contains its row, its column, the number of actors, the sum and number of
- * aggregated values, and breakdown values.
+ * Selects the cells of the table. Each row contains the row and column of the cell, the number of actors, the sum and
+ * number of aggregated values, and breakdown values.
  */
 function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { list } = buildBreakdownColumns(dialect, query.breakdowns);
@@ -173,8 +172,8 @@ export function buildRetentionActorsSql(dialect: Dialect, query: RetentionStoreQ
 }
 
 /**
- * Builds the common tables: relevant `events`; `active` with the activity of each actor per interval; `beginners` with
- * the interval and time of each actor's start.
+ * Builds common table expressions: `events` with the relevant events, `active` with the activity of each actor per
+ * interval, and `beginners` with the interval and time in which each actor started.
  */
 function active(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { select, actorType, edges, target, returning, breakdowns, first, aggregated } = query;
@@ -201,7 +200,8 @@ function active(dialect: Dialect, query: RetentionStoreQuery): Fragment {
       : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${numbers}`;
   const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_numbers`);
   const ofTargets = sums(sql`began`, sql`total`, sql`numbers`);
-  // The sums need separate names, because some engines would resolve a name inside a sum to the sum itself.
+  // The sums need names of their own, because some engines would otherwise take the name of a column inside a sum for
+  // the sum itself.
   return sql`events AS (
       SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${id} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at,
              CASE WHEN ${begins} THEN 1 ELSE 0 END AS began, CASE WHEN ${isReturn} THEN 1 ELSE 0 END AS returned${number}${columns}
@@ -247,7 +247,10 @@ function returns(dialect: Dialect, query: RetentionStoreQuery): Fragment {
               GROUP BY bucket, actor, later${list} HAVING sum(returned) >= ${sql.int(least)}`;
 }
 
-/** Returns the column for an activity this many intervals later: the same number, or the bracket that contains it. */
+/**
+ * Returns the column for a return that happened the given number of intervals after the start: either the same number,
+ * or the bracket that contains it.
+ */
 function column(later: Fragment, brackets: readonly number[] | null): Fragment {
   if (brackets === null) return later;
   let end = 0;

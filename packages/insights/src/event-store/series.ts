@@ -8,10 +8,10 @@ import type { ActorType, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Selects rows of interval, number, whether it combines the values beyond the limit, and breakdown values.
+ * Selects rows of interval, number, whether the row combines the values beyond the limit, and breakdown values.
  *
- * Three steps compute the number of each interval and value: select the relevant events, select what to count, and
- * compute the number. Finally, the largest values are kept and the others combined.
+ * The query computes the numbers in three steps: it selects the relevant events, then the rows to count, and then
+ * computes one number per interval and value. Finally, it keeps the largest values and combines the others.
  */
 export function buildSeriesSql(dialect: Dialect, query: SeriesQuery): Fragment {
   const { names, list } = buildBreakdownColumns(dialect, query.breakdowns);
@@ -47,7 +47,7 @@ function isGrouped(dialect: Dialect, { measure }: SeriesQuery): boolean {
   return dialect.groupsBeforeCounting || (measure.of === 'actors' && measure.once);
 }
 
-/** Selects what to count: one row per event, one per actor, interval and value, or numbers of actors by window. */
+/** Selects the rows to count: one per event, one per actor, interval and value, or numbers of actors by window. */
 function counted(dialect: Dialect, query: SeriesQuery): Fragment {
   const { measure, windows } = query;
   const { list } = buildBreakdownColumns(dialect, query.breakdowns);
@@ -75,8 +75,8 @@ function counted(dialect: Dialect, query: SeriesQuery): Fragment {
 }
 
 /**
- * Selects numbers of actors (`actors`) by window and value. An actor has one bit per active interval, because a row per
- * window would multiply the actors by thirty.
+ * Selects the number of actors (`actors`) by window and value. Each actor has one bit per active interval, because one
+ * row per window would multiply the rows by thirty.
  */
 function countedInWindows(
   dialect: Dialect,
@@ -123,7 +123,7 @@ function matching(dialect: Dialect, query: SeriesQuery): Fragment {
 /** A session lasts at most one day. */
 export const longestSessionMs = 86_400_000;
 
-/** Computes the durations of all sessions around the selected events, including their other events. */
+/** Computes the durations of all sessions that contain a selected event. Their other events count too. */
 function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuery['select']): Fragment {
   const id = dialect.actorId({ of: 'session' });
   const time = dialect.millis(sql`e.timestamp`);

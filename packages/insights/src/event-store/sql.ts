@@ -1,6 +1,6 @@
 // SQL as a tagged template, with typed values and independent of the engine.
 
-/** Type of a value for the engine. Times are milliseconds since 1970. */
+/** Type of a value, which tells the engine how to bind it. Times are milliseconds since 1970. */
 export type ValueType =
   | 'text'
   | 'texts'
@@ -20,7 +20,7 @@ export interface Value {
   value: unknown;
 }
 
-/** A piece of SQL. Only `sql` can create one, so that no input becomes SQL text. */
+/** A piece of SQL. Only the function `sql` can create one, so that user input never becomes SQL text. */
 export class Fragment {
   readonly parts: readonly (string | Value)[];
 
@@ -42,7 +42,7 @@ export class Fragment {
 
 type Separator = ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | ' || ' | ' + ';
 
-/** Creates a fragment. Slots accept only fragments and typed values; a plain string does not compile. */
+/** Creates a fragment. Slots accept only fragments and typed values. A plain string does not compile. */
 export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[]): Fragment {
   return Fragment.of(strings, slots);
 }
@@ -52,27 +52,30 @@ sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
 /** Creates numbered column names such as `b1` and `b2`. */
 sql.numbered = (name: 'a' | 'b' | 'c' | 'd' | 'f' | 'g' | 'p' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
-/** A number as it is, where an engine takes no bound value: parameters of aggregates and bounds of windows. */
+/**
+ * Prints a number into the SQL text where an engine does not accept a bound value: in parameters of aggregates and
+ * bounds of windows.
+ */
 sql.literal = (value: number): Fragment => Fragment.of([String(Number(value))], []);
 sql.text = (value: string): Value => ({ type: 'text', value });
 sql.texts = (value: readonly string[]): Value => ({ type: 'texts', value });
 sql.int = (value: number): Value => ({ type: 'int', value });
-/** A whole number of up to 64 bits, in decimal digits. */
+/** Binds an integer of up to 64 bits, given as decimal digits. */
 sql.long = (value: string): Value => ({ type: 'long', value });
 sql.ints = (value: readonly number[]): Value => ({ type: 'ints', value });
 sql.float = (value: number): Value => ({ type: 'float', value });
 sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
 sql.time = (value: number): Value => ({ type: 'time', value });
 sql.times = (value: readonly (number | null)[]): Value => ({ type: 'times', value });
-/** `YYYY-MM-DD`. */
+/** Binds a date in the form `YYYY-MM-DD`. */
 sql.date = (value: string): Value => ({ type: 'date', value });
 sql.uuid = (value: string): Value => ({ type: 'uuid', value });
 sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });
 
 /**
- * Renders a fragment with placeholders. A value that is used several times has one placeholder, so that PostgreSQL
+ * Renders a fragment with placeholders. A value that is used several times has only one placeholder, so that PostgreSQL
  * recognizes equal expressions in SELECT and GROUP BY.
- * @param placeholder returns the placeholder for the value at this position, from 1.
+ * @param placeholder returns the placeholder for the value at a position, counted from 1
  */
 export function render(
   { parts }: Fragment,

@@ -99,7 +99,7 @@ export function createEventStore(engine: Engine): EventStore {
     },
 
     async earliest({ projectId, events }, run) {
-      // Uses one index lookup per event name.
+      // One subquery per event name, so that each one needs a single index lookup.
       const first = (isIt: Fragment) =>
         sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${buildFromClause(dialect, { projectId })}
               WHERE e.project_id = ${sql.int(projectId)}${isIt})`;
@@ -120,7 +120,7 @@ function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment
 /** Converts the rows of `FunnelSql.totals`. */
 function readFunnelTotals({ shows, storeQuery, period }: WalkedFunnel, rows: unknown[][]): FunnelTotals {
   const valuesOf = ([isOther, values]: unknown[]) => (isOther ? null : (values as unknown[]).map(String));
-  // Without any times, the average is not a number.
+  // If there are no times, the average is NaN.
   const seconds = (millis: unknown) => (Number.isFinite(Number(millis ?? Number.NaN)) ? Number(millis) / 1000 : null);
   switch (shows) {
     case 'steps': {
@@ -185,8 +185,8 @@ async function readFunnel(engine: Engine, { query, run, each }: FunnelRead): Pro
 }
 
 /**
- * Sorts actors, and joins their records if the order depends on them. The ID breaks ties, so that the order is the same
- * across pages.
+ * Sorts actors, and joins their records if the order depends on the records. The ID breaks ties, so that the order is
+ * the same across pages.
  */
 function buildActorsOrder(
   dialect: Dialect,
@@ -196,7 +196,7 @@ function buildActorsOrder(
   const record = isGroup
     ? dialect.groupRecord(projectId, actorType.index, sql`actor`)
     : dialect.personRecord(projectId, sql`actor`);
-  // As text in byte order, so that all engines return the same order.
+  // IDs are sorted as text in byte order, so that all engines return the same order.
   const id = isGroup ? dialect.inByteOrder(sql`actor`) : dialect.uuidText(sql`actor`);
   const created = isGroup ? sql`${sql.numbered('g', actorType.index)}.created_at` : sql`p.created_at`;
   const names = displayNames.map((key) => sql`nullif(${dialect.text({ of: 'person', key })}, '')`);
@@ -234,7 +234,7 @@ function buildActorsSql(dialect: Dialect, query: ActorsSource): Fragment {
   }
 }
 
-/** Converts lists of times and steps to events. Without a list, the actor reached only the first step. */
+/** Converts lists of times and steps to events. If there is no list, the actor reached only the first step. */
 function parsePath(path: string | null): FunnelEvent[] {
   const [times = [], steps = []]: number[][] = path === null ? [[0], [1]] : JSON.parse(path);
   return times
@@ -242,15 +242,15 @@ function parsePath(path: string | null): FunnelEvent[] {
     .sort((a, b) => a.time - b.time || compareAsTexts(a.steps, b.steps));
 }
 
-/** Converts a list of times, steps and values, which is in order. */
+/** Converts a sorted list of times, steps and values. */
 function parsePathWithValues(path: string | null): FunnelEvent[] {
   const events: [number, number, (string | null)[]][] = JSON.parse(path ?? '[]');
   return events.map(([time, steps, values]) => ({ time, steps: steps >>> 0, exclusions: 0, values }));
 }
 
 /**
- * Compares sets of steps as the texts in which PostgreSQL returns them. The first character is the first step, so `01`
- * sorts before `10`.
+ * Compares two sets of steps in the order of the texts that PostgreSQL returns for them. The first character is the
+ * first step, so `01` sorts before `10`.
  */
 function compareAsTexts(a: number, b: number): number {
   const differing = a ^ b;

@@ -1,5 +1,5 @@
-// SQL of web analytics: sessions, from their page views and all their other events. A single query reads each event
-// once.
+// SQL of web analytics. It reads sessions with their page views and all their other events. A single query reads each
+// event once.
 
 import { buildCondition, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -58,13 +58,16 @@ function ends({ breakdown, entry, exit }: WebStoreQuery): { entry: boolean; exit
   };
 }
 
-/** The event `e` is a page view. */
+/** Condition that the event `e` is a page view. */
 export const isView = sql`e.event IN (${sql.join(
   pageViews.map((name) => sql`${sql.text(name)}`),
   ', ',
 )})`;
 
-/** Selects all events of potentially matching sessions, with their role in the session. */
+/**
+ * Selects all events of the sessions that may match. The columns say whether an event is a page view or a click, and
+ * whether the query selects it.
+ */
 function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { select, breakdown } = query;
   const { projectId, from, to } = select;
@@ -94,7 +97,7 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
     ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
     ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
   ];
-  // Includes all events of sessions that start before or end after the time range.
+  // Also covers sessions that start before or end after the time range.
   const around = {
     projectId,
     events: null,
@@ -106,8 +109,8 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
 }
 
 /**
- * Selects one row per session. If a property of page views breaks the numbers down, selects one row per session and
- * value, with the session's totals.
+ * Selects one row per session. With a breakdown by a property of page views, selects one row per session and value,
+ * each with the session's totals.
  */
 function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
   const hasEnds = ends(query);
@@ -140,7 +143,7 @@ function visits(dialect: Dialect, query: WebStoreQuery): Fragment {
   const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
   const lasted = sql`last_ms - first_ms`;
   const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
-  // If two pages were first seen in the same millisecond, the session started with both.
+  // If two pages were first viewed in the same millisecond, the session started with both of them.
   const isRated = breakdown?.ratesEntries ? sql`view_ms = entry_ms` : sql`1 = 1`;
   const tests = [
     sql`views > 0 AND started >= ${sql.time(select.from)} AND started < ${sql.time(select.to)}`,

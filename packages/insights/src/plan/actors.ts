@@ -15,10 +15,10 @@ import { planLifecycle } from './lifecycle.ts';
 import { planRetention } from './retention.ts';
 import { planTrends } from './trends.ts';
 
-/** A column of the result. */
+/** A column in the result of an ActorsQuery. */
 export interface ActorsColumn {
   text: string;
-  /** Null for the columns that Millrace names. */
+  /** The expression to compute. Null for columns that Millrace itself provides. */
   expression: PlannedExpression | null;
 }
 
@@ -136,7 +136,7 @@ function actorTypeOf(source: ActorsSource): ActorType {
   return source.behind === 'series' ? source.actorType : source.query.actorType;
 }
 
-/** Plans the persons whose events are read. @throws AppError if the source counts groups */
+/** Plans a query for the persons whose events another query reads. @throws AppError if the source counts groups */
 export function planPersons(source: InsightActorsQuery, context: PlanContext): ActorsSource {
   const actorsSource = planPoint(source, { all: [] }, context);
   if (actorTypeOf(actorsSource).of === 'group')
@@ -144,7 +144,7 @@ export function planPersons(source: InsightActorsQuery, context: PlanContext): A
   return actorsSource;
 }
 
-/** Filters on persons, which apply to all their events. */
+/** Plans the filters on persons, which apply to all their events. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
   const own = allOf(
@@ -258,7 +258,7 @@ function planTrendsPoint(
   }
 }
 
-/** Restricts events to a breakdown value. The placeholder for other values means all of them. */
+/** Restricts events to a breakdown value. The placeholder for all other values does not restrict them. */
 function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPlan): Condition {
   if (breakdown === undefined) return { all: [] };
   const values = [breakdown].flat().map(String);

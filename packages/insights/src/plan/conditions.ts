@@ -24,23 +24,23 @@ export interface Cohort {
   /** Name by which SQL refers to the cohort. */
   name?: string | null;
   isStatic: boolean;
-  /** Filter tree of a dynamic cohort: `{type, values}`. */
+  /** Filter tree of a dynamic cohort, in the form `{type, values}`. */
   tree: unknown;
 }
 
 export interface FilterContext {
   clock: Clock;
-  /** True if filters use the person properties stored with the event, and not the current person. */
+  /** Whether filters test the person properties stored with the event instead of the current person. */
   personsAsStored: boolean;
-  /** True to use the stored properties only if there is no current person, like the persons shown with events. */
+  /** Whether to use the stored properties if there is no current person, as in lists that show persons with events. */
   showsPersons?: boolean;
-  /** True if the query is about persons, so that filters without a type are about persons too. */
+  /** Whether the query is about persons, so that filters without a type test persons too. */
   isOfPersons?: boolean;
-  /** True to ignore unknown fields, in filters that are stored and not run. */
+  /** Whether to ignore unknown fields, for filters that are stored and not run. */
   allowsUnknown?: boolean;
-  /** The project's cohorts that are not deleted. */
+  /** All cohorts of the project that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
-  /** Absent where filters cannot contain SQL. */
+  /** Parses SQL expressions. Absent where filters cannot contain SQL. */
   expression?: ReadExpression;
 }
 
@@ -57,7 +57,7 @@ export function readFilters(filters: unknown, path: string, context: FilterConte
 }
 
 interface Reading extends FilterContext {
-  /** Number of filters still allowed. */
+  /** How many more filters are allowed. */
   left: number;
   /** IDs of the enclosing cohorts, to detect cycles. */
   inside: readonly number[];
@@ -70,7 +70,7 @@ interface Place {
 
 function readList(nodes: unknown[], how: 'all' | 'any', { path, reading }: Place): Condition {
   const conditions = nodes.map((node, at) => readNode(node, { path: `${path}.${at}`, reading }));
-  // An empty group does not filter.
+  // An empty group does not restrict anything.
   if (how === 'all' || conditions.length === 0) return { all: conditions };
   return { any: conditions };
 }
@@ -96,7 +96,7 @@ function refuseOthers(others: Record<string, unknown>, { path, reading }: Place)
     throw createQueryError(`${path}.${unknown.slice(0, 100)}`, 'Unknown field.');
 }
 
-/** Fields that clients add for displaying a filter. */
+/** Fields that clients add to display a filter. */
 const shown = ['label', 'id', 'name', 'cohort_name', 'group_key_names'];
 
 const ofPersons = new Set<unknown>(['person', ...cohortFilterTypes]);
@@ -134,7 +134,10 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
 }
 
-/** Matches any distinct ID of the person. Also matches the event's own, because an event may have no person. */
+/**
+ * Applies a condition to all distinct IDs of the person. Also tests the event's own distinct ID, because an event may
+ * have no person.
+ */
 function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
   if ('all' in condition) return { all: condition.all.map((one) => ofAnyDistinctId(one, reading)) };
   if ('any' in condition) return { any: condition.any.map((one) => ofAnyDistinctId(one, reading)) };
@@ -184,7 +187,7 @@ function readCohort({ type, value, operator, negation }: Record<string, unknown>
   return isNegated ? { not: inner } : inner;
 
   function readTree(tree: unknown, cohortId: number): Condition {
-    // The current person decides cohort membership, not the properties stored with events.
+    // Cohort membership depends on the current person, not on the properties stored with events.
     const inside = { ...reading, personsAsStored: false, inside: [...reading.inside, cohortId] };
     if (!isRecord(tree)) return { any: [] };
     const condition = readCohortNode(tree, { path, reading: inside });
@@ -212,8 +215,8 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
 const chain: Property = { of: 'column', key: 'elements_chain' };
 
 /**
- * Translates a filter on the elements of an autocaptured event. Any element may match; for links, the innermost one
- * that has a link.
+ * Translates a filter on the elements of an autocaptured event. Any element may match. A filter on links tests only the
+ * innermost element that has a link.
  */
 function readElement({ key, value, operator = 'exact' }: { key: string } & OperatorAndValue, place: Place): Condition {
   if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);

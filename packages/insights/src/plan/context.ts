@@ -1,4 +1,5 @@
-// Input of planning in addition to the query: project settings and the time. Plans are pure functions of both.
+// Everything except the query from which a plan is made: project settings and the time. Planning is a pure function of
+// these and the query.
 
 import type { ActorType, Breakdown, Condition, Property, Selection } from '../event-store/selection.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
@@ -10,13 +11,13 @@ import { createExpressionReader } from './expressions.ts';
 
 export interface ProjectSettings {
   projectId: number;
-  /** IANA name. */
+  /** IANA name of the time zone. */
   timezone: string;
   weekStart: number | null;
   testAccountFilters: unknown[];
-  /** `personsOnEventsMode`, which a query may override. */
+  /** The project's `personsOnEventsMode`, which a query may override. */
   personsMode: string | null;
-  /** In comparisons, a month is four weeks and a year 52 weeks. */
+  /** Whether a comparison counts a month as four weeks and a year as 52 weeks. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
   /** Variables of SQL queries. */
@@ -25,13 +26,13 @@ export interface ProjectSettings {
 
 export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
-  /** Breakdown properties of the query that are boolean, by `propertyKey`. */
+  /** The breakdown properties of the query that are boolean, as keys from `propertyKey`. */
   booleans: ReadonlySet<string>;
-  /** Time of the first selected event, if the range starts with it. */
+  /** Time of the first selected event. Only set if the range starts with it. */
   earliest: number | null;
 }
 
-/** Mode with the current properties of persons. Any other mode still uses the current person's ID. */
+/** In this mode, queries use the current properties of persons. All modes use the ID of the current person. */
 const currentProperties = 'person_id_override_properties_joined';
 
 export function readModifiers(query: Query): { modifiers?: { personsOnEventsMode?: string } } {
@@ -67,7 +68,7 @@ export function resolveQueryRange(
   return resolveRange(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
 }
 
-/** Translates the filters of the query and, if requested, the filters of test accounts. */
+/** Translates the filters of the query, and the filters of test accounts if the query requests them. */
 export function readQueryFilters({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
   const own = readFilters(properties, 'properties', context);
   if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
@@ -105,13 +106,13 @@ export function createSelection(
   };
 }
 
-/** Rejects `math: hogql` in queries that count actors. */
+/** Rejects `math: hogql` in queries that can only count actors. */
 export function rejectSqlMath(series: readonly Pick<EventsNode, 'math'>[]): void {
   const at = series.findIndex(({ math }) => math === 'hogql');
   if (at >= 0) throw createQueryError(`series.${at}.math`, '`hogql` is only supported in a TrendsQuery.');
 }
 
-/** Returns the actor type of a query whose series all count the same. */
+/** Returns the actor type of a query. All of its series must count the same type. */
 export function readActorType({
   aggregation_group_type_index: index,
 }: {
@@ -122,13 +123,13 @@ export function readActorType({
 
 type BreakdownProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 
-/** Unique key of a property. @param index index of the group type; -1 for none */
+/** Returns a unique key for a property. @param index index of the group type, or -1 if it is not a group property */
 export const propertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
-/** The breakdowns of a query. */
+/** The breakdowns of a query, and how to show their values. */
 export interface BreakdownPlan {
   breakdowns: Breakdown[];
-  /** Number of numeric bins per breakdown; null for none. */
+  /** Number of numeric bins per breakdown. Null for a breakdown without bins. */
   bins: (number | null)[];
   /** True if the values in the result are lists. */
   isList: boolean;
@@ -140,7 +141,7 @@ const usualLimit = 25;
 
 /**
  * Reads the breakdowns of a query.
- * @param allowsNames whether `breakdown` may be a list of names.
+ * @param allowsNames whether `breakdown` may be a list of names
  */
 export function planBreakdowns(
   filter: BreakdownFilter | undefined,

@@ -1,5 +1,5 @@
-// Computes date ranges and their intervals in the project time zone. A wall time is local time, stored as if it were
-// UTC.
+// Computes date ranges and their intervals in the project time zone. A "wall time" is a local time that is stored as if
+// it were UTC.
 
 import { createTimeZone, type TimeZone } from '@millrace/schedule';
 import { createQueryError, type Interval } from '../query-parts.ts';
@@ -7,10 +7,10 @@ import { createQueryError, type Interval } from '../query-parts.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
-/** 1 January 1970 was a Thursday. */
+/** 1 January 1970 was a Thursday, four days after a Sunday. */
 const sundayOffset = 4;
 const maxBuckets = 10_000;
-/** Earlier than any recorded event. */
+/** No recorded event is older than this. */
 export const earliestTime = Date.UTC(2015, 0, 1);
 
 /** The project time zone and the current time. */
@@ -26,10 +26,10 @@ export function createClock(zoneName: string, weekStart: number | null, now: num
   return { zone: createTimeZone(zoneName), zoneName, weekStart: weekStart ?? 0, now };
 }
 
-/** A parsed time. */
+/** A time that was parsed from a query. */
 interface Moment {
   instant: number;
-  /** Unit of a relative time. */
+  /** Unit of a relative time, such as the `d` of `-7d`. */
   unit: string | null;
   count: number;
   /** True for the start of the current unit, such as `mStart`. */
@@ -63,7 +63,7 @@ export function readMoment(text: string, clock: Clock): Moment | null {
   };
 }
 
-/** Parses a time in ISO 8601. Without an offset, it is in the time zone. */
+/** Parses a time in ISO 8601. If the text has no offset, it is in the given time zone. */
 export function readAbsoluteTime(text: string, zone: TimeZone): number | null {
   const match = absolute.exec(text.trim());
   if (match === null) return null;
@@ -86,7 +86,7 @@ export function readAbsoluteTime(text: string, zone: TimeZone): number | null {
   return wall - (sign === '-' ? -1 : 1) * (Number(hours) * hourMs + Number(minutes) * minuteMs);
 }
 
-/** Subtracts units from a wall time. The day is limited to the length of the month. */
+/** Subtracts units from a wall time. If the resulting month is too short for the day, returns its last day. */
 function back(wall: number, count: number, unit: string): number {
   switch (unit) {
     case 's':
@@ -125,7 +125,7 @@ const longUnits: Record<string, (wall: number, count: number) => number> = {
   y: (wall, count) => monthsLater(wall, 12 * count),
 };
 
-/** Returns the first or last millisecond of a calendar unit, for `Start` and `End`. */
+/** Returns the first millisecond of a calendar unit for `Start`, and the last one for `End`. */
 function edgeOf(
   wall: number,
   { count, unit, isStart }: { count: number; unit: string; isStart: boolean },
@@ -181,18 +181,18 @@ export function startOfInterval(interval: Interval, wall: number, { weekStart }:
   }
 }
 
-/** Returns the start of the interval this many intervals later. */
+/** Returns the start of the interval that is this many intervals later. */
 export function addIntervals(
   interval: Interval,
   instant: number,
   count: number,
   { zone }: Pick<Clock, 'zone'>,
 ): number {
-  // Counts real hours: an hour that the clock repeats is two hours.
+  // Minutes count elapsed time: an hour that the clock repeats has 120 of them.
   if (interval === 'minute') return instant + count * minuteMs;
   if (interval === 'hour') return instant + count * hourMs;
   const wall = zone.toWallTime(instant);
-  // If a day has no midnight, it starts a little later.
+  // On a day without midnight, the interval starts a little later.
   const day = floorTo(wall, dayMs);
   const moved =
     interval === 'month' ? monthsLater(monthOf(wall), count) : day + count * (interval === 'week' ? 7 : 1) * dayMs;
@@ -200,8 +200,8 @@ export function addIntervals(
 }
 
 /**
- * A range from `from` up to but not including `to`, divided into intervals that start at `edges`; the last ends at
- * `end`.
+ * A range from `from` up to but not including `to`, divided into intervals. They start at `edges`, and the last one
+ * ends at `end`.
  */
 export interface Period {
   from: number;
@@ -211,12 +211,12 @@ export interface Period {
   end: number;
 }
 
-/** Divides a range into intervals. @throws AppError if there are too many. */
+/** Divides a range into intervals. @throws AppError if there would be too many */
 export function splitIntoBuckets(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
   const { from, to } = range;
   const edges: number[] = [];
   const wall = startOfInterval(interval, clock.zone.toWallTime(from), clock);
-  // When the clock repeats an hour, use the one that contains this time.
+  // If the clock repeats an hour, use the one of the two that contains this time.
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
@@ -241,14 +241,14 @@ export interface Range {
   from: number;
   /** End of the range, exclusive. */
   to: number;
-  /** The parsed `date_from`, before it was moved to the start of its interval. */
+  /** The parsed `date_from`, before it is moved to the start of its interval. */
   requested: Moment;
 }
 
 /**
  * Returns the range of a query.
- * @param isExact uses the start as it is, and ends now.
- * @param earliest time of the first selected event, where the range `all` starts.
+ * @param isExact whether to use the start as it is, and to end now
+ * @param earliest time of the first selected event, with which the range `all` starts
  */
 export function resolveRange(
   { date_from: fromText, date_to: toText, explicitDate = false }: RequestedRange,
@@ -309,8 +309,8 @@ function require(text: string, path: string, clock: Clock): Moment {
 }
 
 /**
- * Returns the previous range, or the one that `compareTo` describes. Month to date is compared with the same days of
- * the previous month.
+ * Returns the previous range, or the one that `compareTo` describes. The previous range of the month to date is the
+ * same days of the previous month.
  */
 export function resolvePreviousRange(
   { from, to, requested }: Range,
@@ -326,7 +326,7 @@ export function resolvePreviousRange(
     compareTo: string | undefined;
     /** True if the range has no end or an absolute one. */
     endsNow: boolean;
-    /** True if a month counts as four weeks and a year as 52. */
+    /** True if a month counts as four weeks and a year as 52 weeks. */
     inWeeks: boolean;
   },
 ): Range {

@@ -1,4 +1,4 @@
-// Plans an EventsQuery.
+// Plans an EventsQuery, which returns rows of events or of aggregates.
 
 import { columnKey, isAggregated } from '../event-store/page.ts';
 import type { EventPageQuery, PageColumn } from '../event-store/queries.ts';
@@ -17,7 +17,7 @@ export interface EventsColumn {
   type: string;
   shows: 'value' | 'time' | 'json' | 'everything' | 'person' | 'display name' | 'expression';
   needs: PageColumn[];
-  /** The expression of the column. */
+  /** The SQL expression of the column. */
   expression?: PlannedExpression;
 }
 
@@ -30,7 +30,7 @@ export interface EventsPlan {
 }
 
 const usualLimit = 100;
-/** Allowance for clients whose clock is ahead. */
+/** Clients may have clocks that are ahead by this much. */
 const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
@@ -84,7 +84,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** Adds a millisecond, because the end of the range is exclusive. */
+  /** Parses a time and returns the millisecond after it. */
   function after(text: string, path: string): number {
     const moment = readMoment(text, clock);
     if (moment === null)
@@ -157,7 +157,7 @@ function columnOf(given: string, path: string, context: PlanContext): EventsColu
   return { text: given, type: expression.typeName, shows: 'expression', needs: [{ expression }], expression };
 }
 
-/** Returns a column that is a property or has a fixed name. A property is shown as it was sent. */
+/** Returns a column that is a property or has a fixed name. Properties are shown as clients sent them. */
 function plainColumn(given: string, name: string, { personsAsStored }: PlanContext): EventsColumn | null {
   const known = Object.hasOwn(plain, name) ? plain[name] : undefined;
   if (known !== undefined) return { text: given, ...known };

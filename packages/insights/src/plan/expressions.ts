@@ -1,22 +1,22 @@
-// SQL expressions in plans. `sql/expressions.ts` reads them.
+// SQL expressions as plans contain them. `sql/expressions.ts` parses and checks them.
 
 import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { createQueryError } from '../query-parts.ts';
 
-/** The use of an expression, which determines what it may contain. */
+/** Where an expression is used, which determines what it may contain. */
 export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
 
 export interface PlannedExpression extends EventExpression {
-  /** Type of the value, as named in responses. */
+  /** Type of the value, as responses name it. */
   typeName: string;
   alias: string | null;
   /** True while a query is planned without running it. */
   isUnchecked?: true;
-  /** Converts a value from the form for results. */
+  /** Converts a value to the form in which responses contain it. */
   read(value: unknown): unknown;
 }
 
-/** Reads an SQL expression over an event or a person. @throws AppError naming the path */
+/** Parses and checks an SQL expression on an event or a person. @throws AppError naming the path */
 export type ReadExpression = (
   text: string,
   use: ExpressionUse,
@@ -25,12 +25,12 @@ export type ReadExpression = (
 ) => PlannedExpression;
 
 interface Context {
-  /** Absent where queries cannot contain SQL. */
+  /** Absent if queries cannot contain SQL. */
   expression?: ReadExpression;
   isOfPersons?: boolean;
 }
 
-/** Returns the function that reads expressions. @throws AppError naming the path if expressions are not supported */
+/** Returns the function that parses expressions. @throws AppError naming the path if expressions are not supported */
 export function createExpressionReader({ expression }: Context, path: string): ReadExpression {
   if (expression === undefined) throw createQueryError(path, 'SQL expressions cannot run here.');
   return expression;

@@ -9,8 +9,9 @@ type Operator = '+' | '-' | '*' | '/' | '%' | '**';
 const maxTokens = 500;
 
 /**
- * Parses a formula of `A`, `B` … (in any case), numbers, + - * / % ** and parentheses. Division by zero gives 0.
- * @throws AppError `invalid` naming `path`.
+ * Parses a formula that consists of `A`, `B` … (in upper or lower case), numbers, + - * / % ** and parentheses.
+ * Division by zero gives 0.
+ * @throws AppError `invalid` naming `path`
  */
 export function readFormula(text: string, seriesCount: number, path: string): Formula {
   const tokens = tokensOf(text, path);

@@ -1,4 +1,4 @@
-// Plans a FunnelsQuery: which events to read and how to walk through them.
+// Plans a FunnelsQuery: determines which events to read and how to walk through them.
 
 import type { FunnelStep, FunnelStoreQuery } from '../event-store/queries.ts';
 import type { Condition } from '../event-store/selection.ts';
@@ -74,7 +74,7 @@ function planStoreQuery(
     step({ ...node, math: 'total' }, `funnelsFilter.exclusions.${at}`),
   );
   const all = [...steps, ...exclusions];
-  // In a strict order, any other event between the steps breaks the funnel.
+  // In a strict funnel, any other event between the steps breaks the order, so all events are read.
   const names =
     isStrict || all.some(({ event }) => event === null) ? null : [...new Set(all.map(({ event }) => event ?? ''))];
   const isAny: Condition = isStrict || all.every(isWithoutFilter) ? { all: [] } : { any: all.map(asCondition) };

@@ -61,14 +61,14 @@ export const filterOperators = [
 
 export const isNegative = (operator: string): boolean => negative.has(operator);
 
-/** Returns the operator that another one negates or is an older name of. */
+/** Returns the positive form of an operator: that of a negation, or the current name of an outdated one. */
 export const positiveOperator = (operator: string): string =>
   (Object.hasOwn(aliases, operator) ? aliases[operator] : undefined) ?? operator;
 
 /**
  * Translates the operator and value of a filter.
- * @param operator the filter's operator; `exact` if missing.
- * @throws AppError naming the field.
+ * @param operator `exact` if the filter has none
+ * @throws AppError naming the field
  */
 export function readTest(property: Property, { operator = 'exact', value }: OperatorAndValue, place: Place): Condition {
   const operatorName = String(operator);
@@ -147,7 +147,7 @@ function readBetween(
     : { any: [number('<', least), number('>', most)] };
 }
 
-/** Compares versions by the rules of feature flags. */
+/** Compares versions by the same rules as feature flags. */
 function readVersion(
   property: Property,
   { operator, value }: { operator: string; value: unknown },
@@ -164,7 +164,7 @@ function readVersion(
   const { from, before, withPreReleases } = rule;
   const release: Condition = { property, test: { is: 'release' } };
   const isAllowed: Condition =
-    // Sorts after everything with the same major, minor and patch.
+    // This bound sorts after everything with the same major, minor and patch.
     withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
   return {
     all: [
@@ -197,7 +197,7 @@ function readDate(
   return { all: [time('>=', moment.instant), time('<', end)] };
 }
 
-/** Returns the value, or the elements of a list, each with its path. */
+/** Returns the value, or the elements if it is a list, each with its path. */
 export function readValues(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
@@ -205,9 +205,9 @@ export function readValues(value: unknown, path: string): [unknown, string][] {
   return value.map((one, index) => [one, `${at}.${index}`]);
 }
 
-/** Characters that engines cannot store. */
+/** Characters that the database engines cannot store. */
 export const unstorableCharacters = /\0|\p{Surrogate}/u;
-/** Numbers in text, as the engines read them. */
+/** Matches numeric text in the same forms as the engines. */
 const decimal = new RegExp(numberPattern);
 
 export function readText(value: unknown, path: string, longest: number): string {

@@ -1,4 +1,4 @@
-// Plans any query.
+// Plans a query of any kind.
 
 import type { Query } from '../query.ts';
 import { planActors } from './actors.ts';
@@ -29,7 +29,7 @@ export function planQuery(query: Query, context: PlanContext): unknown {
     case 'WebStatsTableQuery':
     case 'WebTrendsQuery':
       return planWeb(query, context);
-    // SQL has no plan.
+    // SQL queries are not planned.
     case 'HogQLQuery':
     case 'HogQLMetadata':
     case 'DatabaseSchemaQuery':

@@ -1,4 +1,4 @@
-// Plans a RetentionQuery.
+// Plans a RetentionQuery, which counts how many of the actors that started in an interval returned later.
 
 import type { FirstTime, FunnelStep, RetentionStoreQuery } from '../event-store/queries.ts';
 import type { Property } from '../event-store/selection.ts';
@@ -18,7 +18,7 @@ import { addIntervals, dayMs, readMoment, startOfInterval } from './dates.ts';
 
 export interface RetentionPlan {
   kind: 'RetentionQuery';
-  /** Interval as shown, for example `Day`. */
+  /** The interval as users see it, for example `Day`. */
   period: string;
   /** Names of the columns of each row. */
   columns: string[];
@@ -32,7 +32,7 @@ export interface RetentionPlan {
 type RetentionFilter = NonNullable<RetentionQuery['retentionFilter']>;
 
 const usualIntervals = 7;
-/** As in funnels, a month-long window has 30 days. */
+/** As in funnels, a window of one month has 30 days. */
 const windowsMs = { Hour: dayMs / 24, Day: dayMs, Week: 7 * dayMs, Month: 30 * dayMs };
 const maxRows = 1000;
 const pageviews = { id: '$pageview' };
@@ -92,7 +92,7 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
   };
 }
 
-/** Returns column names such as `Day 0`, `Day 1` and `Day 2-4`. @param ends last interval of each later column */
+/** Returns column names such as `Day 0`, `Day 1` and `Day 2-4`. @param ends the last interval of each later column */
 function columnsOf(period: string, ends: number[]): string[] {
   const later = ends.map((end, at) => {
     const begin = (ends[at - 1] ?? 0) + 1;
@@ -129,7 +129,7 @@ function firstOf(
   return type === 'retention_first_ever_occurrence' ? { ...named, where: { all: [] } } : null;
 }
 
-/** Returns the intervals of the range; by default, those that end with the current one. */
+/** Returns the intervals of the range. By default, these are the latest ones, up to and including the current one. */
 function rowsOf(
   { dateRange = {} }: RetentionQuery,
   { interval, columns, context: { clock, earliest } }: { interval: Interval; columns: number; context: PlanContext },

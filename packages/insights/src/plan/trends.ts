@@ -1,4 +1,4 @@
-// Plans a TrendsQuery.
+// Plans a TrendsQuery, which counts events or actors over time.
 
 import type { Aggregation, FirstTime, Measure, SeriesQuery } from '../event-store/queries.ts';
 import type { ActorType } from '../event-store/selection.ts';
@@ -20,14 +20,14 @@ import { type Formula, readFormula } from './formula.ts';
 
 export interface TrendsPlan {
   kind: 'TrendsQuery';
-  /** True for one number per series, false for one number per interval. */
+  /** True for one number per series. False for one number per interval. */
   isTotal: boolean;
   isCumulative: boolean;
   smoothing: number;
   breakdown: BreakdownPlan;
   formulas: { text: string; label: string; of: Formula }[];
   series: EventsNode[];
-  /** The queried period, and the previous one if the query compares. */
+  /** The queried period, followed by the previous one if the query compares them. */
   periods: TrendsPeriod[];
 }
 
@@ -38,7 +38,10 @@ export interface TrendsPeriod {
   storeQueries: SeriesQuery[];
 }
 
-/** Maximum number of breakdown values read per series for a formula, which then chooses among those of all series. */
+/**
+ * Maximum number of breakdown values that are read per series for a formula. The formula then chooses among the values
+ * of all series.
+ */
 const limitOfFormulas = 1000;
 const limitOfWorldMap = 250;
 
@@ -91,7 +94,7 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
     }));
 }
 
-/** Returns the queried period, and the previous one if the query compares. */
+/** Returns the queried period, followed by the previous one if the query compares them. */
 export function planPeriods(
   query: Pick<TrendsQuery, 'dateRange' | 'compareFilter'>,
   { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
@@ -158,7 +161,7 @@ interface MeasureContext {
   first: FirstTime | null;
 }
 
-/** Determines what a series counts. @throws AppError naming a missing field */
+/** Determines what a series measures. @throws AppError naming a missing field */
 function measureOf(node: EventsNode, path: string, { context, once, first }: MeasureContext): Measure {
   const { math = 'total' } = node;
   const actors = (actorType: ActorType): Measure => ({ of: 'actors', actorType, once, first });
@@ -229,8 +232,8 @@ interface LookBack {
 }
 
 /**
- * Counts the actors active in an interval or in the days before it. Each point covers a window that may start before
- * the range.
+ * Makes the query count the actors that were active in an interval or in the days before it. Each point covers a window
+ * that may start before the range.
  */
 function withWindows(
   storeQuery: SeriesQuery,

@@ -13,7 +13,7 @@ export interface WebPlan {
   query: WebQuery;
   period: Period;
   current: WebStoreQuery;
-  /** Null without a comparison. */
+  /** The query for the previous period. Null if the query does not compare periods. */
   previous: WebStoreQuery | null;
   limit: number;
 }
@@ -49,7 +49,10 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   };
 }
 
-/** Session properties that can be filtered: the page view that determines each, and its property there. */
+/**
+ * Session properties that filters can test, with the page view that determines each one (the first or the last) and the
+ * property of that page view.
+ */
 const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> = Object.fromEntries([
   ...['$pathname', '$current_url', '$host', '$referrer', '$referring_domain'].map((key) => [
     `$entry_${key.slice(1)}`,
@@ -63,8 +66,8 @@ const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> =
 ]);
 
 /**
- * Translates session filters into filters on the first or last page view. Each is translated at its position in the
- * list.
+ * Translates session filters into filters on the first or last page view. Errors name the position of a filter in the
+ * original list.
  */
 function splitFilters(properties: unknown, context: PlanContext) {
   const filters = Array.isArray(properties) ? properties : [];
@@ -79,7 +82,7 @@ function splitFilters(properties: unknown, context: PlanContext) {
       `"${String(filter.key).slice(0, 100)}" is not supported. Choose one of: ${names}.`,
     );
   });
-  // Replaces the other filters with empty ones, so that errors name the right position.
+  // Filters of the other kind are replaced with empty ones, so that errors name the right position.
   const only = (of: 'entry' | 'exit') =>
     readFilters(
       sessions.map((one) => (one?.of === of ? one.filter : {})),
@@ -118,7 +121,7 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   return {
     of,
     value,
-    // A row for sessions without a campaign is useful, one for pages without a path is not.
+    // A row for sessions without a campaign is useful. A row for pages without a path is not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,
     only: null,

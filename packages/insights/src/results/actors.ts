@@ -1,4 +1,4 @@
-// Formats the persons or groups behind a point of a chart, such as those that dropped off at a funnel step.
+// Formats the persons or groups at a point of a chart, such as those who dropped off at a funnel step.
 
 import { type ActorRow, displayNames, type FunnelActor } from '../event-store/queries.ts';
 import type { FunnelPoint } from '../event-store/walked-funnel.ts';
@@ -11,7 +11,7 @@ import type { FunnelProgress } from './funnel-walk.ts';
 import { formatIso } from './time-labels.ts';
 
 /**
- * Collects the actors at a point of a funnel: those that reached or dropped off at a step, or entered in an interval.
+ * Collects the actors at a point of a funnel: those that reached a step, dropped off there, or entered in an interval.
  */
 export function collectFunnelActors(
   plan: FunnelPlan,
@@ -61,7 +61,7 @@ const types: Record<string, string> = {
 
 /**
  * Formats a page of actors as a response.
- * @param actors those of the page, and one more if there are further actors.
+ * @param actors the actors of the page, plus one more if there is another page
  */
 export function formatActors(
   plan: ActorsPlan,

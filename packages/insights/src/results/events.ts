@@ -19,7 +19,7 @@ export function listPersonIds({ columns, storeQuery }: EventsPlan, rows: unknown
 
 /**
  * Formats a page of rows as a response.
- * @param rows those of the page, and one more if there are further rows.
+ * @param rows the rows of the page, plus one more if there is another page
  */
 export function formatEvents(
   plan: EventsPlan,

@@ -1,20 +1,20 @@
-// Determines how far one actor got in a funnel from its events in chronological order.
+// Determines from an actor's events, in chronological order, how far the actor got in a funnel.
 
 import type { FunnelEvent } from '../event-store/queries.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 
-/** The furthest progress of an actor. */
+/** How far an actor got in a funnel. */
 export interface FunnelProgress {
-  /** Number of steps reached. */
+  /** Number of steps that the actor reached. */
   reached: number;
   /** When each step was reached; null for an optional step that was skipped. */
   times: (number | null)[];
 }
 
 export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | 'optional'> & {
-  /** The walk ends when this many steps are reached. */
+  /** Number of steps after which the walk ends. */
   steps: number;
-  /** With steps in any order, the first step must have been reached before this time. */
+  /** In a funnel with steps in any order, the first step must happen before this time. */
   beginsBefore?: number;
 };
 
@@ -22,13 +22,13 @@ const nowhere: FunnelProgress = { reached: 0, times: [] };
 
 /**
  * Determines the progress of one actor. An actor whose furthest attempt contains an exclusion has no progress.
- * @param events sorted by time.
+ * @param events sorted by time
  */
 export function walkFunnel(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }
 
-/** One attempt to walk through the funnel, which has reached at least one step. */
+/** An attempt to walk through the funnel. It has reached at least one step. */
 interface Attempt {
   start: number;
   times: (number | null)[];
@@ -36,7 +36,7 @@ interface Attempt {
 }
 
 interface State {
-  /** The latest attempt that reached exactly this many steps, indexed by that number. */
+  /** At index n, the latest attempt that has reached exactly n steps. */
   attempts: (Attempt | null)[];
   best: { reached: number; attempt: Attempt } | null;
 }
@@ -62,7 +62,7 @@ function sameMoment(events: readonly FunnelEvent[], start: number): FunnelEvent[
 
 /**
  * Sorts simultaneous events, whose real order is unknown: exclusions first, then other events, and then the steps in
- * their order. Of events with the same first step, the one with fewer and earlier steps comes first.
+ * their order. Among events with the same first step, those with fewer and earlier steps come first.
  */
 function inStepOrder(together: FunnelEvent[]): FunnelEvent[] {
   if (together.length === 1) return together;
@@ -77,7 +77,7 @@ function take(state: State, event: FunnelEvent, rules: WalkRules): void {
   const { attempts } = state;
   const { steps, windowMs, exclusions, order } = rules;
   attempts[0] = { start: event.time, times: [], isExcluded: false };
-  // Backwards from the last step, so that one event never counts as two steps of an attempt.
+  // The loop goes backwards from the last step, so that one event never counts as two steps of an attempt.
   for (let step = steps; step >= 1; step--) {
     const last = attempts[step - 1];
     if (last && mayFollow(last, step, { state, event, windowMs }) && isExclusion(event, step - 1, exclusions))
@@ -100,8 +100,8 @@ function mayFollow(
 }
 
 /**
- * Returns the attempt that the event can continue with this step: the attempt at the closest earlier step, where
- * optional steps may be skipped.
+ * Returns the attempt that the event can continue by reaching this step. This is the attempt at the closest earlier
+ * step. Optional steps in between may be skipped.
  */
 function lastBefore(
   step: number,
@@ -112,7 +112,7 @@ function lastBefore(
   for (let reached = step - 1; reached >= 0; reached--) {
     const before = state.attempts[reached];
     if (before?.isExcluded || (before && isExclusion(event, reached, exclusions))) excluded.add(before.start);
-    // An attempt excluded at an optional step is also excluded without that step.
+    // If an exclusion ends an attempt at an optional step, it also ends the attempt without that step.
     else if (before && !excluded.has(before.start) && mayFollow(before, step, { state, event, windowMs }))
       return before;
     if (!optional.includes(reached - 1)) break;
@@ -120,7 +120,7 @@ function lastBefore(
   return null;
 }
 
-/** Returns whether the event excludes an attempt that has reached exactly this many steps. */
+/** Returns whether the event is an exclusion for attempts that have reached exactly this many steps. */
 function isExclusion(event: FunnelEvent, reached: number, exclusions: WalkRules['exclusions']): boolean {
   return (
     event.exclusions !== 0 &&
@@ -147,8 +147,8 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
 }
 
 /**
- * Walks steps in any order: counts the steps within one window after the last exclusion. Reaching all steps ends the
- * walk.
+ * Walks through a funnel with steps in any order: counts the steps within one window after the last exclusion. The walk
+ * ends when all steps are reached.
  */
 function walkUnordered(
   events: readonly FunnelEvent[],
@@ -159,7 +159,7 @@ function walkUnordered(
   let best = nowhere;
   for (const [at, event] of events.entries()) {
     if (event.exclusions !== 0) {
-      // An exclusion also discards the progress so far.
+      // An exclusion discards the progress so far.
       queues = queues.map(() => []);
       best = nowhere;
       continue;

@@ -9,9 +9,9 @@ import { type FunnelProgress, type WalkRules, walkFunnel } from './funnel-walk.t
 import { nameBuckets } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
-/** Progress of an actor, for one breakdown value. */
+/** Progress of an actor for one breakdown value. */
 export interface FunnelOutcome extends FunnelProgress {
-  /** Breakdown values; empty strings for missing ones. */
+  /** Breakdown values. An empty string stands for a missing value. */
   values: string[];
 }
 
@@ -33,7 +33,7 @@ export function findOutcomes(plan: FunnelPlan, actor: FunnelPath, rules: WalkRul
     .filter(({ reached }) => reached > 0);
 }
 
-/** Returns the actor's events per breakdown value. */
+/** Returns the actor's events for each breakdown value. */
 function partsOf(
   { attribution, breakdown }: FunnelPlan,
   { events }: FunnelPath,
@@ -76,14 +76,18 @@ function partsOf(
 /** Reads and walks through the paths of actors, for engines that do not walk through this funnel. */
 export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, run: Budget): Promise<FunnelTotals> {
   const { add, totals } = createFunnelTotals(plan);
-  // For trends and exclusions, actors that reached only the first step must be read individually.
+  // Trends and exclusions depend on single events, so actors that reached only the first step must be read individually
+  // too.
   if (plan.shows === 'trends' || plan.exclusions.length > 0)
     await events.funnel(plan.storeQuery, run, (actor) => add(actor, 1));
   else await events.funnelPaths(plan.storeQuery, run, add);
   return totals();
 }
 
-/** Walks through the paths of actors while they are read, and computes the numbers of the funnel. */
+/**
+ * Returns functions that walk through the paths of actors as these are read, and then compute the numbers of the
+ * funnel.
+ */
 function createFunnelTotals(plan: FunnelPlan): {
   add: (path: FunnelPath, actors: number) => void;
   totals: () => FunnelTotals;
@@ -100,7 +104,7 @@ function createFunnelTotals(plan: FunnelPlan): {
   }
 }
 
-/** Formats the numbers of a funnel. */
+/** Formats the numbers of a funnel as a response. */
 export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: PlanContext): unknown {
   switch (totals.shows) {
     case 'steps': {
@@ -126,7 +130,10 @@ export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: Pl
 
 type Named<T> = T & { values: string[]; isOther: boolean; text: string };
 
-/** Names the values beyond the limit. @param none the result of a funnel without a breakdown and without actors */
+/**
+ * Gives the combined values beyond the limit their name.
+ * @param none the result of a funnel without a breakdown and without actors
+ */
 function nameOtherValues<T extends { values: string[] | null }>(
   { breakdown: { breakdowns } }: FunnelPlan,
   rows: T[],
@@ -139,11 +146,11 @@ function nameOtherValues<T extends { values: string[] | null }>(
   });
 }
 
-/** Aggregated steps for one breakdown value. */
+/** The steps of all actors with one breakdown value. */
 interface Steps {
   values: string[];
   counts: number[];
-  /** For each step, the seconds since the previous step for every actor. */
+  /** For each step, how many seconds after the previous step each actor reached it. */
   seconds: number[][];
 }
 
@@ -167,7 +174,7 @@ function createStepsTotals(plan: FunnelPlan) {
     totals(): FunnelTotals {
       const kept = keepLargest([...all.values()], plan, { size: ({ counts }) => counts[0] ?? 0, join: joinSteps });
       const rows = kept.map(({ values, counts, seconds }) => {
-        // Sorted, because sums of fractions depend on the order.
+        // The times are sorted, because sums of fractions depend on their order.
         const measured = seconds.map((some) => some.filter((time) => time !== 0).sort((a, b) => a - b));
         return { values, counts, averages: measured.map(average), medians: measured.map(median) };
       });
@@ -184,7 +191,9 @@ function joinSteps(a: Steps, b: Steps): Steps {
   };
 }
 
-/** Keeps the breakdown values with the most actors, and joins all others, whose `values` are then null. */
+/**
+ * Keeps the breakdown values with the most actors, and combines all others. The `values` of the combination are null.
+ */
 function keepLargest<T extends { values: string[] }>(
   all: T[],
   { breakdown }: FunnelPlan,
@@ -233,7 +242,7 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
   return { breakdown: shown, breakdown_value: shown };
 }
 
-/** Adds the same time for each of these actors. */
+/** Adds the same time once for each of these actors. */
 function addTimes(times: number[] | undefined, seconds: number, actors: number): void {
   for (let actor = 0; actor < actors; actor++) times?.push(seconds);
 }
@@ -314,9 +323,7 @@ function trendResult(plan: FunnelPlan, { values, entered, converted }: Named<Fun
   };
 }
 
-/**
- * Returns the entrances of an actor: at most one per interval in which it starts, and whether it converts from there.
- */
+/** Returns when an actor entered the funnel, at most once per interval, and whether it converted from there. */
 export function findEntrances(
   plan: FunnelPlan,
   actor: FunnelPath,
@@ -324,7 +331,7 @@ export function findEntrances(
   const { fromStep, toStep, order } = plan;
   const { edges, end } = plan.period;
   const isUnordered = order === 'unordered';
-  // In an unordered funnel, any step starts an entrance.
+  // In an unordered funnel, an actor enters with any step.
   const beginning = isUnordered ? ~0 : 1;
   const isBeginning = ({ steps }: FunnelEvent) => (steps & beginning) !== 0;
   const beginsIn = new Set(actor.events.filter(isBeginning).map(({ time }) => bucketAt(edges, time)));

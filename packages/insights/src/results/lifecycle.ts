@@ -16,7 +16,7 @@ export function formatLifecycle({ node, period }: LifecyclePlan, rows: Lifecycle
   };
   const results = lifecycleStatuses.map((status) => {
     const data = new Array<number>(period.edges.length).fill(0);
-    // The first interval read precedes the range and is not part of the result.
+    // The first interval that was read precedes the range and is not part of the result.
     for (const row of rows) {
       if (row.status === status && row.bucket >= 1 && row.bucket <= data.length)
         data[row.bucket - 1] = status === 'dormant' ? -row.count : row.count;

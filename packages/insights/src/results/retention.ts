@@ -5,7 +5,9 @@ import type { RetentionPlan } from '../plan/retention.ts';
 import { formatIso } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
-/** Builds one table per breakdown value, the largest first. Each row is an interval in which actors may start. */
+/**
+ * Builds one table per breakdown value, the largest first. Each row is about the actors that started in an interval.
+ */
 export function formatRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
   const { breakdowns } = plan.breakdown;
   if (breakdowns.length === 0) return { results: tableOf(plan, rows, { value: null, context }) };
@@ -38,7 +40,7 @@ function tableOf(
     if (cells !== undefined) cells[at] = (cells[at] ?? 0) + more;
   };
   for (const { row, later, count, total, numbers: summed } of rows) {
-    // In a cumulative table, an actor that last returned in an interval also counts for all intervals before it.
+    // In a cumulative table, an actor also counts for all intervals before the one in which it last returned.
     const first = plan.isCumulative && later > 0 ? 1 : later;
     for (let at = first; at <= Math.min(later, last); at++) {
       add(counts, row, at, plan.shows === 'count' ? count : total);

@@ -31,7 +31,7 @@ export function nameBuckets(
 const monthName = (date: Date) => months[date.getUTCMonth()] ?? '';
 const dayLabel = (date: Date) => `${date.getUTCDate()}-${monthName(date)}-${date.getUTCFullYear()}`;
 
-/** Formats the part of a week within the range: `13–19 May`, `29-Apr – 5-May`. */
+/** Formats the days of a week that are within the range, for example `13–19 May` or `29-Apr – 5-May`. */
 function weekLabel(first: Date, last: Date): string {
   if (first.toISOString().slice(0, 10) === last.toISOString().slice(0, 10)) return dayLabel(first);
   if (first.getUTCFullYear() !== last.getUTCFullYear()) return `${dayLabel(first)} – ${dayLabel(last)}`;

@@ -7,7 +7,7 @@ import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
 import { formatIso, nameBuckets } from './time-labels.ts';
 
-/** The numbers of one breakdown value, or of all events. */
+/** The numbers for one breakdown value, or for all events. */
 interface Line {
   values: string[];
   isOther: boolean;
@@ -16,7 +16,7 @@ interface Line {
 
 /**
  * Formats a trend as a response.
- * @param rows rows by period and by series.
+ * @param rows rows by period and by series
  */
 export function formatTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
   let hasMore = false;
@@ -44,7 +44,7 @@ const linesToReturn = ({ breakdown }: TrendsPlan, lines: Line[]) =>
 const sumOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 /**
- * Builds lines with a number for every interval. Lines with the largest totals come first; those for missing values and
+ * Builds lines with a number for every interval. Lines with larger totals come first. The lines for missing values and
  * for all other values come last.
  */
 function linesOf(plan: TrendsPlan, { period, storeQueries: [storeQuery] }: TrendsPeriod, rows: SeriesRow[]): Line[] {
@@ -95,7 +95,7 @@ function sorted(lines: Line[]): Line[] {
   );
 }
 
-/** Applies the moving average, rounded down because clients expect that. */
+/** Applies the moving average, which is rounded down because clients expect that. */
 function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number[]): number[] {
   if (isTotal) return data;
   let sum = 0;
@@ -108,7 +108,7 @@ function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number
 }
 
 /**
- * Selects the breakdown values for formulas. All series use the same ones: those with the largest total over all
+ * Selects the breakdown values for formulas. All series use the same values: those with the largest totals over all
  * series. The other values are combined.
  */
 function keepLargest({ breakdown }: TrendsPlan, lines: Line[][]): Line[][] {
@@ -226,7 +226,7 @@ function filterOf({ period: { period }, context }: LineResult) {
   return { insight: 'TRENDS', date_from, date_to, interval: period.interval };
 }
 
-/** Formats both ends of a range as in responses, where the end is inclusive. */
+/** Formats both ends of a range for a response, in which the end is inclusive. */
 export function formatRange({ from, to }: { from: number; to: number }, { clock }: PlanContext) {
   return { date_from: formatIso(from, clock), date_to: formatIso(to - 1, clock, to % 1000 === 0 ? '.999999' : '') };
 }

@@ -9,7 +9,7 @@ interface Located {
 export interface Constant extends Located {
   node: 'Constant';
   value: string | number | boolean | null | readonly (string | number | boolean | null)[];
-  /** A number as written in the query. JavaScript numbers lose digits beyond 53 bits. */
+  /** The digits of a number as written in the query, because JavaScript numbers lose digits beyond 53 bits. */
   digits?: string;
 }
 export interface Field extends Located {
@@ -72,7 +72,7 @@ export interface WindowFunction extends Located {
   over_expr?: WindowExpr;
   over_identifier?: string;
 }
-/** Replaces a placeholder by the query's filters, or by a missing bound of their date range. */
+/** A node in place of `{filters}`: the query's filters, or a missing bound of their date range. */
 export interface Injected extends Located {
   node: 'Injected';
   what: 'filters' | 'no bound';
@@ -181,12 +181,12 @@ const known = new Set([
   'RatioExpr',
 ]);
 
-/** The resolver is recursive, and deeper trees would exhaust the stack. */
+/** The resolver is recursive, and a deeper tree would exhaust the stack. */
 const maxDepth = 60;
 
 /**
  * Converts the parser's JSON to a tree. A node without a position gets that of its parent.
- * @throws SqlProblem for a construct that Millrace does not support.
+ * @throws SqlProblem if the query uses a construct that Millrace does not support
  */
 export function readTree(json: unknown, text: string): Node {
   const characters = Array.from(text);

@@ -4,14 +4,14 @@ import { describeFunctions } from './functions/index.ts';
 import { identifier } from './names.ts';
 import { type Entry, type Fields, tables } from './schema.ts';
 
-/** A column, or an object of columns, in the format of PostHog. */
+/** Describes a column or an object of columns, in the format of PostHog's API. */
 interface SchemaField {
   name: string;
-  /** How the field is written in a query. */
+  /** The field as it is written in a query. */
   hogql_value: string;
   type: 'string' | 'integer' | 'boolean' | 'datetime' | 'json' | 'lazy_table' | 'virtual_table';
   schema_valid: true;
-  /** For objects: the table whose columns they contain. */
+  /** For objects: the table that contains their columns. */
   table?: string;
   /** For objects: the names of their fields. */
   fields?: string[];
@@ -26,7 +26,7 @@ interface SchemaTable {
 
 export interface DatabaseSchema {
   tables: Record<string, SchemaTable>;
-  /** Always empty. In PostHog, these are joins with warehouse tables, which Millrace does not have. */
+  /** Always empty. In PostHog, this list contains joins with warehouse tables, which Millrace does not have. */
   joins: never[];
   functions: ReturnType<typeof describeFunctions>;
 }
@@ -55,7 +55,7 @@ function fieldOf(name: string, entry: Entry, table: string): SchemaField {
   return { ...field, type: 'lazy_table', table: joined, fields };
 }
 
-/** Returns the table that is joined for an object; null if its columns are part of the same table. */
+/** Returns the table that must be joined to read an object, or null if its columns are part of the same table. */
 function joinedTable(name: string): string | null {
   if (name === 'person') return 'persons';
   if (name === 'session') return 'sessions';

@@ -19,14 +19,14 @@ const maxColumns = 100;
 /** PostgreSQL truncates longer names. */
 const maxNameBytes = 63;
 
-/** A checked query, as stored with its export. */
+/** A checked query in the form in which it is stored with its export. */
 export interface ExportQuery {
-  /** The query as sent by the client. */
+  /** The query as the client sent it. */
   text: string;
   /** The query with its expressions printed as function calls. */
   hogql_query: string;
   fields: { expression: string; alias: string }[];
-  /** Property types when the query was written, so that columns keep their types when definitions change. */
+  /** The types of properties when the query was saved, so that columns keep their types when definitions change. */
   propertyTypes: Record<string, string>;
   /** True if one of the columns identifies the event. */
   hasKey: boolean;
@@ -41,15 +41,15 @@ export interface ExportColumn {
 
 export interface PreparedExport {
   columns: ExportColumn[];
-  /** Returns the rows of the given events that match the query's WHERE, oldest first. */
+  /** Returns the rows for those of the given events that match the query's WHERE, oldest first. */
   rows(events: EventStore, keys: readonly EventKey[], run: Budget): Promise<unknown[][]>;
 }
 
 type Deps = Pick<SqlDeps, 'sql' | 'parser'>;
 
 /**
- * Reads and checks the query that a client sends.
- * @throws AppError `invalid` naming `hogql_query`.
+ * Reads and checks a query from a client.
+ * @throws AppError `invalid` naming `hogql_query`
  */
 export async function readExportQuery(
   { sql, parser }: Deps,
@@ -82,7 +82,7 @@ function refusal(error: Error) {
   });
 }
 
-/** Prepares a checked query to run. @throws SqlProblem if `readExportQuery` would now reject it */
+/** Prepares a checked query to run. @throws SqlProblem if `readExportQuery` would reject the query now */
 export async function prepareExport(
   { sql, parser }: Deps,
   { projectId, query, now }: { projectId: number; query: Pick<ExportQuery, 'text' | 'propertyTypes'>; now: number },
@@ -125,10 +125,11 @@ export async function prepareExport(
   };
 }
 
-/** Returns the query limited to these events, oldest first. Keeps the query's own condition. */
+/** Returns the query limited to the given events, oldest first. Keeps the query's own condition. */
 function withKeys(select: Select, keys: readonly EventKey[]): Select {
   const { place } = select;
-  // Columns are qualified by the table, because the query may use the name of a column for another expression.
+  // Columns are qualified by the table, because the query may use the name of a column as an alias for another
+  // expression.
   const column = (name: string): Node => ({
     node: 'Field',
     chain: [select.select_from?.alias ?? 'events', name],
@@ -149,7 +150,7 @@ function withKeys(select: Select, keys: readonly EventKey[]): Select {
       'in',
       keys.map(({ uuid }) => uuid),
     ),
-    // The time lets the engine find the partition.
+    // The time allows the engine to skip other partitions.
     compare('timestamp', '>=', iso(Math.min(...times))),
     compare('timestamp', '<=', iso(Math.max(...times))),
   ];

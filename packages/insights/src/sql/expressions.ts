@@ -1,5 +1,6 @@
-// SQL expressions within other queries: filters, breakdowns, measures and columns. A query is planned twice: first to
-// find its expressions, and again when they are parsed and the types of their properties are known.
+// SQL expressions within other queries: filters, breakdowns, measures and columns. A query with expressions is planned
+// twice: the first plan finds its expressions, and the second one uses them after they are parsed and the types of
+// their properties are known.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -26,14 +27,15 @@ const maxCharacters = 65_536;
 interface Deps {
   sql: Sql;
   parser?: SqlParser;
-  /** Whether errors contain the line and column in the expression. */
+  /** Whether error messages contain the line and column in the expression. */
   namesPlaces?: boolean;
 }
 
 /**
- * Returns the context with the function that reads the query's expressions. Without expressions, it is unchanged.
- * @param plan plans the query with a context.
- * @throws AppError like `plan`, and when the expressions cannot be parsed now.
+ * Returns the context with the function that parses the query's expressions. If there are none, the context is
+ * unchanged.
+ * @param plan plans the query with a context
+ * @throws AppError like `plan`, and also if the expressions cannot be parsed now
  */
 export async function withExpressions(
   { sql, parser, namesPlaces = false }: Deps,
@@ -68,8 +70,8 @@ export async function withExpressions(
 }
 
 /**
- * Parses the expressions in a query or in filters that a transaction will check (see `parseAhead`). Other texts in them
- * are checked then.
+ * Parses the expressions in a query or in filters that a transaction will check (see `parseAhead`). All other parts are
+ * checked in the transaction.
  */
 export async function parseExpressionsAhead(parser: SqlParser, sent: unknown): Promise<void> {
   const texts = [...new Set(expressionsIn(sent))].slice(0, maxExpressions);
@@ -93,7 +95,7 @@ function asProblem(error: unknown): SqlProblem {
   throw error;
 }
 
-/** Placeholder for an expression while a query is planned without running it. */
+/** Stands for an expression while a query is planned without running it. */
 function uncheckedExpression(text: string): PlannedExpression {
   const unusable = () => {
     throw new Error('The expression was not checked.');
@@ -156,7 +158,7 @@ function planned(tree: Node, use: ExpressionUse, planning: Planning): PlannedExp
   const { value, relation, isAggregate } = resolveOver(node, planning);
   if (isAggregate && table === 'persons') throw new SqlProblem('Aggregations are not supported here.', place);
   const found = valueFor(use, value, { place, isAggregate });
-  // An actor may have no person record, and its columns are null then.
+  // An actor may have no person record. Its columns are then null.
   const mayBeNull = use === 'condition' && table === 'persons';
   const used = mayBeNull ? condition({ ...found, type: nullable(found.type) }, place) : found;
   return {
@@ -194,8 +196,8 @@ function resolveOver(
 }
 
 /**
- * Returns the expression of a SELECT that consists of one, over a table that insights read.
- * @throws SqlProblem for what insights cannot read.
+ * Returns the expression of a SELECT that has exactly one column and reads a table that insights can read.
+ * @throws SqlProblem for anything else
  */
 export function checkExpressionOver(
   query: Query,
@@ -219,7 +221,7 @@ export function checkExpressionOver(
   return { value: column.value, relation, isAggregate: query.isAggregated };
 }
 
-/** Checks an expression for its use, and converts it. */
+/** Checks whether an expression is valid for its use, and converts it. */
 function valueFor(
   use: ExpressionUse,
   value: Expression,

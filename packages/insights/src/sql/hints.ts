@@ -1,4 +1,4 @@
-// Finds parts of a query that are allowed but expensive.
+// Finds parts of a query that are allowed but slow.
 
 import { type Expression, type Query, type SelectQuery, someOf, type TableRelation } from './tree.ts';
 
@@ -17,7 +17,10 @@ export function readsAllEvents(query: Query): boolean {
   );
 }
 
-/** A bound is a comparison with `timestamp` on one side. It is all of WHERE, or one of its parts joined by AND. */
+/**
+ * A comparison with `timestamp` on one side is a bound if it is the entire WHERE or one of the parts that AND joins
+ * there.
+ */
 function isBounded({ where }: SelectQuery, relation: TableRelation): boolean {
   const numbers = [...relation.columns].flatMap(([number, column]) =>
     column.of === 'column' && column.name === 'timestamp' ? [number] : [],

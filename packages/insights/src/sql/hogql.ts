@@ -6,17 +6,17 @@ import { identifier, printer, windowText } from './names.ts';
 import { timeColumns } from './resolve/filters.ts';
 import type { SqlSettings } from './resolve/scope.ts';
 
-/** Prints a query. `{filters}` stays as it is if it contains property filters, because these are not SQL. */
+/** Prints a query. Leaves `{filters}` as it is if it contains property filters, because these are not SQL. */
 export function printQuery(tree: Select | SelectSet, filters: SqlSettings['filters']): string {
   return queryText(tree, filters);
 }
 
-/** Operators whose function has another meaning, or does not exist. */
+/** Operators that have no function of the same name and meaning. */
 const infix = new Set(['in cohort', 'not in cohort', '~', '~*', '=~*', '!~', '!~*', 'not ilike', 'not like', 'not in']);
 
 /**
  * Returns a function that prints expressions.
- * @param time the column that `{filters}` limits
+ * @param time the time column that `{filters}` limits
  */
 function printerOf(filters: SqlSettings['filters'], time: string | null): (node: Node) => string {
   return printer({
@@ -87,7 +87,7 @@ function joinsText(first: Join, print: (node: Node) => string): string {
   return parts.join(' ');
 }
 
-/** Returns the time that `{filters}` limits: that of the first table that has one. */
+/** Returns the time column that `{filters}` limits: that of the first table that has one. */
 function filteredTime(first: Join | undefined): string | null {
   for (let join = first; join !== undefined; join = join.next_join) {
     const name = join.table?.node === 'Field' ? join.table.chain.join('.') : '';

@@ -12,7 +12,7 @@ export interface SqlMetadata {
   isValid: boolean;
   /** The text that was checked. */
   query: string;
-  /** Offsets in characters; absent if the problem is in the query as a whole. */
+  /** Positions are offsets in characters. They are absent if the problem concerns the entire query. */
   errors: { message: string; start?: number; end?: number }[];
   /** Parts of a query that have no effect. */
   warnings: { message: string; start?: number; end?: number }[];
@@ -27,7 +27,7 @@ type Deps = Pick<SqlDeps, 'sql' | 'parser'>;
 export const checkSql = (deps: Deps, request: SqlRequest): Promise<SqlMetadata> =>
   checked(deps, request.text, () => prepareSql(deps, request));
 
-/** What an expression reads: the rows of a query, or a table that insights read. */
+/** The source of an expression: the rows of a query, or a table that insights read. */
 export type ExpressionSource = { query: SqlRequest } | { table: 'events' | 'persons' };
 
 /** Checks whether an expression can be a column of its source, and returns its first problem. */
@@ -49,7 +49,10 @@ export async function checkSqlExpression(
   });
 }
 
-/** Parses the source of an expression, and checks that it can run. Its positions are not those of the expression. */
+/**
+ * Parses the source of an expression, and checks that it can run. Positions in errors would refer to the source and not
+ * to the expression.
+ */
 async function sourceTree(deps: Deps, request: SqlRequest): Promise<Select> {
   const refusal = (problem: Error) => new SqlProblem(`sourceQuery: ${problem.message}`, null);
   const { tree } = await prepareSql(deps, request).catch((error: unknown) => {
@@ -88,7 +91,7 @@ function sampleWarnings(tree: Select | SelectSet): SqlMetadata['warnings'] {
   );
 }
 
-/** With fewer stored events, reading all of them is fast. */
+/** If fewer events are stored, reading all of them is fast. */
 const manyEvents = 5_000_000;
 
 function unboundedNotice(tree: Select | SelectSet): SqlMetadata['notices'][number] {
@@ -103,7 +106,7 @@ function unboundedNotice(tree: Select | SelectSet): SqlMetadata['notices'][numbe
   return { message, ...table?.place };
 }
 
-/** Returns the names after FROM and JOIN, including those of WITH. */
+/** Returns the names after FROM and JOIN, including the names that WITH defines. */
 function tablesIn(tree: Select | SelectSet): string[] {
   const tables = [...nodesOf(tree)].flatMap(({ node, table }) =>
     node === 'JoinExpr' && isField(table) ? [table.chain.join('.')] : [],

@@ -46,7 +46,7 @@ export function columnName(node: Node): string {
   return rest.length > 1 ? rest.join('__') : String(path.at(-1));
 }
 
-/** Returns the names in a field, or in a property in brackets; null for other expressions. */
+/** Returns the names in a field, or in a property access with brackets. Returns null for other expressions. */
 export function pathOf(node: Node): string[] | null {
   if (node.node === 'Field') return node.chain.map(String);
   if (node.node !== 'ArrayAccess') return null;
@@ -59,13 +59,13 @@ export function pathOf(node: Node): string[] | null {
 export const identifier = (name: string) =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``;
 
-/** How to print the parts of an expression for which column names have a short form. */
+/** How to print those parts of an expression for which column names have a short form. */
 interface Forms {
   query(node: Select | SelectSet): string;
   injected(node: Injected): string;
-  /** Returns null for a comparison that is printed as a function call. */
+  /** Returns null if the comparison should be printed as a function call. */
   comparison(node: Comparison, print: (node: Node) => string): string | null;
-  /** The frame of a window, with a space before it. */
+  /** Prints the frame of a window, preceded by a space. */
   frame(window: WindowExpr): string;
 }
 
@@ -143,7 +143,7 @@ export function printer(forms: Forms): (node: Node) => string {
   }
 }
 
-/** Prints an expression as the name of a column. */
+/** Prints an expression in the form that names a column. */
 export const printed = printer({
   query: () => '(subquery)',
   injected: () => 'true',
@@ -158,7 +158,7 @@ function constant(value: unknown, digits: string | undefined): string {
   return digits ?? String(value);
 }
 
-/** Prints the inside of OVER. */
+/** Prints the content of OVER's parentheses. */
 export function windowText(window: WindowExpr, print: (node: Node) => string, frame: Forms['frame']): string {
   const { partition_by: partition, order_by: order } = window;
   const clauses = [

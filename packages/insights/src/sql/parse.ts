@@ -10,29 +10,35 @@ import { SqlProblem } from './problem.ts';
 import { scan } from './scan.ts';
 
 /**
- * Maximum CPU time of one parse, measured for the whole process. The parser cannot have used more than that, so short
- * queries do not fail on a busy machine.
+ * Maximum CPU time of one parse. The measurement covers the whole process, and the parser cannot have used more, so
+ * short queries do not fail on a busy machine.
  */
 const longestCpuMs = 2_000;
 const longestWallMs = 10_000;
 const checkEveryMs = 200;
-/** Loading the WebAssembly module takes seconds on a busy machine, which does not count for the query. */
+/**
+ * Loading the WebAssembly module takes seconds on a busy machine. This time does not count toward the limit of the
+ * query.
+ */
 const longestStartMs = 30_000;
 const maxWaiting = 8;
 const maxCached = 500;
 const maxCachedCharacters = 8_000_000;
 
 export interface SqlParser {
-  /** Parses a query. @throws SqlProblem; AppError `limited` when too many texts wait for the parser. */
+  /**
+   * Parses a query.
+   * @throws SqlProblem if the query is invalid; AppError `limited` if too many texts are waiting for the parser
+   */
   parse(text: string): Promise<Select | SelectSet>;
-  /** Parses a single expression. @throws like `parse`. */
+  /** Parses a single expression. @throws the same errors as `parse` */
   parseExpression(text: string): Promise<Node>;
   stop(): Promise<void>;
 }
 
 /**
- * Parses a text that a transaction will check, because parsing can take seconds and a transaction must not wait for it.
- * The parser remembers the result, also that of an invalid query.
+ * Parses a text before a transaction checks it. Parsing can take seconds, and a transaction must not wait for it. The
+ * parser remembers the result, even for an invalid query.
  */
 export async function parseAhead(parser: SqlParser, text: unknown): Promise<void> {
   if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
@@ -108,7 +114,7 @@ export function createParser(): SqlParser {
         giveUp(new SqlProblem('The query takes too long to parse. Use fewer nested calls.', null));
       }, checkEveryMs);
       const onMessage = ({ json }: { json: string }) => settle(() => resolve(json));
-      // After a WebAssembly trap, the parser is unusable.
+      // After a WebAssembly trap, the parser can no longer be used.
       const onError = () => giveUp(new SqlProblem('The query is too complex to parse.', null));
       current.once('message', onMessage);
       current.once('error', onError);
@@ -136,7 +142,7 @@ export function createParser(): SqlParser {
   }
 }
 
-/** Program of the thread. As text, it does not need a separate file next to the bundled programs. */
+/** The program of the thread. It is a text, so that the bundled programs do not need a separate file. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 require(workerData).default().then((parser) => {
@@ -150,7 +156,7 @@ function startWorker(): Promise<Worker> {
   const require = createRequire(import.meta.url);
   const worker = new Worker(program, {
     eval: true,
-    // Options of this process may load modules that are only for the main thread.
+    // The options of this process may load modules that only work in the main thread.
     execArgv: [],
     workerData: require.resolve('@posthog/hogql-parser'),
     resourceLimits: { maxOldGenerationSizeMb: 128 },
@@ -180,8 +186,8 @@ interface ParserError {
 }
 
 /**
- * Converts an error of the parser. The parser reports that the error extends to the end of the text; the author must
- * look at the word at its start.
+ * Converts an error of the parser. The reported range extends to the end of the text, but the problem is the word at
+ * its start.
  */
 function syntaxProblem({ message, start }: ParserError, text: string): SqlProblem {
   const characters = Array.from(text);

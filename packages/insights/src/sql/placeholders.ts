@@ -1,4 +1,4 @@
-// Replaces placeholders in the syntax tree by constants. Values never become text of the query.
+// Replaces placeholders in the syntax tree with constants. Values never become part of the query text.
 
 import type { Node, Placeholder } from './ast.ts';
 import { closestName } from './functions/index.ts';
@@ -9,15 +9,15 @@ type Scalar = string | number | boolean | null;
 
 export interface Placeholders {
   values: Readonly<Record<string, unknown>>;
-  /** By code name. */
+  /** Values of variables, by code name. */
   variables: Readonly<Record<string, unknown>>;
-  /** Code names of variables that the query contains and the project does not have. */
+  /** Code names of variables that the query uses but the project does not have. */
   unknownVariables?: readonly string[];
-  /** ISO times; null without a bound. */
+  /** ISO times. Null for a bound that is not set. */
   dateRange: { from: string | null; to: string | null };
 }
 
-/** Returns the tree with values in place of placeholders. */
+/** Returns the tree with values instead of placeholders. */
 export function substitute<T extends Node>(tree: T, placeholders: Placeholders): T {
   return replace(tree) as T;
 

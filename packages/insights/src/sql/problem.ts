@@ -1,4 +1,4 @@
-// Errors that the author of a query can fix. Each contains its position in the text.
+// Errors that the author of a query can fix. Each error has a position in the text.
 
 /** Offsets in characters (Unicode code points) from the beginning of the query. */
 export interface Place {
@@ -6,7 +6,7 @@ export interface Place {
   end: number;
 }
 
-/** `hogql_syntax_error`: the text is not HogQL. `hogql_query_error`: the query cannot run. */
+/** `hogql_syntax_error` means that the text is not HogQL. `hogql_query_error` means that the query cannot run. */
 export type ProblemCode = 'hogql_syntax_error' | 'hogql_query_error';
 
 export class SqlProblem extends Error {

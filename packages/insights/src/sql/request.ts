@@ -1,4 +1,4 @@
-// Converts an SQL query as sent to the request that runs or checks it.
+// Converts an SQL query from a client to the request that runs or checks it.
 
 import type { ProjectSettings } from '../plan/context.ts';
 import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';
@@ -6,8 +6,8 @@ import { readVariableValues } from '../sql-variables.ts';
 import type { SqlRequest } from './run.ts';
 
 /**
- * Builds the request from a query as sent. @throws AppError `invalid` naming a variable whose value does not fit its
- * type.
+ * Builds the request from a client's query.
+ * @throws AppError `invalid` naming a variable whose value does not fit its type
  */
 export function sqlRequest(
   query: SqlQuery | SqlMetadataQuery,

@@ -25,27 +25,27 @@ import { columnTypes } from './tree.ts';
 import { typeName } from './types.ts';
 import { valueReader } from './values.ts';
 
-/** Maximum number of rows of a query without LIMIT, unless requested otherwise. */
+/** Maximum number of rows of a query without LIMIT, unless the request contains another one. */
 const usualRows = 100;
 
 export interface SqlDeps {
-  /** Database with settings, cohorts and property definitions. */
+  /** The database with settings, cohorts and property definitions. */
   sql: Sql;
   events: EventStore;
   parser: SqlParser;
 }
 
-/** A query of kind `HogQLQuery`. */
+/** A query of the kind `HogQLQuery`, with what is needed to run it. */
 export interface SqlRequest {
   projectId: number;
   /** The project's settings (`readProjectSettings`). */
   settings: ProjectSettings;
   text: string;
-  /** Values of `{name}`. */
+  /** Values of placeholders such as `{name}`. */
   values?: Readonly<Record<string, unknown>>;
-  /** Values of `{variables.name}`, by code name. */
+  /** Values of `{variables.name}`, by the code name of the variable. */
   variables?: Readonly<Record<string, unknown>>;
-  /** Code names of variables that the query contains and the project does not have. */
+  /** Code names of variables that the query uses but the project does not have. */
   unknownVariables?: readonly string[];
   filters?: {
     dateRange?: { date_from?: string | null; date_to?: string | null };
@@ -53,7 +53,7 @@ export interface SqlRequest {
     filterTestAccounts?: boolean | null;
   };
   personsOnEventsMode?: string;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now: number;
   /** Maximum number of rows of a query without LIMIT. */
   rows?: number;
@@ -71,7 +71,10 @@ export interface SqlResult {
   offset?: number;
 }
 
-/** Runs a query. @throws AppError `invalid` with a `hogql_…` code for errors in the query; OverBudget. */
+/**
+ * Runs a query.
+ * @throws AppError `invalid` with a `hogql_…` code if the query is wrong; OverBudget if it exceeds its budget
+ */
 export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): Promise<SqlResult> {
   try {
     const { resolved, hogql, timezone } = await prepareSql(deps, request);
@@ -101,9 +104,9 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
   }
 }
 
-/** A query that can run. */
+/** A query that has been checked and can run. */
 export interface PreparedSql {
-  /** The syntax tree as written. */
+  /** The syntax tree before it is resolved. */
   tree: Select | SelectSet;
   resolved: ResolvedQuery;
   /** The text of the query with its placeholders replaced. */
@@ -112,9 +115,9 @@ export interface PreparedSql {
 }
 
 /**
- * Reads and resolves a query without running it.
- * @param parsed the syntax tree, if it is not that of the text.
- * @throws SqlProblem.
+ * Parses and resolves a query without running it.
+ * @param parsed the syntax tree, if it is not that of the text
+ * @throws SqlProblem if the query cannot run
  */
 export async function prepareSql(
   { sql, parser }: Pick<SqlDeps, 'sql' | 'parser'>,
@@ -157,8 +160,8 @@ export async function prepareSql(
 }
 
 /**
- * Checks a query that will be stored.
- * @throws AppError `invalid` with the place of the first problem.
+ * Checks a query before it is stored.
+ * @throws AppError `invalid` with the position of the first problem
  */
 export async function requireSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<void> {
   try {
@@ -179,7 +182,10 @@ function asAppError(problem: SqlProblem, place = ''): AppError {
   return new AppError('invalid', `${problem.message}${place}`, { code: problem.code, attr: 'query', cause: problem });
 }
 
-/** Error codes of PostgreSQL and ClickHouse for invalid values. The engines' own messages are never passed on. */
+/**
+ * PostgreSQL's and ClickHouse's error codes for invalid values, with the messages for clients, who never see those of
+ * the engines.
+ */
 const engineProblems: Record<string, string> = {
   '22012': 'Division by zero.',
   '153': 'Division by zero.',

@@ -1,5 +1,5 @@
-// A cheap check before parsing. The parser takes about five times longer with each level of nested calls, so deep
-// nesting is rejected here, in time proportional to the text.
+// A fast check before parsing. With each level of nested calls, the parser takes about five times longer. This check
+// rejects deep nesting in time proportional to the length of the text.
 
 import { SqlProblem } from './problem.ts';
 
@@ -13,7 +13,7 @@ type Bracket = 'call' | 'group' | 'select' | 'other';
 const token =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|[\p{L}_$][\p{L}\p{N}_$]*|\d[\w.]*|\s+|[\s\S]/gu;
 
-/** Words that may precede a parenthesis without being a call. */
+/** Words that may be followed by a parenthesis although they are not functions. */
 const keywords = new Set([
   'in',
   'and',
@@ -49,7 +49,7 @@ const keywords = new Set([
   'with',
 ]);
 
-/** Checks a text. @throws SqlProblem when it is too long or nested too deeply. */
+/** Checks a text. @throws SqlProblem if it is too long or nested too deeply */
 export function scan(text: string): void {
   if (text.length > maxCharacters)
     throw new SqlProblem(`A query can have at most ${maxCharacters} characters.`, { start: 0, end: maxCharacters });

@@ -1,10 +1,10 @@
-// Tables and columns that SQL can read. All others are unknown.
+// Tables and columns that SQL can read. SQL cannot refer to any others.
 
 import type { Property } from '../event-store/selection.ts';
 import type { TableName } from './tree.ts';
 import { bool, int, type SqlType, text, time, uuid } from './types.ts';
 
-/** `name` identifies the column for the printer. */
+/** A column of a table. `name` identifies it for the printer. */
 interface ColumnEntry {
   is: 'column';
   name: string;
@@ -106,8 +106,8 @@ const events = new Map<string, Entry>(
 );
 
 /**
- * Events with the persons that were stored with them. Later merges, changes of a person and events of the session do
- * not change these columns.
+ * The table of events with the persons that were stored with them. Its columns do not change when persons are merged or
+ * changed, or when a session gets more events.
  */
 export const storedEvents: Fields = new Map(
   [...events]
@@ -120,7 +120,7 @@ export const storedEvents: Fields = new Map(
 
 interface Table {
   fields: Fields;
-  /** Columns of `SELECT *`, in their order. */
+  /** The columns that `SELECT *` returns, in their order. */
   shown: readonly string[];
 }
 
@@ -165,12 +165,12 @@ export const tables: Record<TableName, Table> = {
   sessions: table(new Map<string, Entry>(Object.entries(session)), ['id', 'duration']),
 };
 
-/** Columns of joined records, which are null if the record is missing. */
+/** Matches the names of columns from joined records, which are null if the record is missing. */
 const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(key|created_at)|session\..*)$/;
-/** Columns of a session that are null without a page view. */
+/** Matches the names of session columns that are null if the session has no page view. */
 const ofPageViews = /^session\.\$(entry|end_(current_url|pathname)|is_bounce)/;
 
-/** Paths of a session, which are computed from a URL. */
+/** Session columns with the path of a URL, and the columns of the URLs from which they are computed. */
 export const pathColumns: ReadonlyMap<string, string> = new Map([
   ['session.$entry_pathname', 'session.$entry_current_url'],
   ['session.$end_pathname', 'session.$end_current_url'],
@@ -183,7 +183,10 @@ export function columnType({ name, type }: ColumnEntry, tableName: TableName, zo
   return isNullable ? { ...types[type], isNullable } : types[type];
 }
 
-/** Returns the type of a property with this definition. Boolean properties accept exactly `true` and `false`. */
+/**
+ * Returns the SQL type of a property with this definition. Only the values `true` and `false` of a boolean property are
+ * valid.
+ */
 export function propertyType(definition: string | undefined, zone: string): SqlType {
   const types: Record<string, SqlType> = {
     Numeric: { kind: 'float', isNullable: true },

@@ -1,5 +1,5 @@
-// The resolved query: names are replaced by columns of known tables, and all expressions have a type. Texts in the tree
-// reach an engine only as bound values.
+// The types of a resolved query: names are replaced by columns of known tables, and each expression has a type. Texts
+// in the tree reach an engine only as bound values.
 
 import type { Condition, Property } from '../event-store/selection.ts';
 import type { SqlFunction } from './functions/define.ts';
@@ -9,7 +9,10 @@ interface Typed {
   type: SqlType;
 }
 
-/** `value` is milliseconds since 1970 for a time, `YYYY-MM-DD` for a date, and decimal digits for an integer. */
+/**
+ * A constant. Its `value` is milliseconds since 1970 for a time, `YYYY-MM-DD` for a date, and decimal digits for an
+ * integer.
+ */
 export interface ConstantExpression extends Typed {
   is: 'constant';
   value: string | number | boolean | null;
@@ -27,9 +30,9 @@ export interface CallExpression extends Typed {
   name: string;
   of: SqlFunction;
   args: readonly Expression[];
-  /** Parameters such as the levels of quantiles. */
+  /** Parameters of the function, such as the levels of quantiles. */
   levels?: readonly number[];
-  /** For an aggregate: counts only the rows for which this is true. */
+  /** For an aggregate: only rows for which this condition is true count. */
   filter?: Expression;
 }
 
@@ -48,7 +51,7 @@ export interface Frame {
 }
 export interface FrameBound {
   at: 'CURRENT ROW' | 'PRECEDING' | 'FOLLOWING';
-  /** Null if unbounded. */
+  /** Number of rows. Null if the frame is unbounded on this side. */
   rows: number | null;
 }
 
@@ -57,8 +60,8 @@ export type Expression =
   | CallExpression
   | WindowExpression
   /**
-   * `isElement` marks an element of a list that arrayJoin or ARRAY JOIN turned into rows. `isStored` marks a value read
-   * from a table, which is never NaN. `isProperty` marks a value computed from a document of a table.
+   * A column. `isElement` marks an element of a list that arrayJoin or ARRAY JOIN turned into rows. `isStored` marks a
+   * value read from a table, which is never NaN. `isProperty` marks a value computed from a document of a table.
    */
   | (Typed & {
       is: 'column';
@@ -80,7 +83,7 @@ export type Expression =
   | (Typed & { is: 'cohort'; value: Expression; condition: Condition })
   | (Typed & { is: 'choice'; cases: readonly { when: Expression; result: Expression }[]; otherwise: Expression })
   | (Typed & { is: 'array' | 'tuple'; parts: readonly Expression[] })
-  /** A part of a tuple that is not written in the query. Indexes start at 1. */
+  /** A part of a tuple that the query does not write out. Indexes start at 1. */
   | (Typed & { is: 'tuple part'; tuple: Expression; index: number })
   | (Typed & { is: 'cast'; value: Expression })
   | (Typed & { is: 'query'; query: Query });
@@ -89,12 +92,12 @@ export type Expression =
 export type TableColumn =
   | { of: 'column'; name: string; type: SqlType }
   | { of: 'property'; property: Exclude<Property, { of: 'column' }>; path: readonly string[]; type: SqlType }
-  /** True for events that match filters in the format of insights. */
+  /** Whether an event matches filters in the format of insights. */
   | { of: 'condition'; condition: Condition; type: SqlType };
 
 export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people' | 'sessions';
 
-/** A bound that WHERE sets on the time, as a value that does not depend on columns. */
+/** A bound that WHERE sets for the time. Its value does not depend on columns. */
 export interface TimeBound {
   comparator: Comparator;
   value: Expression;
@@ -104,9 +107,9 @@ export interface TableRelation {
   is: 'table';
   id: number;
   table: TableName;
-  /** Columns by number. More are added while the query that reads the table is resolved. */
+  /** Columns by number. Resolving the query that reads the table adds more. */
   columns: Map<number, TableColumn>;
-  /** For sessions and events with session columns: bounds of the table's time. */
+  /** For sessions and for events with session columns: bounds of the table's time. */
   bounds?: readonly TimeBound[];
 }
 export interface QueryRelation {
@@ -114,7 +117,7 @@ export interface QueryRelation {
   id: number;
   query: Query;
 }
-/** A relation with a row per element of a list. If there are several lists, they have the same length. */
+/** A relation with one row per element of a list. If there are several lists, they have the same length. */
 export interface ExpandRelation {
   is: 'expand';
   id: number;
@@ -130,7 +133,7 @@ export interface JoinedRelation {
 }
 
 export interface OutputColumn {
-  /** Unique within the complete query. */
+  /** A number that is unique within the complete query. */
   column: number;
   value: Expression;
 }
@@ -169,14 +172,14 @@ export function columnTypes(query: Query): { column: number; type: SqlType }[] {
   return query.columns.map(({ column, value }) => ({ column, type: value.type }));
 }
 
-/** Returns a key that is equal for expressions that always have the same value. */
+/** Returns a key for an expression. If two expressions have equal keys, they always have the same value. */
 export const keyOf = (expression: Expression): string =>
   JSON.stringify(expression, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
     return typeof value === 'object' && value !== null && 'postgres' in value ? undefined : value;
   });
 
-/** Returns the expressions directly below an expression, except those in subqueries. */
+/** Returns the direct parts of an expression, except those in subqueries. */
 export function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.is) {
     case 'constant':
@@ -215,7 +218,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** Copies an expression, with replacements for some of its parts, except those in subqueries. */
+/** Copies an expression and replaces some of its parts, except those in subqueries. */
 export function mapExpression(one: Expression, replace: (part: Expression) => Expression | null): Expression {
   const map = (part: Expression) => mapExpression(part, replace);
   const mapCall = (call: CallExpression): CallExpression => ({
@@ -270,7 +273,7 @@ export function someOf(expression: Expression, test: (one: Expression) => boolea
   return test(expression) || partsOf(expression).some((part) => someOf(part, test));
 }
 
-/** True for numbers such as 0 / 0. */
+/** Returns whether the value of an expression can be NaN, like 0 / 0. */
 export function mayBeNan(one: Expression): boolean {
   if (one.type.kind !== 'float' || one.is === 'constant') return false;
   return one.is === 'cast' ? mayBeNan(one.value) : !(one.is === 'column' && one.isStored);

@@ -1,10 +1,10 @@
-// Types of SQL values, how they combine, and their names in responses.
+// Types of SQL values, the rules for combining them, and their names in responses.
 
 export type Kind =
   | 'int'
   | 'float'
   | 'text'
-  /** Result of a comparison: 1 or 0. */
+  /** Result of a comparison, which is 1 or 0. */
   | 'flag'
   /** A Boolean value: true or false. */
   | 'bool'
@@ -21,7 +21,7 @@ export type Kind =
 export interface SqlType {
   kind: Kind;
   isNullable: boolean;
-  /** For integers: the type name in responses. All integers have 64 bits in the engines. */
+  /** For integers: the type name in responses. In the engines, all integers have 64 bits. */
   integer?: 'UInt8' | 'UInt32' | 'UInt64' | 'Int64';
   /** For times: the time zone in which they are shown and divided into days. */
   zone?: string;
@@ -49,7 +49,7 @@ export const tupleOf = (parts: readonly SqlType[]): SqlType => ({ ...plain('tupl
 export const interval = (unit: TimeUnit): SqlType => ({ ...plain('interval'), unit });
 export const nothing: SqlType = { kind: 'nothing', isNullable: true };
 
-/** Makes a type nullable, except for lists and tuples, because ClickHouse has no nullable ones. */
+/** Makes a type nullable. Lists and tuples remain as they are, because they are never nullable in ClickHouse. */
 export function nullable(type: SqlType, isNullable = true): SqlType {
   return type.kind === 'array' || type.kind === 'tuple' ? type : { ...type, isNullable };
 }
@@ -57,7 +57,7 @@ export function nullable(type: SqlType, isNullable = true): SqlType {
 export const isNumber = ({ kind }: SqlType) => kind === 'int' || kind === 'float' || kind === 'flag';
 export const isMoment = ({ kind }: SqlType) => kind === 'date' || kind === 'time';
 
-/** Returns the type that includes the values of all types; null if none does. */
+/** Returns the type that includes the values of all given types, or null if there is none. */
 export function commonType(types: readonly SqlType[]): SqlType | null {
   let common: SqlType = nothing;
   for (const type of types) {
@@ -103,7 +103,7 @@ function widerInteger(a: SqlType, b: SqlType): SqlType {
   return int(widths[place]);
 }
 
-/** Returns the name in responses: that of ClickHouse, as clients expect. */
+/** Returns the name of a type in responses, which is its name in ClickHouse, as clients expect. */
 export function typeName(type: SqlType): string {
   const name = bareName(type);
   return type.isNullable ? `Nullable(${name})` : name;
@@ -141,7 +141,7 @@ function bareName(type: SqlType): string {
   }
 }
 
-/** Returns the noun for error messages. */
+/** Returns the noun that error messages use for a type. */
 export function describe(type: SqlType): string {
   const nouns: Record<Kind, string> = {
     int: 'a number',

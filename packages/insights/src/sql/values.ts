@@ -1,4 +1,4 @@
-// Converts values of a result from the form in which both engines return them to that of the API.
+// Converts values from the form in which both engines return them to the form in which the API does.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';
@@ -42,7 +42,7 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
 /** Matches strings, and the blanks that PostgreSQL prints between the parts of a JSON document. */
 const separators = /("[^"\\]*(?:\\.[^"\\]*)*")|([:,]) /g;
 
-/** JSON has no infinity and no NaN. */
+/** JSON cannot contain infinity or NaN. */
 function finite(value: unknown): number | null {
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
@@ -53,7 +53,7 @@ function parsed(value: unknown): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Formats a time in ISO 8601, with six digits for a fraction and with the offset of the time zone. */
+/** Formats a time in ISO 8601 with the offset of the time zone. A fraction of a second has six digits. */
 function isoTime(instant: number, wall: number): string {
   const text = new Date(wall).toISOString();
   const millis = text.slice(20, 23);

@@ -62,7 +62,7 @@ export const ranges: InsightCase[] = [
   against('-24h', undefined, hoursFrom('2024-05-14T14:00:00Z', 25), hoursFrom('2024-05-13T14:00:00Z', 25), { interval: 'hour' }),
 ];
 
-/** Fields for drawing are accepted and do not change the result. */
+/** Creates a case which shows that a field for drawing is accepted and does not change the result. */
 const drawn = (name: string, query: unknown, expected: unknown) => rule(`ignores fields for drawing ${name}`, history({ p: ['A 4 10:00', 'B 4 11:00'] }), query, expected);
 export const drawing: InsightCase[] = [
   drawn('a trend', trends(node('A'), { ...march(4, 4), trendsFilter: { legendPosition: 'right', hideWeekends: true, showAnnotations: false, showTrendLines: true } }), series({ data: [1] })),
@@ -72,7 +72,10 @@ export const drawing: InsightCase[] = [
 const weekly = node('page seen', { math: 'weekly_active' });
 const monthly = node('page seen', { math: 'monthly_active' });
 const formula = (text: string, more: object = {}) => trends([seen, left], { trendsFilter: { formula: text, ...more } });
-/** From the 7th to the 17th: page seen 1 0 1 3 1 0 2 0 1 0 1, page left 0 0 1 1 3 0 0 1 0 0 0. */
+/**
+ * From the 7th to the 17th, "page seen" happens 1, 0, 1, 3, 1, 0, 2, 0, 1, 0 and 1 times, and "page left" 0, 0, 1, 1,
+ * 3, 0, 0, 1, 0, 0 and 0 times.
+ */
 const ofFormula = (text: string, ...data: number[]) => rule(`${text}`, 'visits', formula(text), series({ data }));
 const sessions = history({ a: ['page-seen 4 09:00 $session_id=s1', 'page-seen 4 10:00', 'page-seen 4 11:00 $session_id='] });
 

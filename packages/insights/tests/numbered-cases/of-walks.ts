@@ -1,4 +1,4 @@
-// insight-127 to insight-210: funnels, retention, lifecycle, the actors behind numbers, and events.
+// Cases insight-127 to insight-210: funnels, retention, lifecycle, lists of actors, and events.
 
 import type { InsightCase } from '../case-world.ts';
 import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, lifecycle, march, node, nullValue, person, range, refused, retention, row, seen, steps, trends, visits } from './rows.ts';
@@ -9,7 +9,7 @@ const one = (...did: string[]) => history({ p: did });
 const ab = ['A', 'B'];
 const abc = ['A', 'B', 'C'];
 const days = (count: number) => ({ funnelWindowInterval: count, funnelWindowIntervalUnit: 'day' });
-/** An exclusion between two steps. */
+/** A filter with an exclusion between two steps. */
 const without = (from: number, to: number, more: object = {}) => ({ exclusions: [node('gave-up', { funnelFromStep: from, funnelToStep: to, ...more })] });
 const times = (...seconds: (number | null)[]) => ({ results: seconds.map((average_conversion_time) => ({ average_conversion_time })) });
 const changeOfClock = one('A 10 08:00', 'B 10 12:00');

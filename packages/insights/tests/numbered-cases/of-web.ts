@@ -3,14 +3,14 @@
 import type { InsightCase } from '../case-world.ts';
 import { filter, history, march, refused, row } from './rows.ts';
 
-/** A page view with its session, path and further properties. */
+/** A page view with its session, its path and further properties. */
 const view = (day: string, session: string, path: string, ...more: string[]) => [`$pageview ${day}`, `$session_id=${session}`, `$pathname=${path}`, ...more].join(' ');
 const happened = (event: string, day: string, session: string, ...more: string[]) => [`${event} ${day}`, `$session_id=${session}`, ...more].join(' ');
 
 /**
- * Four persons in March 2024. Ann comes twice: a1 with three pages and 120 s, and a2 with a single page (a bounce). Bob
- * reads one page for 60 s (b1). Cid clicks on his only page (c1). Dee leaves her only page after 4 s (d1, a bounce);
- * her session d0 was earlier.
+ * Four persons in March 2024. Ann has two sessions: a1 with three pages in 120 s, and a2 with a single page (a bounce).
+ * Bob reads one page for 60 s (b1). Cid clicks on his only page (c1). Dee leaves her only page after 4 s (d1, a
+ * bounce). Her session d0 was earlier.
  */
 const site = history({
   ann: [

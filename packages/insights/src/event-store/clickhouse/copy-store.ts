@@ -10,18 +10,19 @@ const restored = 'clickhouse restored';
 
 /** The right to copy events, which one worker has at a time. */
 export interface CopyClaim {
-  /** All events stored before this time have been copied. Null if none have. */
+  /** All events stored before this time have been copied. Null if no events have been copied. */
   copiedUntil: Date | null;
-  /** When the lease of the claim expires, as text. Identifies the claim. */
+  /** The time when the claim's lease expires, as text. It also identifies the claim. */
   expiresAt: string;
 }
 
 /**
- * Claims the copying, so that no other worker copies until the claim is released or its lease expires. Undefined while
- * another worker holds the claim.
+ * Claims the copying, so that no other worker copies until the claim is released or its lease expires. Returns
+ * undefined while another worker holds the claim.
  *
- * The position is less than the minimum age only if PostgreSQL's clock went back, for example because a standby with
- * another clock was promoted. Events stored since then can be before the position, so the last hour is copied again.
+ * The position is newer than the minimum age allows only if PostgreSQL's clock was set back, for example because a
+ * standby with a different clock was promoted. Events stored since then may be older than the position, so the last
+ * hour is copied again.
  *
  * @param settleSeconds minimum age of copied events
  */
@@ -49,7 +50,10 @@ export async function releaseCopy(sql: Sql, { expiresAt }: CopyClaim): Promise<v
   );
 }
 
-/** @throws Error if the lease has expired and another process has claimed the copying since */
+/**
+ * Records how far the events have been copied.
+ * @throws Error if the lease has expired and another process holds the claim now
+ */
 export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until: Date): Promise<void> {
   const rows = await sql.query(
     `UPDATE event_store_copy SET copied_until = $3 WHERE store = $1 AND claimed_until = $2::timestamptz RETURNING store`,
@@ -60,8 +64,9 @@ export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until:
 }
 
 /**
- * Records that PostgreSQL was restored from a backup. ClickHouse may have events stored since then, which the consumers
- * store again. If nothing had been copied at that time, it is not known which these are.
+ * Records that PostgreSQL was restored from a backup. ClickHouse may contain events that were stored after the backup,
+ * and the consumers store those events again. Does nothing if no events had been copied when the backup was made,
+ * because it is then unknown which events these are.
  */
 export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
   await sql.query(
@@ -72,7 +77,7 @@ export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
   );
 }
 
-/** Returns the time from which on events must be copied again after a restore; null without one. */
+/** After a restore, returns the time from which events must be copied again. Returns null if there was no restore. */
 export async function readRestoredCopy(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ copied_until: Date }>('SELECT copied_until FROM event_store_copy WHERE store = $1', [
     restored,
@@ -80,17 +85,17 @@ export async function readRestoredCopy(sql: Sql): Promise<Date | null> {
   return row?.copied_until ?? null;
 }
 
-/** Records that these events have been deleted from ClickHouse, so that they are copied again. */
+/** Records that the events since a time have been deleted from ClickHouse, so that they are copied again. */
 export async function finishRestoredCopy(sql: Sql, claim: CopyClaim, since: Date): Promise<void> {
   await saveCopiedUntil(sql, claim, since);
   await sql.query('DELETE FROM event_store_copy WHERE store = $1 AND copied_until >= $2', [restored, since]);
 }
 
-/** The state of the copy in ClickHouse. */
+/** How much of the data ClickHouse has copied. */
 export interface CopiedUntil {
-  /** All events stored before this time. Null if unknown. */
+  /** All events stored before this time have been copied. Null if the time is unknown. */
   events: Date | null;
-  /** All changes of persons before this time. Null while queries read persons from PostgreSQL. */
+  /** All changes of persons before this time have been copied. Null while queries read persons from PostgreSQL. */
   persons: Date | null;
 }
 
@@ -102,14 +107,15 @@ export async function readCopiedUntil(sql: Sql): Promise<CopiedUntil> {
   return { events: untilOf(following), persons: untilOf(copyingPersons) };
 }
 
-/** Returns when the first event that still exists was stored; null without events. */
+/** Returns the time when the oldest event was stored, or null if there are no events. */
 export async function readOldestStoredAt(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date | null }>('SELECT min(created_at) AS at FROM event');
   return row?.at ?? null;
 }
 
 /**
- * Starts rebuilding the table, or continues. @returns the time up to which events have been copied; null at the start.
+ * Starts rebuilding the table, or continues an interrupted rebuild.
+ * @returns the time up to which events have been copied, or null at the start
  */
 export async function beginRebuild(sql: Sql): Promise<Date | null> {
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [rebuilding]);
@@ -130,8 +136,8 @@ export async function isRebuilding(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Records that the new table is in place, so that copying continues from its end, or starts over if it is empty. Only
- * the holder of the claim may call this; it releases the claim.
+ * Records that the new table is in use, so that copying continues where the rebuild ended, or starts over if the table
+ * is empty. Only the holder of the claim may call this function, which also releases the claim.
  */
 export async function finishRebuild(sql: Sql): Promise<void> {
   await sql.query(
@@ -148,11 +154,11 @@ export async function finishRebuild(sql: Sql): Promise<void> {
 export interface EventRemoval {
   id: bigint;
   project_id: number;
-  /** Null for all events of the project. */
+  /** The distinct ID whose events are removed. Null to remove the events of all distinct IDs. */
   distinct_id: string | null;
   /**
-   * Limits the removal to the events of this deleted person, together with `requested_at`. Null for events of any
-   * person.
+   * Together with `requested_at`, limits the removal to the events of this deleted person. Null to remove the events of
+   * any person.
    */
   person_uuid: string | null;
   requested_at: Date | null;

@@ -1,4 +1,5 @@
-// SQL dialect of ClickHouse. Groups and cohorts stay in PostgreSQL, which ClickHouse reads through tables (`tables.ts`).
+// The SQL dialect of ClickHouse. Groups and cohorts stay in PostgreSQL, and ClickHouse reads them through the tables in
+// `tables.ts`.
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
@@ -33,7 +34,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 
 export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
-  // The worker stores each event once, and the setting `final` hides duplicates of events that come from Kafka.
+  // The worker stores each event exactly once. The setting `final` hides duplicates of events that come from Kafka.
   events: sql`events AS e`,
   // Sorts in the order of the table's sorting key, so that ClickHouse stops after the first rows. Dates of the type Date32
   // begin in 1900.
@@ -41,7 +42,7 @@ export const clickhouseDialect: Dialect = {
         toUnixTimestamp64Milli(toDateTime64(toDate32(e.timestamp), 3, 'UTC')), toUnixTimestamp64Milli(${sql.time(from)})) FROM events AS e
       WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
       ORDER BY e.project_id, toDate32(e.timestamp) LIMIT 1`,
-  // With ANY, no event counts twice, even if two distinct IDs have the same hash.
+  // ANY prevents an event from counting twice if two distinct IDs have the same hash.
   personJoin: (projectId) => sql`ANY LEFT JOIN (SELECT distinct_id_hash, person_uuid FROM moved_id
       WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id_hash = e.distinct_id_hash`,
   person,
@@ -70,7 +71,7 @@ export const clickhouseDialect: Dialect = {
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
     const { raw, isNumber, asNumber } = found(property);
-    // Only a JSON string has to be unquoted and unescaped first.
+    // Only JSON strings must be unquoted and unescaped first.
     return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
   time: (property, zone) => {
@@ -93,7 +94,7 @@ export const clickhouseDialect: Dialect = {
     const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
         part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
         splitByChar('.', ${list})), char(2)))`;
-    // A one-element list gives the groups a name, so that the query contains the pattern only twice.
+    // Putting the groups into a one-element list gives them a name, so that the query contains the pattern only twice.
     return sql`if(match(${value}, ${pattern}), arrayMap(
         g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
                     if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
@@ -121,7 +122,7 @@ export const clickhouseDialect: Dialect = {
     ];
     const isEqual = sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
     const parts = property.of === 'event' && !usual.has(property.key) ? partsOfEqual(values) : null;
-    // Parsing the documents takes most of the time. ClickHouse only parses those that contain one of the texts.
+    // Parsing JSON takes most of the time, so ClickHouse parses only the documents that contain one of the texts.
     return parts === null ? isEqual : sql`(multiSearchAny(${document}, ${sql.texts(parts)}) AND ${isEqual})`;
   },
   contains: (value, part) => sql`coalesce(position(lowerUTF8(${value}), lowerUTF8(${sql.text(part)})) > 0, false)`,
@@ -140,7 +141,7 @@ export const clickhouseDialect: Dialect = {
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   path: (values, hasTimes) => {
-    // The 16 bytes of a UUID sort in the same order as its text.
+    // The 16 bytes of a UUID have the same order as its text.
     const columns = sql.join([sql`at`, sql`UUIDStringToNum(uuid)`, sql`toUInt32(steps)`, ...values], ', ');
     const places = values.map((_, at) => sql`event.${sql.literal(at + 4)}`);
     const valuesOf = sql`[${sql.join(places, ', ')}]`;
@@ -189,7 +190,7 @@ export const clickhouseDialect: Dialect = {
   },
 };
 
-/** Builds the condition that the time of an event is between the first and the last of these keys. */
+/** Builds the condition that the time of an event is between the times of the first and last of these keys. */
 function isInTimeOf(keys: readonly EventKey[]): Fragment {
   const times = keys.map(({ timestamp }) => timestamp);
   return sql`e.timestamp >= ${sql.time(Math.min(...times))} AND e.timestamp <= ${sql.time(Math.max(...times))}`;
@@ -200,8 +201,8 @@ function groupKey(index: number): Fragment {
 }
 
 /**
- * Selects a person's properties, reduced to the given ones. The join keeps the selected properties of all persons of
- * the project in memory and copies them for every event.
+ * Selects the properties of a person, limited to the given keys. The join keeps the selected properties of all persons
+ * of the project in memory and copies them for every event.
  */
 function personProperties(keys: readonly string[] | undefined): Fragment {
   const document = sql`person.readable`;
@@ -222,8 +223,8 @@ function found(property: Exclude<Property, { of: 'column' }>) {
     document,
     key: sql`${key}`,
     kind: sql`JSONType(${document}, ${key})`,
-    // Empty if the property is missing. Type and number come from the same text, because each function parses the
-    // whole document.
+    // The JSON text of the property, which is empty if the property is missing. The type and the number are read from
+    // this text, because each JSON function would parse the whole document again.
     raw,
     isNumber: sql`(${raw} >= '-' AND ${raw} < ':')`,
     asNumber: sql`toFloat64OrNull(${raw})`,
@@ -282,7 +283,7 @@ function numberOf(value: Fragment): Fragment {
   return sql`if(match(${value}, ${sql.text(numberPattern)}), toFloat64OrNull(trimBoth(${value})), NULL)`;
 }
 
-/** Converts a local time. A local time that a clock change skips is read an hour later, as in PostgreSQL. */
+/** Converts a local time. If a clock change skips the local time, the result is an hour later, as in PostgreSQL. */
 function localTime(value: Fragment, zone: string): Fragment {
   const read = (name: string) => sql`parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(name)})`;
   if (zone === 'UTC') return read('UTC');
@@ -294,8 +295,8 @@ function localTime(value: Fragment, zone: string): Fragment {
 const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], []);
 
 /**
- * Returns one string for each value. A stored document can only equal a value if it contains the value's string.
- * Returns null if such strings cannot be determined.
+ * Returns a string for each value, such that a stored document can only equal the value if it contains the string.
+ * Returns null if there are no such strings.
  */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
@@ -303,7 +304,7 @@ function partsOfEqual(values: readonly string[]): string[] | null {
   const parts = values.map((value) => {
     // Stored JSON may escape other characters and may contain spaces in lists.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
-    // A stored number has no exponent and may end in zeros. A number with more digits would be rounded here.
+    // A stored number has no exponent and may end in zeros. JavaScript would round a number with more digits.
     const shortest = String(Number(value));
     return value.length <= 15 && /^[-.\d]+$/.test(shortest) ? shortest : null;
   });

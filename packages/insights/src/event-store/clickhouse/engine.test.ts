@@ -5,7 +5,7 @@ import { connectClickHouse } from '../open.ts';
 import { sql } from '../sql.ts';
 import { clickhouseEngine } from './engine.ts';
 
-/** How a server can fail after it has sent some rows. */
+/** Ways in which a server can fail after it has sent some rows. */
 const failures: [string, (response: ServerResponse) => void][] = [
   ['its connection breaks', (response) => response.destroy()],
   [

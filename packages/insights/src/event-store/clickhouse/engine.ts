@@ -25,10 +25,11 @@ const types: Record<ValueType, string> = {
 
 /** Settings that make results equal to those of PostgreSQL, and that limit the cost of a query. */
 const settings = {
-  // Has an effect only on an events table that ClickHouse fills from Kafka, which may contain an event twice.
+  // Only matters for an events table that ClickHouse fills from Kafka, which may contain an event twice.
   final: 1,
   do_not_merge_across_partitions_select_final: 1,
-  // All copies of an event have the same distinct ID, person and storage time, so an index finds either all or none of them.
+  // All copies of an event have the same distinct ID, person and storage time, so an index finds either all of them or
+  // none.
   use_skip_indexes_if_final_exact_mode: 0,
   join_use_nulls: 1,
   aggregate_functions_null_for_empty: 1,
@@ -109,7 +110,7 @@ export function clickhouseEngine(client: ClickHouseClient): Engine {
   };
 }
 
-/** The query itself is valid, so the client can retry it. */
+/** The query itself is valid, so clients can retry it. */
 function toUnavailable(cause: unknown): AppError {
   const why = cause instanceof ClickHouseError ? `could not run the query (code ${cause.code})` : 'does not respond';
   return new AppError('unavailable', `ClickHouse ${why}. Try again in a few seconds.`, {

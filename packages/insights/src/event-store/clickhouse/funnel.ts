@@ -15,9 +15,12 @@ import { isTaken, matching } from '../funnel.ts';
 import { type Fragment, sql } from '../sql.ts';
 import type { FunnelPage, WalkedFunnel } from '../walked-funnel.ts';
 
-/** Steps and exclusions are bits of a number. The time of the event takes the other bits. */
+/**
+ * The lower bits of a number represent the steps and exclusions that an event matches. The higher bits contain the time
+ * of the event.
+ */
 const markBits = 16;
-/** Orders simultaneous events. */
+/** These bits put simultaneous events into order. */
 const rankBits = 5;
 
 /**
@@ -127,8 +130,8 @@ function ranked({ storeQuery, breakdown: { limit, hidesOther } }: WalkedFunnel, 
 
 interface Walking {
   /**
-   * Walks once for each interval in which the actor takes the first step. Each walk starts from the first steps in its
-   * interval.
+   * Whether to walk once for each interval in which the actor takes the first step. Each walk starts from the first
+   * steps in its interval.
    */
   byInterval?: boolean;
 }
@@ -188,7 +191,7 @@ function step({ order, windowMs, exclusions, storeQuery }: WalkedFunnel, k: numb
     const next = sql`arrayReverseFill(t -> t > 0, arrayMap((t, m, p) -> if(${isExclusion} AND p > 0, t, 0), times, marks, ${column('p')}))`;
     columns.push(
       sql`arrayFill(g -> g > 0, arrayMap((place, m) -> if(${isExclusion}, place, 0), places, marks)) AS ${column('g')}`,
-      // The best attempt is the first one that is not excluded.
+      // The best attempt is the first one that no exclusion ends.
       sql`arrayFirstIndex((m, s, p, x) -> ${isReached} AND NOT (x > 0 AND ${isWithin(sql`x`)}),
             marks, ${column('s')}, ${column('p')}, arrayPushBack(arrayPopFront(${next}), 0)) AS ${column('c')}`,
     );
@@ -196,14 +199,15 @@ function step({ order, windowMs, exclusions, storeQuery }: WalkedFunnel, k: numb
   return list(columns);
 }
 
-/** Selects an actor's events in order, once per breakdown value. */
+/** Selects an actor's events in order, separately for each breakdown value. */
 function inOrder({ order, storeQuery: { steps } }: WalkedFunnel, parts: Fragment): Fragment {
   const m = sql`bitAnd(key, ${sql.literal(2 ** markBits - 1)})`;
-  // Of simultaneous events, exclusions come first, then others, and then the steps in their order.
+  // Among simultaneous events, exclusions come first, then events that match nothing, and then the steps in their
+  // order.
   const rank = sql`multiIf(m >= ${sql.literal(2 ** steps.length)}, 0, m = 0, 1, bitCount(bitXor(m, m - 1)) + 1)`;
   const ranks = sql`(key, m) -> bitShiftLeft(bitShiftRight(key, ${sql.literal(markBits)}), ${sql.literal(markBits + rankBits)})
     + bitShiftLeft(toUInt64(${rank}), ${sql.literal(markBits)}) + m`;
-  // Other events only matter in a strict funnel.
+  // Events that match no step only matter in a strict funnel.
   const relevant = order === 'strict' ? sql`keys` : sql`arrayFilter(key -> ${m} != 0, keys)`;
   return sql`SELECT actor, events, bucket, value, arrayEnumerate(sorted) AS places,
       arrayMap(key -> toInt64(bitShiftRight(key, ${sql.literal(markBits + rankBits)})) + 1, sorted) AS times,
@@ -260,8 +264,8 @@ function partsOf(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fra
 
 /**
  * Selects each actor that took the first step, the number of its events, and the events themselves. An event is a
- * number that combines the milliseconds since the start of the range with the marks. With a breakdown, it is a tuple of
- * time, ID, this number and breakdown values.
+ * number that combines the milliseconds since the start of the range with the steps and exclusions that it matches.
+ * With a breakdown, an event is a tuple of the time, the ID, this number and the breakdown values.
  */
 function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fragment {
   const { storeQuery, order } = plan;

@@ -1,11 +1,11 @@
 // Stores in PostgreSQL which persons must still be copied to ClickHouse: how far the first pass over all persons has
-// got, and the persons and moved distinct IDs that changed since it began. Triggers record the changes, so that no writer can miss one. They
-// exist only while persons are copied.
+// got, and which persons and moved distinct IDs have changed since it began. Triggers record these changes, so that no
+// writer can miss one. The triggers exist only while persons are copied.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { copyingPersons as copying } from './copy-store.ts';
 
-/** A place in the order of all persons. */
+/** The position of a person in the order of all persons. */
 export interface PersonKey {
   projectId: number;
   uuid: string;
@@ -18,7 +18,10 @@ export interface PersonCopyState {
   copiedUntil: Date | null;
 }
 
-/** Claims the copying like `claimCopy`. @returns undefined while another process holds the claim */
+/**
+ * Claims the copying of persons, as `claimCopy` does for events.
+ * @returns undefined while another process holds the claim
+ */
 export async function claimPersonCopy(sql: Sql, leaseSeconds: number): Promise<PersonCopyState | undefined> {
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [copying]);
   const [row] = await sql.query<{ project_id: number | null; uuid: string | null; copied_until: Date | null }>(
@@ -36,7 +39,7 @@ export async function releasePersonCopy(sql: Sql): Promise<void> {
   await sql.query('UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1', [copying]);
 }
 
-/** Only the holder of the claim may call this. */
+/** Records how far the persons have been copied. Only the holder of the claim may call this function. */
 export async function notePersonCopy(sql: Sql, { filledUntil, copiedUntil }: PersonCopyState): Promise<void> {
   await sql.query(
     `UPDATE event_store_copy SET person_project_id = $2, person_uuid = $3, copied_until = $4 WHERE store = $1`,
@@ -44,7 +47,7 @@ export async function notePersonCopy(sql: Sql, { filledUntil, copiedUntil }: Per
   );
 }
 
-/** Returns the last person of the next portion after a place. Returns null if fewer than `size` persons remain. */
+/** Returns the last person of the next portion after a position, or null if fewer than `size` persons remain. */
 export async function endOfPortion(sql: Sql, after: PersonKey | null, size: number): Promise<PersonKey | null> {
   const [row] = await sql.query<{ project_id: number; uuid: string }>(
     `SELECT project_id, uuid FROM person WHERE $1::int IS NULL OR (project_id, uuid) > ($1::int, $2::uuid)
@@ -56,7 +59,7 @@ export async function endOfPortion(sql: Sql, after: PersonKey | null, size: numb
 
 interface PersonChanges {
   ids: string[];
-  /** All changes committed before this time are copied with these. */
+  /** All changes committed before this time are in this list or have been copied. */
   until: Date;
 }
 
@@ -84,7 +87,10 @@ export async function nextPersonVersion(sql: Sql): Promise<string> {
   return row?.version ?? '0';
 }
 
-/** The triggers of each table, by name. New distinct IDs are rarely moved ones, so those trigger only if they are. */
+/**
+ * The triggers of each table, by name. Most new distinct IDs have not moved to another person, so that trigger runs
+ * only for moved ones.
+ */
 const triggers = [
   ...triggersOf('person', 'event_store_record_persons', 'INSERT', 'UPDATE', 'DELETE'),
   ...triggersOf('person_distinct_id', 'event_store_record_moved_ids', 'UPDATE', 'DELETE'),
@@ -114,7 +120,7 @@ export async function recordsPersonChanges(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Creates the triggers. Writers of persons wait for this transaction, so it gives up when it has to wait itself.
+ * Creates the triggers. Writers of persons wait for this transaction, so it fails instead of waiting for a lock itself.
  * @throws PostgreSQL's `lock_not_available`
  */
 export async function startRecordingPersons(tx: Transaction): Promise<void> {

@@ -1,5 +1,5 @@
-// Copies persons and moved distinct IDs from PostgreSQL to ClickHouse, so that a query does not read all of a project's
-// over one connection.
+// Copies persons and moved distinct IDs from PostgreSQL to ClickHouse, so that a query does not have to read all
+// persons of a project over a single connection.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql, SqlDatabase } from '@millrace/db';
@@ -37,9 +37,9 @@ interface PersonCopyStep {
 }
 
 /**
- * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion has a
- * higher version than the one before and is read later, so ClickHouse keeps the newest state of a person that is copied
- * twice. Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
+ * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion is
+ * read later and has a higher version than the one before, so ClickHouse keeps the newest state of a person that is
+ * copied twice. Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
  * @param onBegin called before anything is copied, with the time before which all changes are in ClickHouse
  * @returns null while another process copies
  */
@@ -75,13 +75,13 @@ export async function copyPersonPortion(
   }
 }
 
-/** Returns whether all changes since this state have been recorded, and the table with the copied persons exists. */
+/** Returns whether all changes since this state have been recorded and the table of copied persons exists. */
 async function canContinue({ database, client }: PersonCopyDeps, state: PersonCopyState): Promise<boolean> {
   if (state.filledUntil === null && state.copiedUntil === null) return false;
   return (await recordsPersonChanges(database.sql)) && (await hasPersonCopyTables(client));
 }
 
-/** Changes are recorded before the first pass begins, so that it cannot miss one. */
+/** Changes are recorded before the first pass begins, so that it misses none. */
 async function startOver({ database, client, postgres }: PersonCopyDeps): Promise<PersonCopyState> {
   const state = { filledUntil: null, copiedUntil: null };
   await notePersonCopy(database.sql, state);
@@ -90,9 +90,9 @@ async function startOver({ database, client, postgres }: PersonCopyDeps): Promis
   return state;
 }
 
-/** Makes the delivery worker copy all persons again. Until it has, queries read them from PostgreSQL. */
+/** Makes the delivery worker copy all persons again. Queries read persons from PostgreSQL until then. */
 export async function restartPersonCopy(sql: Sql): Promise<void> {
-  // Wait for a portion that is being copied. It would otherwise overwrite this state when it ends.
+  // Wait until no portion is being copied, because the end of a portion would overwrite this state.
   while ((await claimPersonCopy(sql, leaseSeconds)) === undefined) await sleep(pauseMs);
   await notePersonCopy(sql, { filledUntil: null, copiedUntil: null });
   await releasePersonCopy(sql);

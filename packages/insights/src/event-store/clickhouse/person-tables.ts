@@ -1,5 +1,5 @@
-// Persons and moved distinct IDs in ClickHouse. Queries read `person` and `moved_id`: the copies (`person_copy` and
-// `moved_id_copy`), or PostgreSQL until all persons have been copied.
+// Persons and moved distinct IDs in ClickHouse. Queries read `person` and `moved_id`. These contain the copies
+// (`person_copy` and `moved_id_copy`), or read PostgreSQL until all persons have been copied.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { PersonKey } from './person-copy-store.ts';
@@ -29,7 +29,7 @@ const createCopy = `CREATE OR REPLACE TABLE person_copy (
     ORDER BY (project_id, uuid)
     SETTINGS ${tableSettings}`;
 
-/** Queries only need the hash of an ID (see `distinct_id_hash` of the events). */
+/** Queries only need the hash of a distinct ID (see `distinct_id_hash` of the events). */
 const createMovedIdCopy = `CREATE OR REPLACE TABLE moved_id_copy (
       project_id       Int32,
       distinct_id_hash UInt64,
@@ -48,7 +48,7 @@ const views = {
     SELECT project_id, distinct_id_hash, person_uuid FROM moved_id_copy FINAL`,
 };
 
-/** Creates empty copies. Queries read PostgreSQL until `showCopiedPersons`. */
+/** Creates empty tables for the copies. Queries read PostgreSQL until `showCopiedPersons` is called. */
 export async function createPersonCopyTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   const tables = [createPersonOfPostgres(postgres), createMovedIdOfPostgres(postgres), createCopy, createMovedIdCopy];
   for (const query of tables) await client.command({ query });
@@ -59,7 +59,7 @@ export async function hasPersonCopyTables(client: ClickHouseClient): Promise<boo
   return true;
 }
 
-/** Lets queries read the copies. */
+/** Makes queries read the copies. */
 export async function showCopiedPersons(client: ClickHouseClient): Promise<void> {
   for (const [name, query] of Object.entries(views)) {
     if ((await engineOf(client, name)) !== 'View') await client.command({ query });
@@ -76,12 +76,12 @@ async function engineOf(client: ClickHouseClient, table: string): Promise<string
   return row?.engine ?? null;
 }
 
-/** Persons to copy: those of a range of recorded changes, or those after and up to a place in the order of persons. */
+/** Persons to copy: either persons with recorded changes, or those in a range of the order of all persons. */
 type PersonPortion = { ids: readonly string[] } | { after: PersonKey | null; until: PersonKey | null };
 
 /**
- * Copies the current state of persons and of their moved IDs. For a person or an ID that no longer exists, copies that
- * it is deleted.
+ * Copies the current state of persons and of their moved IDs. Marks persons and IDs that no longer exist as deleted in
+ * the copy.
  */
 export async function copyPersons(
   { client, postgres }: { client: ClickHouseClient; postgres: ReadablePostgres },
@@ -106,7 +106,7 @@ export async function copyPersons(
 
 const noUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Builds a query as text, because parameters are not supported here. */
+/** Builds a query as text, because ClickHouse does not support parameters here. */
 function personsText(portion: PersonPortion): string {
   const columns = 'p.properties::text AS properties, p.is_identified, p.created_ms';
   if ('ids' in portion)

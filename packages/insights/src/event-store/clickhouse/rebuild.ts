@@ -26,13 +26,13 @@ export interface RebuildOptions {
   client: ClickHouseClient;
   postgres: ReadablePostgres;
   sql: Sql;
-  /** Continues even if PostgreSQL has fewer events for some months. */
+  /** Whether to continue even if PostgreSQL has fewer events than ClickHouse for some months. */
   mayLose: boolean;
-  /** Called after each portion. @param share share of the time range that is done, from 0 to 1 */
+  /** Called after each portion. @param share completed share of the time range, from 0 to 1 */
   onProgress(until: Date, share: number): void;
 }
 
-/** Months for which PostgreSQL has fewer events than ClickHouse, which a rebuild would lose. */
+/** Thrown if PostgreSQL has fewer events than ClickHouse for some months, because a rebuild would lose the others. */
 export class RebuildLosesEvents extends Error {
   readonly months: { month: string; here: number; there: number }[];
 
@@ -43,7 +43,7 @@ export class RebuildLosesEvents extends Error {
   }
 }
 
-/** Longer than swapping two table names takes. */
+/** The lease is longer than it takes to swap two table names. */
 const exchange = { leaseSeconds: 60, settleSeconds: 0 };
 const pauseMs = 500;
 
@@ -67,7 +67,8 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   const first = await readOldestStoredAt(sql);
   const span = createCopySpan();
   for (let from = continueFrom ?? first; first !== null && from !== null; ) {
-    // No transaction can store events before the worker's position any more. The worker copies the others afterwards.
+    // From now on, no transaction can store events before the worker's position. The worker copies later events
+    // afterwards.
     const end = (await readCopiedUntil(sql)).events;
     if (end === null || from >= end) break;
     const stored = { from, until: new Date(Math.min(end.getTime(), from.getTime() + span.ms)) };
@@ -76,7 +77,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     await saveRebuiltUntil(sql, from);
     onProgress(from, (from.getTime() - first.getTime()) / (end.getTime() - first.getTime()));
   }
-  // A portion that is being copied would go to the old table and count as copied, so wait for its end.
+  // Wait until no portion is being copied, because it would go to the old table and still count as copied.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
   await exchangeEvents(client);
   await finishRebuild(sql);

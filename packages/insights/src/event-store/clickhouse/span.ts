@@ -1,10 +1,13 @@
 /**
- * Time span of the next portion of copied events: adapted so that a portion takes some seconds, and shorter after a
- * failure.
+ * Determines the time span of the next portion of events to copy. A portion should take some seconds, and is shorter
+ * after a failure.
  */
 export interface CopySpan {
   readonly ms: number;
-  /** Copies one portion. Rethrows its error, after which the next portion is shorter. */
+  /**
+   * Copies one portion and measures its duration. If copying fails, rethrows the error and makes the next portion
+   * shorter.
+   */
   measure(copy: () => Promise<void>): Promise<void>;
 }
 

@@ -4,7 +4,9 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { sleep } from '@millrace/runtime';
 
-/** PostgreSQL as reachable from ClickHouse, with a role that can read the views of the schema `clickhouse`. */
+/**
+ * The address of PostgreSQL as seen from ClickHouse, with a role that can read the views of the schema `clickhouse`.
+ */
 export interface ReadablePostgres {
   /** `postgresql://role:password@host:port/database`, with the host as seen from the ClickHouse server. */
   url: string;
@@ -23,9 +25,10 @@ export function source({ url }: ReadablePostgres, what: string): string {
 }
 
 /**
- * ClickHouse's JSON parser fails on numbers larger than 64 bits and then finds no property in the whole document. This
- * expression gives them an exponent, or replaces them with null if they exceed a double. The stored text that users see
- * is unchanged. The inner `if` is necessary because an INSERT evaluates both branches for every event.
+ * An expression that replaces numbers in JSON that exceed 64 bits. ClickHouse's JSON parser fails on such a number and
+ * then finds no property in the whole document. The expression gives the number an exponent, or replaces it with null
+ * if it exceeds a double. The stored text that users see is unchanged. The inner `if` is necessary because an INSERT
+ * evaluates both branches for every event.
  * @param document a column
  */
 export const repairJsonSql = (
@@ -36,8 +39,8 @@ export const repairJsonSql = (
     extractAll(if(isValidJSON(${document}), '', ${document}), '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
 
 /**
- * The most used properties, by their number of distinct values. They have their own columns, so that queries do not
- * read the text of all properties.
+ * The most used properties, with the approximate number of their distinct values. Each has its own column, so that
+ * queries do not read the text of all properties.
  */
 export const propertyColumns = {
   few: [
@@ -91,8 +94,8 @@ const columns = [
 ].join(', ');
 
 /**
- * ClickHouse writes each inserted part to the disk before it confirms the copy. Otherwise, a power failure could lose
- * parts that PostgreSQL records as copied. Merges keep their source parts long enough without this.
+ * ClickHouse writes each inserted part to disk before it confirms the copy. Otherwise, a power failure could lose parts
+ * that PostgreSQL records as copied. Merges do not need this, because they keep their source parts long enough.
  */
 export const tableSettings =
   'min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1, fsync_after_insert = 1, fsync_part_directory = 1';
@@ -142,8 +145,8 @@ export const createEventsTableSql = (
     SETTINGS ${tableSettings}`;
 
 /**
- * Creates missing tables in the database of the connection. Recreates the tables that read PostgreSQL, because its
- * address may have changed.
+ * Creates missing tables in the database of the connection. Recreates the tables that read from PostgreSQL, because the
+ * address of PostgreSQL may have changed.
  */
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   await client.command({ query: createEventsTableSql('events') });
@@ -179,9 +182,10 @@ export const createMovedIdOfPostgres = (postgres: ReadablePostgres) =>
   );
 
 /**
- * Settings of statements that copy. A portion can contain events of any number of months, but ClickHouse rejects those of
- * more than 100 by default. The time limit is shorter than that of the connection and of the claim, so that a statement
- * whose process has ended does not run for longer, and cannot bring back events that are deleted meanwhile.
+ * Settings of statements that copy data. A portion can contain events of any number of months, but by default
+ * ClickHouse rejects an insert with more than 100. The time limit is shorter than those of the connection and of the
+ * claim. A statement whose process has ended therefore stops in time, and cannot bring back events that were deleted
+ * meanwhile.
  */
 export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_execution_time = 240';
 
@@ -215,11 +219,11 @@ const patienceMs = 5000;
 
 /**
  * Runs a statement that changes a table of events. All these statements have the same query ID. ClickHouse rejects a
- * query whose ID is the same as that of a running query, so these statements never overlap, even if one outlives its
- * client because of a timeout, or because the delivery worker was killed.
+ * query that has the ID of a running query, so these statements never overlap, even if one outlives its client because
+ * of a timeout or because the delivery worker was killed.
  *
- * Waits a little while another one is running, because ClickHouse may still list a statement when its client has the
- * result.
+ * Waits a little while another statement is running, because ClickHouse may still list a statement when its client has
+ * already received the result.
  * @param build returns null if there is nothing to do
  * @throws ClickHouseError if the other statement takes longer
  */
@@ -234,7 +238,7 @@ async function changeEvents(
   const query_id = `Millrace changes ${database}.${table}`;
   for (const startedAt = performance.now(); ; await sleep(50)) {
     try {
-      // A user's profile could let the new query replace the running one.
+      // Without this setting, the profile of a ClickHouse user could let the new query replace the running one.
       const clickhouse_settings = { ...statement.clickhouse_settings, replace_running_query: 0 as const };
       await client.command({ ...statement, clickhouse_settings, query_id });
       return;
@@ -246,8 +250,8 @@ async function changeEvents(
 }
 
 /**
- * Copies the events of a span from PostgreSQL, except those that a previous, interrupted attempt has already copied. So
- * each event is stored once. An event keeps the time at which PostgreSQL stored it, so all attempts to copy it have a
+ * Copies the events of a span from PostgreSQL, except those that an interrupted attempt has already copied, so that
+ * each event is stored once. An event keeps the time at which PostgreSQL stored it, so every attempt to copy it has a
  * span that contains this time.
  *
  * In a table that ClickHouse also fills from Kafka, the copied event replaces the one from Kafka.
@@ -258,7 +262,7 @@ export async function copyEvents(
   { from, until }: StoredSpan,
   into: EventsTable = 'events',
 ): Promise<void> {
-  // PostgreSQL's text, because parameters are not supported here.
+  // This text is a query for PostgreSQL, in which ClickHouse does not support parameters.
   const query = quoted(
     `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isOnPrimary} AND created_at >= '${from.toISOString()}' AND created_at < '${until.toISOString()}'`,
   );
@@ -298,18 +302,18 @@ export async function createRebuiltEvents(client: ClickHouseClient): Promise<voi
   await client.command({ query: createEventsTableSql('events_rebuilt', engine) });
 }
 
-/** Replaces the events table with the rebuilt one, unless another process is still filling that one. */
+/** Replaces the events table with the rebuilt one, unless another process is still filling the rebuilt table. */
 export const exchangeEvents = (client: ClickHouseClient): Promise<void> =>
   changeEvents(client, () => ({ query: 'EXCHANGE TABLES events AND events_rebuilt' }), 'events_rebuilt');
 
 /** Events to delete, or to strip of personal data. */
 export interface EventsToRemove {
   projectId: number;
-  /** Null for all distinct IDs. */
+  /** Distinct IDs whose events are removed. Null for all distinct IDs. */
   distinctIds: readonly string[] | null;
   /**
-   * Restricts the removal to a deleted person: events captured or stored before the request, or with its uuid, which is
-   * never reused.
+   * Restricts the removal to a deleted person: to events that were captured or stored before the request, and to events
+   * with the person's UUID, which is never reused.
    */
   person: { uuid: string; requestedAt: Date } | null;
 }
@@ -329,7 +333,7 @@ function isRemoved({ projectId, distinctIds, person }: EventsToRemove) {
   return { text: tests.join(' AND '), query_params };
 }
 
-/** Deletes events. Queries no longer see them from then on. */
+/** Deletes events. Queries started afterwards do not see them. */
 export async function deleteEvents(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   await changeEvents(client, () => ({ query: `DELETE FROM events WHERE ${text}`, query_params }));
@@ -338,7 +342,7 @@ export async function deleteEvents(client: ClickHouseClient, removed: EventsToRe
 /** Event properties that update the person, and therefore contain the person's data. */
 const copies = "['$set', '$set_once', '$unset']";
 
-/** Removes the person's data from events that are kept. */
+/** Removes a person's data from events that are not deleted. */
 export async function removePersonData(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   const holdsCopies = `arrayExists(name -> JSONHas(readable, name), ${copies})`;
@@ -369,8 +373,9 @@ export async function countCopiedEvents(
 }
 
 /**
- * Deletes events beyond the retention time of their project. Does not write when no event is that old.
- * @param common end of the deleted range for all projects; null to delete nothing
+ * Deletes events that are older than the retention time of their project. Does not write anything if no event is that
+ * old.
+ * @param common end of the deleted range for all projects, or null to delete nothing
  */
 export async function deleteOldEvents(
   client: ClickHouseClient,
@@ -380,7 +385,7 @@ export async function deleteOldEvents(
   const isOld = `(timestamp < ${timeOf('common')}
     OR has({projects:Array(Int32)}, project_id) AND timestamp < fromUnixTimestamp64Milli(${ends}, 'UTC'))`;
   const query_params = {
-    // Earlier than any event.
+    // This is earlier than any event.
     common: common?.getTime() ?? -2_208_988_800_000,
     projects: own.map(({ projectId }) => projectId),
     ends: own.map(({ before }) => before.getTime()),

@@ -105,7 +105,7 @@ export const postgresDialect: Dialect = {
   contains: (value, part) => sql`coalesce(strpos(lower(${value}), lower(${sql.text(part)})) > 0, false)`,
   matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(toPostgresPattern(pattern))}, false)`,
   label,
-  // Times are stored in milliseconds. `extract` would compute with slower decimals.
+  // Times are stored in milliseconds. `extract` would compute with decimals, which are slower.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
   place: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(placeOffset)}))::bigint || ''::text || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
@@ -153,7 +153,7 @@ function groupKey(index: number): Fragment {
   return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
 }
 
-/** The limit prevents the planner from reading both tables completely and joining them by hashes. */
+/** The limit keeps the planner from reading both tables completely to join them by hashes. */
 function leftJoin(
   { from, as, looksUp }: { from: Fragment; as: Fragment; looksUp: boolean },
   condition: Fragment,
@@ -163,7 +163,7 @@ function leftJoin(
     : sql`LEFT JOIN ${from} ON ${condition}`;
 }
 
-/** Converts local time. Of two times that a clock change repeats, returns the first. */
+/** Converts a local time. If a clock change repeats the local time, returns the first of the two instants. */
 function inZone(time: Fragment, zone: string): Fragment {
   const at = sql`${sql.text(zone)}`;
   const hourBefore = sql`((${time} AT TIME ZONE ${at}) - interval '1 hour')`;
@@ -199,7 +199,8 @@ function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { json, asText } = found(property);
   const number = sql`(${json})::numeric`;
-  // Very large and small numbers have an exponent, as in ClickHouse. `jsonb` has blanks between the parts of a document.
+  // Very large and very small numbers have an exponent, as in ClickHouse. The text of `jsonb` has blanks between the
+  // parts of a document.
   return sql`CASE jsonb_typeof(${json})
     WHEN 'number' THEN CASE WHEN ${number} = 0 OR (abs(${number}) >= 1e-6 AND abs(${number}) < 1e21) THEN trim_scale(${number})::text
                             ELSE regexp_replace((${toFloat(number)})::text, 'e(?:[+]|(-)0?)', 'e\\1') END

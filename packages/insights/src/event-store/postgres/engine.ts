@@ -44,7 +44,7 @@ const queryCanceled = '57014';
 /**
  * Runs queries in PostgreSQL on connections that have their own time limit, so the budget of a query does not apply.
  * The columns of a query must have different names.
- * @param isRepeated true if there are few different query texts, so that the server can prepare them.
+ * @param isRepeated true if there are only a few different query texts, so that the server can prepare them
  */
 export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
   return {
@@ -61,9 +61,9 @@ export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): En
 }
 
 /**
- * Prints a condition on persons for a statement of the caller: a FROM clause with the persons of the project as `p`, and
+ * Prints a condition on persons for use in another statement: a FROM clause with the persons of the project as `p`, and
  * the condition.
- * @param parameter registers a value and returns its placeholder.
+ * @param parameter registers a value and returns its placeholder
  */
 export function printPersonCondition(
   { projectId, where }: { projectId: number; where: Condition },

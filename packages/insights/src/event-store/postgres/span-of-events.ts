@@ -1,4 +1,4 @@
-// The SQL that reads all events of a time range, for batch exports.
+// SQL that reads all events of a time range, for batch exports.
 
 import { buildCondition, buildEventNamesCondition, buildFromClause } from '../conditions.ts';
 import type { EventListQuery } from '../queries.ts';
@@ -15,8 +15,8 @@ export interface EventSpan extends EventNames, Pick<EventListQuery, 'where' | 'b
 }
 
 /**
- * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. Use it with a cursor,
- * because the result may exceed memory. The order is that of `EventStore.list`.
+ * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. Read it with a cursor,
+ * because the result may not fit into memory. The order is that of `EventStore.list`.
  */
 export function spanOfEvents({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
   const time = by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`;

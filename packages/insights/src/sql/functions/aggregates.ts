@@ -11,11 +11,11 @@ const topOfClickHouse = t`arrayMap(pair -> pair.1, arraySlice(arraySort(pair -> 
 const rows: Row[] = [
   ['count() count!', t`count(*){f}`, t`toInt64(count(){f})`],
   ['count(anything) count!', t`count({1}){f}`, t`toInt64(count({1}){f})`],
-  // The resolver filters out rows with a null argument.
+  // The resolver excludes rows with a null argument.
   ['uniqExact(anything...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
   ['sum(int) total', t`sum({1}){f}::int8`, t`toInt64(sum({1}){f})`],
   ['sum(float) float', t`sum({1}){f}`],
-  // The resolver chooses these for values that are never null.
+  // The resolver chooses these functions for values that are never null.
   ['sumOrZero(int) total!', t`coalesce(sum({1}){f}, 0)::int8`, t`toInt64(ifNull(sum({1}){f}, 0))`],
   ['sumOrZero(float) float!', t`coalesce(sum({1}){f}, 0)`, t`ifNull(sum({1}){f}, 0)`],
   ['avg(float) float?', t`avg({1}){f}`],
@@ -24,7 +24,7 @@ const rows: Row[] = [
   ['min(comparable) same', t`min({1:order}){f}`],
   ['max(uuid) same', t`max(({1})::text COLLATE "pg_c_utf8"){f}::uuid`, t`toUUID(max({1:order}){f})`],
   ['max(int) same', t`max({1}){f}`],
-  // For PostgreSQL, NaN is greater than all numbers. Here it only counts if there are no numbers.
+  // PostgreSQL sorts NaN above all numbers. Here, NaN is the result only if there are no numbers.
   ['maxBesidesNan(float) same', t`coalesce(max(nullif({1}, 'NaN'::float8)){f}, max({1}){f})`, t`max({1}){f}`],
   ['max(comparable) same', t`max({1:order}){f}`],
   [
@@ -59,21 +59,21 @@ const rows: Row[] = [
     t`arraySlice(arraySort(groupUniqArray({1}){f}), 1, 10000)`,
   ],
   ['stddevPop(float) float?', t`stddev_pop({1}){f}`, t`stddevPopStable({1}){f}`],
-  // Null for fewer than two values, for which ClickHouse returns NaN.
+  // Null for fewer than two values. ClickHouse would return NaN.
   ['stddevSamp(float) float?', t`stddev_samp({1}){f}`, t`if(count({1}){f} < 2, NULL, stddevSampStable({1}){f})`],
   ['varPop(float) float?', t`var_pop({1}){f}`, t`varPopStable({1}){f}`],
   ['varSamp(float) float?', t`var_samp({1}){f}`, t`if(count({1}){f} < 2, NULL, varSampStable({1}){f})`],
   ['corr(float, float) float?', t`corr({1}, {2}){f}`, t`corrStable({1}, {2}){f}`],
   ['covarPop(float, float) float?', t`covar_pop({1}, {2}){f}`, t`covarPopStable({1}, {2}){f}`],
   ['covarSamp(float, float) float?', t`covar_samp({1}, {2}){f}`, t`covarSampStable({1}, {2}){f}`],
-  // The most frequent values come first. Of two equally frequent values, the smaller one comes first.
+  // The most frequent values come first. If two values are equally frequent, the smaller one comes first.
   ['topK(text) array', top, topOfClickHouse],
   ['topK(comparable) array', top, topOfClickHouse],
 ];
 
 export const aggregateFunctions = define(rows, true);
 
-/** Functions that require OVER. `lag` and `lead` return null outside of the partition. */
+/** Functions that require OVER. `lag` and `lead` return null for rows outside of the partition. */
 export const windowFunctions = define([
   ['row_number() count!', t`row_number(){f}`, t`row_number(){f}`],
   ['rank() count!', t`rank(){f}`],
@@ -82,7 +82,7 @@ export const windowFunctions = define([
   ['lag(anything, int) same?', t`lag({1}, {2}::int){f}`, t`lag(toNullable({1}), {2}){f}`],
   ['lead(anything) same?', t`lead({1}){f}`, t`lead(toNullable({1})){f}`],
   ['lead(anything, int) same?', t`lead({1}, {2}::int){f}`, t`lead(toNullable({1}), {2}){f}`],
-  // The resolver adds the value for rows outside of the partition.
+  // The resolver adds the value to return for rows outside of the partition.
   [
     'lag(anything, int, anything) filled',
     t`lag({1}, {2}::int, {3}){f}`,
@@ -94,7 +94,7 @@ export const windowFunctions = define([
     t`lead(toNullable({1}), {2}, toNullable({3})){f}`,
   ],
   ['nth_value(anything, int) same?', t`nth_value({1}, {2}::int){f}`, t`nth_value(toNullable({1}), {2}){f}`],
-  // In ClickHouse, these skip nulls unless their names say otherwise.
+  // In ClickHouse, functions like these skip nulls unless their names say otherwise.
   ['first_value(anything) same?', t`first_value({1}){f}`, t`first_value_respect_nulls({1}){f}`],
   ['last_value(anything) same?', t`last_value({1}){f}`, t`last_value_respect_nulls({1}){f}`],
 ]);

@@ -41,7 +41,7 @@ export function fill(template: Template, slot: (name: string) => Fragment): Frag
 }
 
 export interface Argument {
-  /** A kind of values, or a name from `resolve/arguments.ts`. */
+  /** A kind of value, or a name from `resolve/arguments.ts`. */
   kind: string;
   isOptional: boolean;
   isRepeated: boolean;
@@ -50,9 +50,12 @@ export interface Argument {
 export interface SqlFunction {
   name: string;
   args: readonly Argument[];
-  /** Type of the result: a name from `resolve/arguments.ts`. */
+  /** Type of the result, as a name from `resolve/arguments.ts`. */
   result: string;
-  /** How null arguments affect the result: it is null too (`pass`), it is never null, or it may always be null. */
+  /**
+   * How null arguments affect the result: with `pass`, it is null too; with `never`, it is never null; with `always`,
+   * it can be null for any arguments.
+   */
   nulls: 'pass' | 'never' | 'always';
   isAggregate: boolean;
   postgres: Template;
@@ -60,8 +63,8 @@ export interface SqlFunction {
 }
 
 /**
- * `name(kinds) result`, the SQL for PostgreSQL, and that for ClickHouse if it differs. `result!` is never null,
- * `result?` may be.
+ * `name(kinds) result`, the SQL for PostgreSQL, and the SQL for ClickHouse if it differs. `result!` is never null, and
+ * `result?` can be null.
  */
 export type Row = readonly [signature: string, postgres: Template, clickhouse?: Template];
 

@@ -1,10 +1,10 @@
-// SQL templates of functions of JSON and of lists. The first argument of a JSON function is `properties` or text with
-// JSON; `{r}` is the path in it.
+// SQL templates of functions on JSON and lists. The first argument of a JSON function is `properties` or a JSON text,
+// and `{r}` is the path in it.
 
 import { define, type Row, t } from './define.ts';
 
 const documents: Row[] = [
-  // Returns a property like insights read it: numbers in their shortest form, lists and objects as compact JSON, JSON
+  // Returns a property as insights read it: numbers in their shortest form, lists and objects as compact JSON, and JSON
   // null as null.
   [
     'propertyText(document, path...) text?',
@@ -60,7 +60,7 @@ const documents: Row[] = [
          ORDER BY place) ELSE '{}' END`,
     t`JSONExtract({1:json}{r}, 'Array(String)')`,
   ],
-  // Values as the function propertyText returns them.
+  // Returns values in the same form as the function propertyText.
   [
     'JSONExtractKeysAndTexts(document, path...) pairs',
     t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(
@@ -98,8 +98,8 @@ const lists: Row[] = [
   ['length(array) count', t`cardinality({1})::int8`, t`toInt64(length({1}))`],
   ['empty(array) flag', t`(cardinality({1}) = 0)`, t`empty({1})`],
   ['notEmpty(array) flag', t`(cardinality({1}) > 0)`, t`notEmpty({1})`],
-  // Positions start at 1, and negative ones count from the end. A position outside of the list returns the empty value
-  // of the type.
+  // Positions start at 1, and negative ones count from the end. For a position outside of the list, the result is the
+  // empty value of the type.
   [
     'arrayElement(array, int, anything) element',
     t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
@@ -138,7 +138,7 @@ const lists: Row[] = [
     t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`,
     t`ifNull(arrayReduce('sum', {1}), 0)`,
   ],
-  // Null without an element that is not null.
+  // The result is null if all elements are null or the list is empty.
   [
     'arrayAvg(float[]) float?',
     t`(SELECT avg(item) FROM unnest({1}) AS items (item))`,
@@ -201,7 +201,7 @@ const lists: Row[] = [
   ],
   // The resolver checks that the bounds are constants.
   ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
-  // Lambdas: `{1}` is the body.
+  // In templates of lambdas, `{1}` is the body.
   [
     'arrayMap(lambda, array...) body[]',
     t`ARRAY(SELECT {1} FROM unnest({l}) WITH ORDINALITY AS {0:row} ORDER BY {0:place})`,
@@ -212,7 +212,7 @@ const lists: Row[] = [
     t`ARRAY(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place})`,
     t`arrayFilter({0} -> {1}, {l})`,
   ],
-  // Without a match, the result is null.
+  // The result is null if there is no match.
   [
     'arrayFirst(condition, array...) item?',
     t`(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place} LIMIT 1)`,

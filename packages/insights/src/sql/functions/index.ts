@@ -41,7 +41,7 @@ export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'notLike'], [2, 2]),
 ]);
 
-/** Aggregates that are other names of an aggregate. */
+/** Aggregates that are alternative names of other aggregates. */
 export const otherNames: ReadonlyMap<string, string> = new Map([
   ['uniq', 'uniqExact'],
   ['countDistinct', 'uniqExact'],
@@ -56,7 +56,7 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
   `subtract${unit}s`,
 ]);
 
-/** Functions of the table that only the resolver uses. */
+/** Functions in the table that only the resolver uses. */
 const internal =
   /^(\w+_\w+|to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtract(KeysAnd)?Texts|languageName|sumOrZero|maxBesidesNan)$/;
 export const isInternal = (name: string) => internal.test(name) && (scalars.has(name) || aggregates.has(name));
@@ -107,7 +107,7 @@ const inAnyCase = new Map(
   ].map((name) => [name.toLowerCase(), name]),
 );
 
-/** Other names of functions. All conversions return null for a text that is not such a value. */
+/** Alternative names of functions. All conversions return null for a text that is not a value of the type. */
 const synonyms = new Map<string, string>([
   ['toFloatOrNull', 'toFloat'],
   ['toFloat64OrNull', 'toFloat'],
@@ -124,7 +124,7 @@ const synonyms = new Map<string, string>([
   ['parseDateTimeOrNull', 'parseDateTime'],
 ]);
 
-/** Returns the name as in the table. Functions of the SQL standard may be written in any case. */
+/** Returns a function's name as in the table. Names of functions in the SQL standard are not case-sensitive. */
 export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? synonyms.get(name) ?? name;
 
 /** Functions of PostHog that are rejected with a specific message. */
@@ -151,7 +151,7 @@ export const refusedFunctions: ReadonlyMap<string, string> = new Map([
   ].map((name): [string, string] => [name, `The function '${name}' is not supported.`]),
 ]);
 
-/** Returns the known name that is most similar to a name; null if none is similar. */
+/** Returns the known name that is most similar to the given one, or null if none is similar. */
 export function closestName(name: string, names: Iterable<string> = publicNames): string | null {
   let best: { name: string; distance: number } | null = null;
   for (const known of names) {
@@ -162,7 +162,9 @@ export function closestName(name: string, names: Iterable<string> = publicNames)
   return best?.name ?? null;
 }
 
-/** Returns the edit distance of two words: insertions, deletions and replacements. */
+/**
+ * Returns the edit distance of two words, which is the number of insertions, deletions and replacements between them.
+ */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

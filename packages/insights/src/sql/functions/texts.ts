@@ -1,6 +1,6 @@
-// SQL templates of functions of texts. They count characters, except `length`, which counts bytes. The collation
-// pg_c_utf8 sorts texts by code points, and supports upper and lower case beyond ASCII. It is the only one used here,
-// because PostgreSQL rejects expressions with two collations.
+// SQL templates of functions on texts. They count characters, except `length`, which counts bytes. The collation
+// pg_c_utf8 sorts texts by code points, and supports upper and lower case beyond ASCII. No other collation is used
+// here, because PostgreSQL rejects expressions with two collations.
 
 import { define, type Row, t } from './define.ts';
 
@@ -129,7 +129,7 @@ const others: Row[] = [
     t`CASE WHEN coalesce({1}, '') = '' THEN ARRAY['']::text[] ELSE regexp_split_to_array({1}, {2}) END`,
     t`if(ifNull({1}, '') = '', [''], splitByRegexp({3}, ifNull({1}, '')))`,
   ],
-  // A text whose bytes are not UTF-8 stays as it is, because PostgreSQL cannot store such a text.
+  // A text whose decoded bytes are not UTF-8 is returned unchanged, because PostgreSQL cannot store the decoded text.
   [
     'decodeURLComponent(text) text',
     t`(SELECT CASE WHEN encode(bytes, 'hex') ~ '^(0[1-9a-f]|[1-7].|(c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|e[1-9a-cef][89ab].[89ab].|ed[89].[89ab].|f0[9ab].[89ab].[89ab].|f[1-3][89ab].[89ab].[89ab].|f48.[89ab].[89ab].)*$'
@@ -177,7 +177,7 @@ const others: Row[] = [
     t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?[^/?#:]*\\.([^/?#:.0-9][^/?#:.]*)'), '') END`,
     t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?[^/?#:]*\\.([^/?#:.0-9][^/?#:.]*)')`,
   ],
-  // The numbers of a version such as 1.10.2, which sort in the order of versions.
+  // Returns the numbers of a version such as 1.10.2 as a list. These lists sort in the order of versions.
   [
     'sortableSemVer(text) longs',
     t`coalesce(string_to_array(substring({1} FROM '(\\d{1,18}(?:\\.\\d{1,18})+)'), '.')::int8[], '{}')`,

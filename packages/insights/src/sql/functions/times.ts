@@ -1,13 +1,14 @@
-// SQL templates of functions of dates and times. `{1:local}` is the local time in the time zone of the argument; in
-// PostgreSQL, its type has no zone. Only PostgreSQL has `{1:day}`, `{1:hour}` and `{1:minute}` for the start of the local
-// day, hour or minute, and `{1:minutes}` for the start of an interval whose minutes are the second argument.
+// SQL templates of functions on dates and times. `{1:local}` is the local time in the time zone of the argument. Its
+// type in PostgreSQL has no zone. Three slots exist only for PostgreSQL: `{1:day}`, `{1:hour}` and `{1:minute}` are the
+// start of the local day, hour or minute. `{1:minutes}` is also only for PostgreSQL and is the start of an interval
+// whose minutes are the second argument.
 
 import { define, type Row, t } from './define.ts';
 
 const rows: Row[] = [
   ['toDate(time) date', t`({1:local})::date`, t`toDate32({1:local})`],
   ['toDate(date) date', t`{1}`],
-  // Texts that are not constants: uses the first ten characters.
+  // For texts that are not constants, only the first ten characters are used.
   [
     'toDate(text) date?',
     t`CASE WHEN {1} ~ '^\\d\\d\\d\\d-\\d\\d-\\d\\d( .*)?$' AND pg_input_is_valid(left({1}, 10), 'date') THEN left({1}, 10)::date END`,
@@ -43,7 +44,7 @@ const rows: Row[] = [
     t`(date_trunc('month', {1:local}) + interval '1 month - 1 day')::date`,
     t`toDate32(toLastDayOfMonth({1:local}))`,
   ],
-  // Intervals of minutes and hours count from local midnight. The second argument is in minutes.
+  // Intervals of minutes and hours are counted from local midnight. The second argument is in minutes.
   [
     'toStartOfMinutes(time, int) start',
     t`{1:minutes}`,
@@ -56,7 +57,7 @@ const rows: Row[] = [
   ['toDayOfMonth(moment) part', t`date_part('day', {1:local})::int8`, t`toInt64(toDayOfMonth({1:local}))`],
   ['toDayOfYear(moment) part', t`date_part('doy', {1:local})::int8`, t`toInt64(toDayOfYear({1:local}))`],
   ['toISOWeek(moment) part', t`date_part('week', {1:local})::int8`, t`toInt64(toISOWeek({1:local}))`],
-  // Weeks from Sunday to Saturday. The days before the first Sunday are week 0.
+  // Weeks begin on Sunday. The days before the first Sunday of the year are week 0.
   [
     'toWeek(moment) part',
     t`div(extract(doy FROM {1:local}) + 6 - extract(dow FROM {1:local}), 7)::int8`,
@@ -72,7 +73,7 @@ const rows: Row[] = [
   ['formatDateTime(moment, format) text', t`to_char({1:local}, {2})`, t`formatDateTime({1:local}, {3})`],
 ];
 
-/** The number of boundaries between two moments, with one function per unit. */
+/** Functions that count the boundaries between two times, one for each unit. */
 const differences: Row[] = [
   [
     'diff_second(moment, moment) int',
@@ -151,7 +152,7 @@ const differences: Row[] = [
   ],
 ];
 
-/** Adding days and longer units is calendar arithmetic in the time zone; adding shorter units is exact. */
+/** Adding days or longer units uses the calendar of the time zone. Adding shorter units is exact. */
 const sums: Row[] = [
   ['add_second(time, int) same', t`({1} + make_interval(secs => {2}))`, t`addSeconds({1}, {2})`],
   ['add_minute(time, int) same', t`({1} + make_interval(mins => {2}::int))`, t`addMinutes({1}, {2})`],

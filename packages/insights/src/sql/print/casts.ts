@@ -1,4 +1,4 @@
-// Prints conversions between types, and the forms of values that functions and comparisons need.
+// Prints conversions between types, and values in the special forms that functions and comparisons need.
 
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
@@ -53,8 +53,8 @@ function postgresCast(pair: string, x: Fragment, zone: Fragment): Fragment {
 }
 
 /**
- * Prints the instant of a local time in PostgreSQL. As in ClickHouse, a time that clocks show twice is the earlier one, and
- * a time that they skip is moved back by the skipped duration.
+ * Prints the instant of a local time in PostgreSQL. As in ClickHouse, a local time that occurs twice is the earlier of
+ * the two instants, and a local time that clocks skip is moved back by the skipped duration.
  */
 function instantText(local: Fragment, zone: Fragment): Fragment {
   const instant = sql`(${local} AT TIME ZONE ${zone})`;
@@ -105,7 +105,7 @@ function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
 export const compactJson = (json: Fragment) =>
   sql`regexp_replace((${json})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g')`;
 
-/** Prints a JSON object with sorted keys, because PostgreSQL does not store the order in which a client sent them. */
+/** Prints a JSON object with sorted keys, because PostgreSQL does not keep the order in which a client sent them. */
 export const compactObject = (json: Fragment) =>
   sql`(SELECT '{' || coalesce(string_agg(to_json(key)::text || ':' || ${compactJson(sql`value`)}, ',' ORDER BY key COLLATE "pg_c_utf8"), '') || '}'
     FROM jsonb_each(${json}))`;
@@ -143,8 +143,8 @@ export function textForm(value: Expression, printing: Printing): Fragment {
 }
 
 /**
- * Prints a value in a form that both engines sort equally: texts by their bytes, UUIDs by their text. PostgreSQL sorts
- * UUIDs by their bytes, which is the same order.
+ * Prints a value in a form that sorts in the same order on both engines: texts by their bytes, and UUIDs by their text.
+ * PostgreSQL sorts UUIDs by their bytes, which is the same order.
  */
 export function orderForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
@@ -160,7 +160,7 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
   }
 }
 
-/** PostgreSQL sorts JSON arrays differently from rows. */
+/** PostgreSQL sorts JSON arrays in a different order than rows. */
 function tupleOrder(value: Expression, printing: Printing): Fragment {
   const { parts = [] } = value.type;
   const values = parts.map((type, at): Expression => {
@@ -174,9 +174,7 @@ function tupleOrder(value: Expression, printing: Printing): Fragment {
   return printing.isPostgres ? sql`ROW(${forms})` : sql`tuple(${forms})`;
 }
 
-/**
- * Prints the local time in the value's time zone. The type has no time zone in PostgreSQL, but has one in ClickHouse.
- */
+/** Prints the local time in the value's time zone. Its type has a time zone in ClickHouse, but not in PostgreSQL. */
 export function localForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   if (value.type.kind === 'date') return printing.isPostgres ? sql`(${x})::timestamp` : x;
@@ -184,12 +182,12 @@ export function localForm(value: Expression, printing: Printing): Fragment {
   return sql`toTimeZone(${x}, ${printing.bind('text', value.type.zone ?? 'UTC')})`;
 }
 
-/** Prints a JSON document from a column or a text. Text that is not JSON becomes null. */
+/** Prints a JSON document that is a column or a text. A text that is not JSON becomes null. */
 export function documentForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
-  // ClickHouse has no nullable lists, so its functions must not get a nullable document.
+  // ClickHouse has no nullable lists, so functions that return lists must not receive a nullable document.
   if (!printing.isPostgres) return sql`ifNull(${x}, '')`;
-  // PostgreSQL evaluates constants before it checks the condition.
+  // PostgreSQL evaluates constants before it checks the condition, so check the JSON here.
   if (value.is === 'constant') return isJson(String(value.value)) ? sql`(${x})::jsonb` : sql`NULL::jsonb`;
   return value.type.kind === 'json' ? x : sql`(CASE WHEN pg_input_is_valid(${x}, 'jsonb') THEN (${x})::jsonb END)`;
 }

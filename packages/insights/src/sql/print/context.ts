@@ -1,4 +1,4 @@
-// Context of printing a query: the dialect, the project, and one bound value per constant.
+// The context in which a query is printed: the dialect, the project, and one bound value per constant.
 
 import type { Dialect } from '../../event-store/dialect.ts';
 import type { EventKey } from '../../event-store/queries.ts';
@@ -11,22 +11,25 @@ export interface Printing {
   isPostgres: boolean;
   /** Every base table is limited to this project. */
   projectId: number;
-  /** Returns an unused number for a column or a relation that the query does not have. */
+  /** Returns a number that no column or relation of the query has. */
   nextNumber(): number;
   bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
   /**
-   * Prints a subquery only once, so that it has the same bound values wherever it is used. PostgreSQL otherwise does not
-   * recognize the expression of GROUP BY in SELECT.
+   * Prints a subquery the first time it is used, and returns the same fragment every other time. Its bound values are
+   * then the same everywhere. PostgreSQL would otherwise not recognize in SELECT an expression from GROUP BY.
    */
   once(subject: object, print: () => Fragment): Fragment;
-  /** Prints a column that is read without a subquery; null for other columns. */
+  /** Prints a column that is read without a subquery. Returns null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;
-  /** Limits the events that are read. */
+  /** If set, only these events are read. */
   keys?: readonly EventKey[];
 }
 
-/** Equal constants share a bound value, so that equal expressions have equal texts. */
+/**
+ * Creates a function that binds constants. Equal constants share a bound value, so that equal expressions have equal
+ * texts.
+ */
 export function createBinder(): Printing['bind'] {
   const values = new Map<string, Value>();
   return (type, value) => {
@@ -44,7 +47,7 @@ export function constantText({ type, value }: ConstantExpression, { bind, isPost
       return bind('long', String(value));
     case 'float':
       return bind('float', Number(value));
-    // GROUP BY would read a bare constant as the position of a column.
+    // In GROUP BY, a plain constant would mean the position of a column.
     case 'flag':
       return isPostgres ? sql`${truth(value)}::boolean` : sql`toUInt8(${truth(value)})`;
     case 'bool':

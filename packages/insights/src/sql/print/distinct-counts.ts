@@ -1,5 +1,5 @@
-// Replaces counts of distinct values by groups, for PostgreSQL. For `count(DISTINCT x)`, PostgreSQL sorts all rows. A
-// subquery with a row for each value groups them by hashes instead.
+// Replaces counts of distinct values by a subquery, for PostgreSQL. For `count(DISTINCT x)`, PostgreSQL sorts all rows.
+// A subquery with one row per value groups them by hashes instead.
 
 import { aggregates } from '../functions/index.ts';
 import {
@@ -16,9 +16,10 @@ import {
 import { flag, int } from '../types.ts';
 
 /**
- * Returns the same query over the distinct values of each group; null for a query without counts of distinct values,
- * with those of several expressions, or with an aggregate that cannot be computed from those of parts of a group.
- * @param nextNumber returns an unused number for a column or a relation.
+ * Returns an equivalent query over the distinct values of each group. Returns null in three cases: the query does not
+ * count distinct values, it counts those of several expressions, or it has an aggregate that cannot be computed from
+ * the results for parts of a group.
+ * @param nextNumber returns an unused number for a column or a relation
  */
 export function countByGroups(query: SelectQuery, nextNumber: () => number): SelectQuery | null {
   const { columns, having, order, limitBy } = query;
@@ -65,7 +66,7 @@ export function countByGroups(query: SelectQuery, nextNumber: () => number): Sel
   relation.query = {
     ...query,
     id: nextNumber(),
-    // A query without groups reads no column of the subquery.
+    // A query without groups reads no column of the subquery, but a subquery must have one.
     columns: inner.size === 0 ? [{ column: nextNumber(), value: distinct[0] ?? zero }] : [...inner.values()],
     isDistinct: false,
     group: [...query.group, ...distinct],
@@ -95,5 +96,5 @@ const functionOf = (name: string, args: number) => {
 };
 const countFunction = functionOf('count', 0);
 
-/** Returns the function that combines the results of the parts of a group. */
+/** Returns the function that combines the results for the parts of a group. */
 const combiningFunction = ({ of }: CallExpression) => (of.name === 'count' ? functionOf('sumOrZero', 1) : of);

@@ -1,5 +1,5 @@
-// Prints an expression over an event or a person within the statement of another query. Columns are read from the
-// statement's own tables; an aggregate reads them from a subquery.
+// Prints an expression on an event or a person as part of another query's statement. Columns are read from the
+// statement's own tables. An aggregate reads them from a subquery.
 
 import type { EngineName, EventExpression } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -13,11 +13,11 @@ import { columnText, recordsNeededBy } from './tables.ts';
 interface Resolved {
   key: string;
   value: Expression;
-  /** The table `events` or `persons` as read by the expression. */
+  /** The table `events` or `persons`, from which the expression reads. */
   relation: TableRelation;
   isAggregate: boolean;
   projectId: number;
-  /** True to print infinity and not-a-number as null. */
+  /** Whether to print infinity and NaN as null. */
   mustBeFinite: boolean;
 }
 

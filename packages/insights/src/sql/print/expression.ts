@@ -1,5 +1,5 @@
-// Prints expressions. Values are always bound: the text consists only of the templates of the function table and of
-// numbered names.
+// Prints expressions. The text consists only of the templates in the function table and of numbered names. Values are
+// always bound.
 
 import { buildPersonsSql } from '../../event-store/conditions.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -82,7 +82,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'query': {
       const [column] = columnTypes(expression.query);
       const value = sql.numbered('c', column?.column ?? 0);
-      // Without rows, the value is null, and some types in ClickHouse cannot be null.
+      // If there are no rows, the value is null, but some types in ClickHouse cannot be null.
       const isPlain =
         isPostgres || column === undefined || column.type.kind === 'array' || column.type.kind === 'tuple';
       const shown = isPlain ? value : sql`CAST(${value} AS Nullable(${clickhouseType(column.type)}))`;
@@ -94,11 +94,11 @@ export function expressionText(expression: Expression, printing: Printing, print
   }
 }
 
-/** Prints an element of a list within a lambda: a column of `unnest`. */
+/** Prints a lambda's parameter: an element of a list, which is a column of `unnest`. */
 const parameterText = ({ id, lambda }: { id: number; lambda: number }) =>
   sql`${sql.numbered('s', lambda)}.${sql.numbered('c', id)}`;
 
-/** Prints a tuple in a form for comparisons. */
+/** Prints a tuple in a form that can be compared. */
 function rowText(value: Expression, printing: Printing): Fragment {
   if (value.is !== 'tuple' || !printing.isPostgres) return printing.expression(value);
   return sql`ROW(${list(value.parts.map((part) => rowText(part, printing)))})`;
@@ -109,7 +109,7 @@ function hasNull(expression: Expression): boolean {
 }
 
 /**
- * Prints a comparison, which is never null, except in ON. Columns that are never null are printed unchanged, so that
+ * Prints a comparison. It is never null, except in ON. Columns that are never null are printed unchanged, so that
  * indexes can be used.
  */
 function compareText(
@@ -120,7 +120,7 @@ function compareText(
   const [a, b] = [left, right].map((side) => (isOrder ? orderForm(side, printing) : rowText(side, printing)));
   const words = { '=': sql`=`, '<>': sql`<>`, '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` };
   const plain = sql`(${a ?? sql``} ${words[comparator]} ${b ?? sql``})`;
-  // ON finds equal values like IN and GROUP BY do: NaN is a value that is equal to itself.
+  // ON treats values as equal in the same cases as IN and GROUP BY. In particular, NaN equals itself.
   if (isStandard === true) return plain;
   const bare = ofNumbers(comparator, [left, right], printing) ?? plain;
   const nulls = [left, right].filter(hasNull).length;
@@ -136,9 +136,9 @@ function compareText(
 }
 
 /**
- * Prints a comparison of numbers that may be NaN with the result of ClickHouse: NaN is neither equal to, less than, nor
- * greater than any number. PostgreSQL would treat NaN as equal to itself and greater than all numbers. Returns null for
- * other comparisons.
+ * Prints a comparison of numbers that may be NaN, with the same result as in ClickHouse: NaN is neither equal to, less
+ * than, nor greater than any number. PostgreSQL by itself would treat NaN as equal to itself and greater than all
+ * numbers. Returns null for other comparisons.
  */
 function ofNumbers(
   comparator: Comparator,
@@ -175,7 +175,7 @@ function inListText({ value, list: items }: Extract<Expression, { is: 'in list' 
 
 export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fragment {
   if (by.type.kind === 'float' && printing.isPostgres) {
-    // As in ClickHouse, the results of 0 / 0 follow all numbers in both directions.
+    // As in ClickHouse, NaN follows all numbers in both directions.
     const x = printing.expression(by);
     const number = sql`nullif(${x}, 'NaN'::float8)`;
     const isMissing = sql`(${x} IS NULL)`;
@@ -187,7 +187,7 @@ export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fr
     : sql`${orderForm(by, printing)} ASC NULLS LAST`;
 }
 
-/** True for a stored column that is never null. With `DESC NULLS LAST`, PostgreSQL would not use its index. */
+/** True for a stored column that is never null. PostgreSQL would not use its index for `DESC NULLS LAST`. */
 const isIndexed = (by: Expression) => by.is === 'column' && by.isStored === true && !by.type.isNullable;
 
 function overText({ partition, order, frame }: WindowExpression, printing: Printing): Fragment {
@@ -209,7 +209,7 @@ function overText({ partition, order, frame }: WindowExpression, printing: Print
   return sql` OVER (${sql.join(clauses, ' ')})`;
 }
 
-/** Fills the template of a function. */
+/** Fills in the template of a function. */
 function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragment, printing: Printing): Fragment {
   const { isPostgres, bind } = printing;
   const formed = (at: number, form: string | undefined): Fragment => {
@@ -268,7 +268,7 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
   });
 }
 
-/** Prints a number that replaces NaN, which has no defined order. */
+/** Prints a number in which NaN, which has no defined order, is replaced. */
 function withoutNan(x: Fragment, form: 'low' | 'high', isPostgres: boolean): Fragment {
   const infinity = form === 'low' ? sql`-Infinity` : sql`Infinity`;
   return isPostgres
@@ -276,14 +276,17 @@ function withoutNan(x: Fragment, form: 'low' | 'high', isPostgres: boolean): Fra
     : sql`if(isNaN(${x}), toFloat64('${infinity}'), ${x})`;
 }
 
-/** ClickHouse has no nullable lists, so functions that return lists get an empty text in place of null. */
+/** ClickHouse has no nullable lists, so functions that return lists receive an empty text instead of null. */
 function listForm(arg: Expression, result: string, printing: Printing): Fragment {
   const text = printing.expression(arg);
   const isList = result === 'text[]' && arg.type.kind === 'text';
   return isList && !printing.isPostgres ? sql`ifNull(${text}, '')` : text;
 }
 
-/** Prints the elements of the lists of a lambda: a row of `unnest` in PostgreSQL, parameters in ClickHouse. */
+/**
+ * Prints what stands for the elements of a lambda's lists: a row of `unnest` in PostgreSQL, or the parameters in
+ * ClickHouse.
+ */
 function elementText(lambda: Expression | undefined, form: string | undefined, isPostgres: boolean): Fragment {
   if (lambda?.is !== 'lambda') throw new Error('The first argument must be a lambda.');
   const { id, parameters } = lambda;
@@ -296,8 +299,8 @@ function elementText(lambda: Expression | undefined, form: string | undefined, i
 }
 
 /**
- * Prints lists that are read at the same time. They must have the same length. ClickHouse checks this itself. In
- * PostgreSQL, trimming a negative number of elements is an error.
+ * Prints lists that are read in parallel and must therefore have the same length. ClickHouse checks this itself. In
+ * PostgreSQL, the printed SQL trims a negative number of elements if the lengths differ, which is an error.
  */
 export function equallyLong(lists: readonly Expression[], { isPostgres, expression }: Printing): Fragment[] {
   const [first, ...others] = lists.map(expression);
@@ -310,7 +313,7 @@ export function equallyLong(lists: readonly Expression[], { isPostgres, expressi
 }
 
 /**
- * Prints the path of a JSON function. Positions start at 1 in ClickHouse and at 0 in PostgreSQL; negative ones count
+ * Prints the path of a JSON function. Positions start at 1 in ClickHouse and at 0 in PostgreSQL. Negative ones count
  * from the end in both.
  */
 function pathText(steps: readonly Expression[], { isPostgres, bind, expression }: Printing): Fragment {

@@ -1,6 +1,6 @@
-// Local times and the starts of local days in PostgreSQL. Its functions look up the name of a time zone for each row,
-// which takes ten times as long as adding an offset. The statement therefore contains the offsets of some years, and
-// the functions are only called for times outside of these years.
+// Prints local times and the starts of local days for PostgreSQL. PostgreSQL's functions look up the name of the time
+// zone for each row, which takes ten times as long as adding an offset. The statement therefore contains the offsets of
+// some years, and calls the functions only for times outside of these years.
 
 import { type OffsetSpan, offsetSpans } from '@millrace/schedule';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -36,7 +36,7 @@ export function startOfUnit(value: Expression, unit: Unit, printing: Printing): 
   return binned(value, { unit, stride: strides[unit], otherwise }, printing);
 }
 
-/** Prints the start of an interval of some minutes, which are counted from the start of the local day. */
+/** Prints the start of an interval of some minutes. The intervals are counted from the start of the local day. */
 export function startOfMinutes(value: Expression, minutes: Expression, printing: Printing): Fragment {
   const count = printing.expression(minutes);
   const local = localTime(value, printing);
@@ -49,11 +49,11 @@ export function startOfMinutes(value: Expression, minutes: Expression, printing:
 }
 
 interface Bins {
-  /** The bins start anew with each of these. */
+  /** Bins are counted anew from the start of each of these units. */
   unit: Unit;
-  /** Null if the bins do not have the same length. */
+  /** Length of a bin. Null if the bins have different lengths. */
   stride: Fragment | null;
-  /** Prints the start with the functions of PostgreSQL. */
+  /** Prints the start of the bin by calling the functions of PostgreSQL. */
   otherwise(x: Fragment, zone: Fragment): Fragment;
 }
 
@@ -69,8 +69,8 @@ function binned(value: Expression, { unit, stride, otherwise }: Bins, printing: 
 }
 
 /**
- * True for a column, also with another time zone. Other expressions are printed only once, because PostgreSQL would
- * compute them several times.
+ * True for a column, even if its time zone was changed. Other expressions are printed only once, because PostgreSQL
+ * would compute them each time.
  */
 function isColumn(value: Expression): boolean {
   if (value.is === 'cast') return value.value.type.kind === 'time' && isColumn(value.value);
@@ -78,8 +78,8 @@ function isColumn(value: Expression): boolean {
 }
 
 /**
- * Returns where the bins begin in each time range: a list of bounds, and the start of a bin after each of them. It is
- * null from a change of the offset to the start of the next unit, because that bin began before the change.
+ * Returns a list of bounds and, for the times after each bound, the start of one of the bins. That start is null
+ * between a change of the offset and the start of the next unit, because the bin there began before the change.
  */
 function binsOf(spans: readonly OffsetSpan[], length: number): { bounds: number[]; origins: (number | null)[] } {
   const bounds: number[] = [];
@@ -98,7 +98,7 @@ function binsOf(spans: readonly OffsetSpan[], length: number): { bounds: number[
 
 const known = new Map<string, { year: number; spans: OffsetSpan[] }>();
 
-/** Returns the offsets from three years ago to the end of the next year. */
+/** Returns the offsets of a time zone from three years ago to the end of next year. */
 function spansOf(zone: string): OffsetSpan[] {
   const year = new Date().getUTCFullYear();
   const found = known.get(zone);

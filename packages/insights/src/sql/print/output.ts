@@ -1,4 +1,4 @@
-// Prints values in the form in which results, and tuples in PostgreSQL, contain them.
+// Prints values in the form that results contain. In PostgreSQL, tuples contain the same form.
 
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
@@ -6,7 +6,7 @@ import { nullable, type SqlType } from '../types.ts';
 import { compactJson } from './casts.ts';
 import { type Printing, postgresType } from './context.ts';
 
-/** Prints a column of the result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
+/** Prints a column of the result: times as milliseconds, dates and UUIDs as text, and lists as JSON. */
 export function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
   const { dialect, isPostgres } = printing;
   switch (type.kind) {
@@ -40,8 +40,8 @@ function arrayOutput(value: Fragment, element: SqlType, printing: Printing): Fra
 }
 
 /**
- * Prints a tuple as a value. PostgreSQL cannot store rows in lists and has no type for their columns, so it is a JSON
- * array there.
+ * Prints a tuple as a single value. In PostgreSQL, this is a JSON array, because lists there cannot contain rows and
+ * the columns of rows have no type.
  */
 export function tupleText(parts: readonly Expression[], printing: Printing): Fragment {
   if (!printing.isPostgres) return sql`tuple(${sql.join(parts.map(printing.expression), ', ')})`;
@@ -49,7 +49,7 @@ export function tupleText(parts: readonly Expression[], printing: Printing): Fra
   return sql`jsonb_build_array(${sql.join(printed, ', ')})`;
 }
 
-/** Prints a part of a tuple that is a value. */
+/** Prints a part of a tuple that is stored as a single value. */
 export function tuplePartText(
   { tuple, index, type }: Extract<Expression, { is: 'tuple part' }>,
   printing: Printing,
@@ -59,7 +59,7 @@ export function tuplePartText(
   return valueFromText(sql`((${value}) ->> ${sql.literal(index - 1)})`, type);
 }
 
-/** Reads a value in PostgreSQL from the text of its form in results. */
+/** In PostgreSQL, converts the text of a value in its form for results back to the value. */
 function valueFromText(text: Fragment, type: SqlType): Fragment {
   switch (type.kind) {
     case 'text':

@@ -1,5 +1,5 @@
-// Pages of events for ClickHouse, which would read and sort all columns of all events that match. A first statement
-// finds the keys of the page, and a second one reads the large columns of these events only.
+// Pages of events for ClickHouse, which would otherwise read and sort all columns of all matching events. A first
+// statement finds the keys of the events on the page. A second one reads the large columns of only these events.
 
 import type { PageStatement } from '../../event-store/port.ts';
 import type { EngineName } from '../../event-store/selection.ts';
@@ -16,10 +16,10 @@ import { text, time, uuid } from '../types.ts';
 import { statementOf } from './query.ts';
 import { usual } from './tables.ts';
 
-/** With more keys, the second statement would become too long. */
+/** With more keys than this, the second statement would become too long. */
 const maxKeys = 1000;
 
-/** Numbers of the key columns, which no other column has. */
+/** The key columns have numbers from here on, which no other column has. */
 const firstNumber = 2_000_000;
 
 /** The columns of an event's key, as the event store reads them. */
@@ -30,7 +30,7 @@ const keyColumns: readonly TableColumn[] = [
   { of: 'column', name: 'distinct_id', type: text },
 ];
 
-/** Returns the two statements for a page of events with large columns; null for other queries. */
+/** Returns the two statements for a page of events with large columns. Returns null for other queries. */
 export function pageStatement(query: Query, projectId: number): PageStatement | null {
   if (query.is !== 'select' || !isPage(query)) return null;
   const relation = query.from[0]?.relation;
@@ -52,7 +52,7 @@ function isPage(query: SelectQuery): boolean {
   return ![...columns.map(({ value }) => value), ...order.map(({ by }) => by)].some(hasWindow);
 }
 
-/** A window would see only the events of the page. */
+/** A window function would see only the events of the page. */
 const hasWindow = (one: Expression): boolean => one.is === 'window' || partsOf(one).some(hasWindow);
 
 const columnsIn = (one: Expression): number[] => (one.is === 'column' ? [one.column] : partsOf(one).flatMap(columnsIn));

@@ -1,4 +1,4 @@
-// Prints queries for one engine.
+// Prints a query as the SQL statement of one engine.
 
 import { clickhouseDialect } from '../../event-store/clickhouse/dialect.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
@@ -27,7 +27,7 @@ const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
 const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, clickhouse: clickhouseDialect };
 
-/** The resolver does not use such high numbers. */
+/** The printer's own columns have numbers from here on. The resolver does not use such high numbers. */
 const firstNumber = 1_000_000;
 
 export function createPrinting(
@@ -56,8 +56,8 @@ export function createPrinting(
 }
 
 /**
- * Returns the statement for an engine. `valueReader` reads its columns.
- * @param keys limits the only table of the query to these events.
+ * Returns the statement for an engine. `valueReader` converts its columns.
+ * @param keys if set, limits the only table of the query to these events
  */
 export function statementOf(
   query: Query,
@@ -66,7 +66,7 @@ export function statementOf(
   const printing = createPrinting(engine, projectId, keys && { keys });
   const columns = columnTypes(query).map(({ column, type }) => {
     const value = sql.numbered('c', column);
-    // `valueReader` removes the blanks of a document in a fraction of the time that PostgreSQL takes.
+    // `valueReader` removes the blanks of a document much faster than PostgreSQL.
     return type.kind === 'json' && printing.isPostgres ? sql`(${value})::text` : outputText(value, type, printing);
   });
   return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
@@ -92,8 +92,8 @@ function queryText(query: Query, printing: Printing): Fragment {
 }
 
 /**
- * Prints a part of a union with the column names of the union. PostgreSQL cannot compare texts of a union whose parts
- * have different collations.
+ * Prints a part of a union with the column names of the union. All parts use the same collation, because PostgreSQL
+ * cannot compare texts of a union otherwise.
  */
 function partText(query: Query, names: readonly { column: number }[], printing: Printing): Fragment {
   const columns = columnTypes(query).map(({ column, type }, at) => {
@@ -117,7 +117,7 @@ function selectText(query: SelectQuery, printing: Printing): Fragment {
   return sql`${bodyText(query, [], printing)}${orderClause(query.order, printing)}${limitBy}${limitText(query)}`;
 }
 
-/** Prints SELECT to HAVING. @param extra columns to append */
+/** Prints the clauses from SELECT to HAVING. @param extra columns to append */
 function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Printing): Fragment {
   const selected = [
     ...query.columns.map(({ column, value }) => sql`${printing.expression(value)} AS ${sql.numbered('c', column)}`),
@@ -129,7 +129,7 @@ function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Prin
   return sql`SELECT ${list(selected)}${fromText(query, printing)}${where}${group}${having}`;
 }
 
-/** Both engines would read some constants as positions of columns. */
+/** Both engines would take some constants for positions of columns. */
 function orderClause(order: readonly OrderBy[], printing: Printing): Fragment {
   const effective = order.filter(({ by }) => by.is !== 'constant');
   return effective.length === 0 ? sql`` : sql` ORDER BY ${list(effective.map((one) => orderText(one, printing)))}`;
@@ -174,7 +174,7 @@ function expandText({ id, lists, isOuter }: ExpandRelation, printing: Printing):
     const rows = sql`LATERAL unnest(${list(values)}) AS ${sql.numbered('s', id)} (${list(names)})`;
     return isOuter ? sql`LEFT JOIN ${rows} ON true` : sql`CROSS JOIN ${rows}`;
   }
-  // Without an element, ClickHouse returns the default value of the type, which must be null.
+  // For an empty list, ClickHouse returns the default value of the type, but the value must be null.
   const shown = isOuter ? values.map((value) => sql`arrayMap(item -> toNullable(item), ${value})`) : values;
   const named = list(shown.map((value, at) => sql`${value} AS ${names[at] ?? sql``}`));
   return isOuter ? sql`LEFT ARRAY JOIN ${named}` : sql`ARRAY JOIN ${named}`;
@@ -198,7 +198,7 @@ function distinctText(query: SelectQuery, printing: Printing): Fragment {
   return sql`SELECT ${list(columns)} FROM (${inner}) AS ${sql.numbered('s', query.id)}${orderClause(order, printing)}${limitText(query)}`;
 }
 
-/** Prints LIMIT BY: keeps the first rows of each group, by their number within the group. */
+/** Prints LIMIT BY, which keeps the first rows of each group. A subquery numbers the rows within their group. */
 function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limitBy']>, printing: Printing): Fragment {
   const columns = query.columns.map(({ column }) => sql.numbered('c', column));
   const orders = query.order.map((one, at) => sql`${printing.expression(one.by)} AS ${sql.numbered('f', at)}`);

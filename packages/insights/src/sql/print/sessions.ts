@@ -1,5 +1,5 @@
-// Prints sessions. They are not stored: each is computed from its events, which have its ID as their property
-// `$session_id`.
+// Prints sessions. They are not stored. Each session is computed from its events, whose property `$session_id` is its
+// ID.
 
 import { placeLength } from '../../event-store/dialect.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -7,11 +7,14 @@ import { isView, shortestStayMs } from '../../event-store/web.ts';
 import type { TimeBound } from '../tree.ts';
 import type { Printing } from './context.ts';
 
-/** Prints the session ID of an event; null without one. */
+/** Prints the session ID of an event. It is null if the event has none. */
 const sessionOfEvent = ({ dialect }: Printing): Fragment =>
   sql`nullif(${dialect.text({ of: 'event', key: '$session_id' })}, '')`;
 
-/** Prints a subquery with the sessions of the project, named `ss`. @param names the columns that are read */
+/**
+ * Prints a subquery that computes the sessions of the project, with the alias `ss`.
+ * @param names the columns that are read
+ */
 export function sessionsText(names: readonly string[], bounds: readonly TimeBound[], printing: Printing): Fragment {
   const { dialect, projectId } = printing;
   const computed = names.filter((name) => name !== 'session_id');
@@ -26,7 +29,7 @@ export function sessionsText(names: readonly string[], bounds: readonly TimeBoun
 export const sessionJoin = (names: readonly string[], bounds: readonly TimeBound[], printing: Printing): Fragment =>
   sql`LEFT JOIN ${sessionsText(names, bounds, printing)} ON ss.session = ${sessionOfEvent(printing)}`;
 
-/** Prints a column of the subquery. */
+/** Prints a column of that subquery. */
 export const sessionColumn = (name: string): Fragment =>
   name === 'session_id' ? sql`ss.session` : sql`ss.${alias(name)}`;
 
@@ -55,7 +58,7 @@ function alias(name: string): Fragment {
   return sql.numbered('t', all.indexOf(name));
 }
 
-/** A session lasts at most one day. Its events may thus be a day before or after a time within it. */
+/** A session lasts at most one day, so its events are at most one day before or after any time within it. */
 function boundText({ comparator, value }: TimeBound, { expression, isPostgres }: Printing): Fragment[] {
   const day = isPostgres ? sql`interval '24 hours'` : sql`INTERVAL 86400 SECOND`;
   const time = expression(value);

@@ -1,4 +1,5 @@
-// Prints base tables. Only `tableText` and `sessionsText` print one, and they always add the condition on the project.
+// Prints the tables that are stored. Only `tableText` and `sessionsText` print such tables, and they always add the
+// condition on the project.
 
 import { propertyColumns } from '../../event-store/clickhouse/tables.ts';
 import { buildCondition, buildFromClause } from '../../event-store/conditions.ts';
@@ -10,7 +11,7 @@ import { compactJson, compactObject } from './casts.ts';
 import type { Printing } from './context.ts';
 import { sessionColumn, sessionJoin, sessionsText } from './sessions.ts';
 
-/** Prints a subquery with the columns of a table that the query reads, limited to the project. */
+/** Prints a table as a subquery that is limited to the project and has only the columns that the query reads. */
 export function tableText({ id, table, columns, bounds = [] }: TableRelation, printing: Printing): Fragment {
   const { dialect, projectId, keys } = printing;
   const read = [...columns];
@@ -28,7 +29,7 @@ export function tableText({ id, table, columns, bounds = [] }: TableRelation, pr
   return sql`(SELECT ${shown} ${from} ${where}) AS ${sql.numbered('s', id)}`;
 }
 
-/** Tables that are stored. */
+/** The tables that are stored, unlike sessions. */
 type BaseTable = Exclude<TableName, 'sessions'>;
 
 function projectOf(table: BaseTable): Fragment {
@@ -48,13 +49,13 @@ function projectOf(table: BaseTable): Fragment {
   }
 }
 
-/** Joined records that the columns need. */
+/** The records that must be joined for the columns. */
 interface Needs {
   person: boolean;
   personRecord: boolean;
   distinctIds: boolean;
   groups: readonly number[];
-  /** Columns of the session. */
+  /** Names of the session columns that are read. */
   session: readonly string[];
   conditions: readonly Condition[];
 }
@@ -175,11 +176,12 @@ function propertyText(
 }
 
 /**
- * Properties with a separate column in ClickHouse. These columns contain text and replace reading the event's document.
+ * Properties that have their own column in ClickHouse. These columns contain text, and reading them replaces reading
+ * the event's document.
  */
 export const usual: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
 
-/** Prints an object with sorted keys, because PostgreSQL does not store the order in which a client sent them. */
+/** Prints an object with sorted keys, because PostgreSQL does not keep the order in which a client sent them. */
 function sortedObject(
   property: Extract<TableColumn, { of: 'property' }>['property'],
   text: Fragment,

@@ -1,4 +1,4 @@
-// Resolves aggregates: chooses the variant for the argument, and determines the type of the result.
+// Resolves aggregates: chooses the variant for the type of the argument, and determines the type of the result.
 
 import type { Call } from '../ast.ts';
 import type { SqlFunction } from '../functions/define.ts';
@@ -10,7 +10,7 @@ import { checkCount, fit, resultOf, wrongTypes } from './calls.ts';
 import { nestedAggregate, type Scope } from './scope.ts';
 import { condition, refuseNested } from './values.ts';
 
-/** Resolves an aggregate, also one with the suffix `If`. */
+/** Resolves an aggregate, with or without the suffix `If`. */
 export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
   const { place } = node;
   const written = canonicalName(node.name);
@@ -50,13 +50,16 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   throw wrongTypes({ name: written, place }, options, given);
 }
 
-/** Returns the name in the table of an aggregate that depends on its argument. */
+/** Returns the name under which the table contains the variant of an aggregate for this argument. */
 function variantOf(name: string, arg: Expression | undefined): string {
   if (name === 'sum' && arg?.type.isNullable === false) return 'sumOrZero';
   return name === 'max' && arg !== undefined && mayBeNan(arg) ? 'maxBesidesNan' : name;
 }
 
-/** Returns a filter that excludes rows with a null argument, and those with NaN where the engines sort it differently. */
+/**
+ * Returns a filter that excludes rows with a null argument. If the engines sort NaN differently, the filter also
+ * excludes rows with NaN.
+ */
 function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
   const skipsNull = [
     'groupArray',
@@ -88,8 +91,8 @@ function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: E
 }
 
 /**
- * Returns the type of an aggregate. Over no rows, aggregates are null, except counts, lists and the sum of values that
- * are never null.
+ * Returns the type of an aggregate. If there are no rows, an aggregate is null, unless it is a count, a list, or the
+ * sum of values that are never null.
  */
 function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const type = resultOf(of, args, scope);

@@ -1,5 +1,5 @@
-// Finds the time range that WHERE requires of sessions. Sessions are computed from their events, so that a query would
-// otherwise read all events of the project.
+// Finds the time range to which WHERE limits sessions. Sessions are computed from their events, so a query without such
+// a range reads all events of the project.
 
 import type { Comparator, Expression, JoinedRelation, TableRelation, TimeBound } from '../tree.ts';
 import { isAggregate, someOf } from '../tree.ts';
@@ -12,7 +12,10 @@ export function boundSessions(from: readonly JoinedRelation[], where: Expression
   for (const { relation } of from) if (relation.is === 'table') relation.bounds = boundsOf(relation, where);
 }
 
-/** A bound is a comparison of a time of the table with a value, directly or joined by AND. */
+/**
+ * Returns the bounds on a time of the table: comparisons with a value that are the condition itself or a part of it
+ * joined by AND.
+ */
 function boundsOf(relation: TableRelation, one: Expression): TimeBound[] {
   if (one.is === 'all') return one.parts.flatMap((part) => boundsOf(relation, part));
   if (one.is !== 'compare' || one.comparator === '<>') return [];

@@ -1,4 +1,4 @@
-// Resolves calls of functions in the function table: chooses the overload, and determines the type of the result.
+// Resolves calls of functions in the function table: chooses the overload and determines the type of the result.
 
 import type { Node } from '../ast.ts';
 import type { Argument, SqlFunction } from '../functions/define.ts';
@@ -42,7 +42,7 @@ export function generic(name: string, args: readonly Node[], at: At): Expression
   );
 }
 
-/** Resolves a call with resolved arguments. @throws SqlProblem when no overload accepts them. */
+/** Resolves a call whose arguments are already resolved. @throws SqlProblem if no overload accepts them */
 export function apply(name: string, given: readonly Expression[], at: At): Expression {
   const { scope, place } = at;
   const options = scalars.get(name) ?? [];
@@ -60,7 +60,7 @@ export function apply(name: string, given: readonly Expression[], at: At): Expre
   throw wrongTypes({ name, place }, options, given);
 }
 
-/** Translates patterns and formats for both engines; those for ClickHouse follow the arguments. */
+/** Translates patterns and formats for both engines. Those for ClickHouse follow the arguments. */
 function translated(option: SqlFunction, args: readonly Expression[], place: Place): Expression[] {
   const [subject = args[0] as Expression, second, ...others] = args;
   const kinds = option.args.map(({ kind }) => kind);
@@ -108,7 +108,7 @@ export function wrongTypes(
   return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
 }
 
-/** Converts the arguments to the types of the signature; null if one does not fit. */
+/** Converts the arguments to the types in the signature. Returns null if one of them cannot be converted. */
 export function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
   const last = args.at(-1);
   if (given.length > args.length && last?.isRepeated !== true) return null;
@@ -125,7 +125,7 @@ export function fit({ args }: SqlFunction, given: readonly Expression[], at: At)
   return fitted;
 }
 
-/** Maximum length of padded texts, and of repetitions. */
+/** Maximum length of padded texts, and maximum number of repetitions. */
 const longestText = 1000;
 
 const kinds: Record<string, SqlType> = { text, float, int: int(), flag, bool, date, uuid, time: time('UTC') };
@@ -183,7 +183,7 @@ function fitOne(
   }
 }
 
-/** Returns the type of a result that the signature names. */
+/** Returns the type that the signature names for the result. */
 export function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const [first] = args;
   const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
@@ -279,7 +279,7 @@ export function mapList(list: Expression, lambda: Expression, { scope, place }: 
   return { is: 'call', name: 'arrayMap', of, args, type: resultOf(of, args, scope) };
 }
 
-/** Rejects a function that does not exist or is not supported. @throws SqlProblem always */
+/** Throws the error for a function that does not exist or is not supported. @throws SqlProblem always */
 export function unknownFunction(name: string, place: Place): never {
   const refused = refusedFunctions.get(name);
   if (refused !== undefined) throw new SqlProblem(refused, place);

@@ -1,4 +1,4 @@
-// Resolves comparisons. They are never null: with a null side, `=` is false and `!=` is true.
+// Resolves comparisons. They are never null: if one side is null, `=` is false and `!=` is true.
 
 import type { Comparison, Node } from '../ast.ts';
 import { printed } from '../names.ts';
@@ -50,7 +50,7 @@ function positiveOf(node: Comparison, op: string, scope: Scope): Expression | nu
   }
 }
 
-/** Converts null to false. */
+/** Replaces null with false. */
 function neverNull(expression: Expression): Expression {
   if (!expression.type.isNullable) return expression;
   const yes: Expression = { is: 'constant', type: { kind: 'bool', isNullable: false }, value: true };
@@ -63,14 +63,14 @@ function compareNodes(node: Comparison, comparator: Comparator, scope: Scope): E
   return compare(left, right, { comparator, place: node.place, name: printed(node.left) });
 }
 
-/** `{filters.dateRange.from}` without a bound makes its comparison true. */
+/** If `{filters.dateRange.from}` has no value, a comparison with it is true. */
 const isBoundless = (one: Expression) =>
   one.is === 'constant' && one.value === 'no bound' && one.type.kind === 'nothing';
 
 interface Compared {
   comparator: Comparator;
   place: Place;
-  /** The left side as written. */
+  /** The left side as written in the query. */
   name: string;
 }
 
@@ -85,7 +85,7 @@ export function compare(left: Expression, right: Expression, { comparator, place
   return { is: 'compare', comparator, left: a, right: b, type: flag };
 }
 
-/** Converts both sides to one type. A constant text is read as a value of the other side's type. */
+/** Converts both sides to one type. A constant text becomes a value of the other side's type. */
 function sides(
   left: Expression,
   right: Expression,
@@ -178,7 +178,7 @@ function inCohort({ left, right, place }: Comparison, scope: Scope): Expression 
   }
 }
 
-/** `a BETWEEN b AND c`. */
+/** Resolves `a BETWEEN b AND c`. */
 export function resolveBetween(node: Extract<Node, { node: 'BetweenExpr' }>, scope: Scope): Expression {
   const [value, low, high] = [node.expr, node.low, node.high].map((one) => scope.run.expression(one, scope));
   if (value === undefined || low === undefined || high === undefined) throw new Error('BETWEEN needs three parts.');

@@ -1,4 +1,4 @@
-// Resolves functions that choose between values, compare them or combine them.
+// Resolves functions that choose between values, compare values or combine them.
 
 import type { Call, Node } from '../ast.ts';
 import { printed } from '../names.ts';
@@ -24,7 +24,7 @@ const choice = (cases: { when: Expression; result: Expression }[], otherwise: Ex
   };
 };
 
-/** `if(c, a, b)` and `multiIf(c, a, d, b, e)`. */
+/** Resolves `if(c, a, b)` and `multiIf(c, a, d, b, e)`. */
 const chooses: Handler = (node, scope) => {
   if (node.args.length % 2 === 0)
     throw new SqlProblem(`Function '${node.name}' expects an odd number of arguments.`, node.place);
@@ -38,7 +38,7 @@ const chooses: Handler = (node, scope) => {
   return choice(cases, given.at(-1) as Expression, node.place);
 };
 
-/** `CASE x WHEN a THEN b ELSE c END`. */
+/** Resolves `CASE x WHEN a THEN b ELSE c END`. */
 const caseOf: Handler = (node, scope) => {
   const [value, ...rest] = all(node, scope);
   if (value === undefined) throw new SqlProblem('CASE needs a value.', node.place);
@@ -70,7 +70,7 @@ const nullIf: Handler = (node, scope) => {
   return { is: 'choice', cases: [{ when, result: none }], otherwise: value, type: nullable(value.type, true) };
 };
 
-/** Returns the least or greatest argument; null if one of them is null. */
+/** Returns the least or greatest argument, or null if one of them is null. */
 const extreme =
   (comparator: '<=' | '>='): Handler =>
   (node, scope) => {
@@ -98,7 +98,7 @@ const logic =
     type: flag,
   });
 
-/** `transform(x, from, to, otherwise)`. */
+/** Resolves `transform(x, from, to, otherwise)`. */
 const transform: Handler = (node, scope) => {
   const [value, from, to, otherwise] = all(node, scope);
   if (
@@ -145,7 +145,7 @@ const comparing =
 
 const isNull: Handler = (node, scope) => ({ is: 'null', part: all(node, scope)[0] as Expression, type: flag });
 
-/** `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`: inserts values into a constant text. */
+/** Resolves `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`, which insert values into a constant text. */
 const format: Handler = (node, scope) => {
   const { place } = node;
   const [first, ...args] = all(node, scope);
@@ -174,7 +174,7 @@ const format: Handler = (node, scope) => {
   return { is: 'choice', cases, otherwise: result, type: nullable(text) };
 };
 
-/** The pattern comes first, unlike in other functions. */
+/** Unlike in other functions, the pattern is the first argument. */
 const splitByRegexp: Handler = (node, scope) => {
   const [pattern, value] = node.args as [Node, Node];
   return generic('splitByRegexp', [value, pattern], { scope, place: node.place });

@@ -26,7 +26,7 @@ type Handler = (node: Call, scope: Scope) => Expression;
 
 const first = (node: Call, scope: Scope) => scope.run.expression(node.args[0] as Node, scope);
 
-/** Conversions that both engines support. */
+/** Pairs of types between which both engines can convert. */
 const castPairs = new Set([
   ...['int', 'float', 'flag', 'bool', 'date', 'time', 'uuid', 'json', 'text', 'nothing'].map((kind) => `${kind} text`),
   'flag int',
@@ -52,7 +52,7 @@ const castPairs = new Set([
   'time time',
 ]);
 
-/** Converts a value; null if it is not a value of the type. */
+/** Converts a value. The result is null if the value is not one of the type. */
 function castTo(value: Expression, type: SqlType, place: Place): Expression {
   const { kind } = value.type;
   const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
@@ -106,7 +106,7 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
   return castTo(value, type, node.place);
 }
 
-/** Converts to a time. Constant text without an offset is an existing time; other texts may be null. */
+/** Converts to a time. A constant text without an offset must be an existing time. Other texts may be null. */
 export function toDateTime(value: Expression, zone: string, at: At): Expression {
   const written = textOf(value);
   if (written !== null) {
@@ -120,7 +120,7 @@ export function toDateTime(value: Expression, zone: string, at: At): Expression 
   return { ...found, type: { ...found.type, zone } };
 }
 
-/** Replaces null with the empty value of the type: an empty text, 0 or false. Other types remain null. */
+/** Replaces null with the empty value of the type: an empty text, 0 or false. Other types stay null. */
 function withoutNull(value: Expression): Expression {
   const empty = emptyValue(nullable(value.type, false));
   if (!value.type.isNullable || empty.type.isNullable) return value;
@@ -133,7 +133,7 @@ const orZero =
   (node, scope) =>
     withoutNull(castTo(first(node, scope), type, node.place));
 
-/** Reads times in ISO 8601 and in the format of SQL. PostgreSQL and ClickHouse read other formats differently. */
+/** Parses times in ISO 8601 and in the format of SQL. PostgreSQL and ClickHouse disagree on other formats. */
 const parseDateTime: Handler = (node, scope) => {
   const value = first(node, scope);
   const written = textOf(value);
@@ -145,7 +145,7 @@ const parseDateTime: Handler = (node, scope) => {
   return scope.run.expression({ ...node, name: 'toDateTime' }, scope);
 };
 
-/** Parts of a time in the formats of parseDateTime, as regular expressions. */
+/** Regular expressions for the parts of a time in the formats of parseDateTime. */
 const timeParts: Readonly<Record<string, string>> = {
   Y: '\\d{4}',
   m: '\\d\\d',
@@ -156,7 +156,10 @@ const timeParts: Readonly<Record<string, string>> = {
 };
 const shortFormats: Readonly<Record<string, string>> = { F: '%Y-%m-%d', T: '%H:%i:%S', R: '%H:%i', s: '%S' };
 
-/** `parseDateTime(text, format)`: reads a time in a constant format. Null if the text has another format. */
+/**
+ * Resolves `parseDateTime(text, format)`, which parses a time in a constant format. The result is null if the text has
+ * another format.
+ */
 const parseWithFormat: Handler = (node, scope) => {
   const { args, place } = node;
   const [value, format] = args as [Node, Node];
@@ -187,7 +190,7 @@ const parseWithFormat: Handler = (node, scope) => {
   );
 };
 
-/** `languageCodeToName('de')`. */
+/** Resolves `languageCodeToName('de')`. */
 const languageName: Handler = (node, scope) =>
   apply('languageName', [first(node, scope), textConstant(languageNames)], { scope, place: node.place });
 

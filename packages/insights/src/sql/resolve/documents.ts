@@ -1,4 +1,4 @@
-// Resolves JSON functions whose result depends on the name of a type.
+// Resolves JSON functions whose result depends on a type that the query names.
 
 import type { Call, Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
@@ -11,7 +11,7 @@ import { textConstant } from './values.ts';
 
 type Handler = (node: Call, scope: Scope) => Expression;
 
-/** Functions that read a value of a type, and the results of JSONType for it. */
+/** Functions that read a value of the named type, and the results of JSONType for such a value. */
 const readers: Readonly<Record<string, { name: string; types: readonly string[] }>> = {
   String: { name: 'JSONExtractString', types: ['String'] },
   Int64: { name: 'JSONExtractInt', types: ['Int64', 'Double'] },
@@ -19,14 +19,14 @@ const readers: Readonly<Record<string, { name: string; types: readonly string[] 
   Bool: { name: 'JSONExtractBool', types: ['Bool'] },
 };
 
-/** Returns the type that the last argument names. */
+/** Returns the type that the last argument names, and the error for a name that is not supported. */
 function namedType({ args, name, place }: Call): { type: string; wrong: SqlProblem } {
   const last = args.at(-1);
   const type = last?.node === 'Constant' && typeof last.value === 'string' ? last.value : '';
   return { type, wrong: new SqlProblem(`${name} does not support the type '${type}'.`, last?.place ?? place) };
 }
 
-/** `JSONExtract(json, 'key', 'Type')`. */
+/** Resolves `JSONExtract(json, 'key', 'Type')`. */
 const jsonExtract: Handler = (node, scope) => {
   const { place } = node;
   const { type, wrong } = namedType(node);
@@ -52,7 +52,7 @@ const jsonExtract: Handler = (node, scope) => {
   return { is: 'choice', cases, otherwise: none, type: nullable(value.type) };
 };
 
-/** `JSONExtractKeysAndValues(json, 'String')`. Values of other types are JSON. */
+/** Resolves `JSONExtractKeysAndValues(json, 'String')`. Values of other types are returned as JSON. */
 const keysAndValues: Handler = (node, scope) => {
   const { type, wrong } = namedType(node);
   if (type !== 'String') throw wrong;

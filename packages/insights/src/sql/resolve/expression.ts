@@ -122,7 +122,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
   return generic(name, node.args, { scope, place });
 }
 
-/** Resolves `arrayJoin`, which returns a row per element. The list becomes a table that is joined to each row. */
+/** Resolves `arrayJoin`, which returns one row per element. The list becomes a table that is joined to each row. */
 function expand(node: Call, scope: Scope): Expression {
   const { place } = node;
   checkBounds({ name: 'arrayJoin', word: 'Function', place }, [1, 1], node.args.length);
@@ -144,7 +144,7 @@ export function addExpansion({ expand, run }: Scope, isOuter: boolean): ExpandRe
   return relation;
 }
 
-/** Returns the column with the elements of a list. */
+/** Returns the column that contains the elements of a list. */
 export function joinElements(list: Expression, { id, lists, isOuter }: ExpandRelation, { run }: Scope): Expression {
   let item = lists.find((one) => isSame(one.list, list));
   if (item === undefined) {
@@ -203,7 +203,7 @@ function element(node: Extract<Node, { node: 'TupleAccess' }>, scope: Scope): Ex
   return partOfTuple(resolveExpression(node.tuple, scope), node.index, { scope, place: node.place });
 }
 
-/** `arrayElement(list, position)` and `tupleElement(tuple, index)`. */
+/** Resolves `arrayElement(list, position)` and `tupleElement(tuple, index)`. */
 function elementOf(node: Call, scope: Scope): Expression {
   const { name, args, place } = node;
   checkBounds({ name, word: 'Function', place }, [2, 2], args.length);
@@ -214,7 +214,7 @@ function elementOf(node: Call, scope: Scope): Expression {
   return partOfTuple(resolveExpression(value, scope), at.value, { scope, place });
 }
 
-/** `x.1`. For a list of tuples, it is the list of these parts. */
+/** Resolves `x.1`. For a list of tuples, the result is the list of their parts with this index. */
 function partOfTuple(tuple: Expression, index: number, at: At): Expression {
   if (tuple.is === 'tuple' && tuple.parts[index - 1] !== undefined) return tuple.parts[index - 1] as Expression;
   const { element } = tuple.type;
@@ -264,7 +264,7 @@ function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
     }),
   );
   const partition = (over.partition_by ?? []).map((one) => resolveExpression(one, inner));
-  // These functions read other rows of the partition, whatever the frame is.
+  // These functions read other rows of the partition, regardless of the frame.
   return { is: 'window', call, partition, order, frame: shift === null ? frame : null, type: call.type };
 }
 
@@ -277,7 +277,7 @@ function aggregateOver(node: WindowFunction, args: Node[], scope: Scope): CallEx
   return found;
 }
 
-/** Aggregates that both engines can compute over a window. */
+/** Aggregates that both engines can use as window functions. */
 const overable = new Set([
   'count',
   'sum',
@@ -301,7 +301,7 @@ function ownWindow(
   const name = written.replace('InFrame', '');
   const options = windows.get(name) ?? [];
   const args = nodes.map((arg) => resolveExpression(arg, scope));
-  // The functions of ClickHouse return the empty value of the type for missing rows.
+  // For missing rows, ClickHouse's functions would return the empty value of the type.
   if (name !== written && args[0] !== undefined) {
     args[1] ??= intConstant(1);
     args[2] ??= emptyValue(args[0].type);

@@ -1,4 +1,4 @@
-// Resolves `{filters}`: the date range and the property filters that a dashboard or a client sends with the query.
+// Resolves `{filters}`: the date range and the property filters that come with a query from a dashboard or a client.
 
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
@@ -6,7 +6,7 @@ import { flag } from '../types.ts';
 import { columnIn, readColumn, type Scope } from './scope.ts';
 import { timeConstant } from './values.ts';
 
-/** The times that `{filters}` limits, by table. */
+/** The time column of each table that `{filters}` limits. */
 export const timeColumns: Readonly<Record<string, string | undefined>> = {
   events: 'timestamp',
   sessions: '$start_timestamp',

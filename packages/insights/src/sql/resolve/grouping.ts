@@ -1,4 +1,4 @@
-// Checks that an aggregated query reads other columns only through GROUP BY, and that ORDER BY is compatible with
+// Checks that a query with aggregates reads other columns only through GROUP BY, and that ORDER BY is compatible with
 // DISTINCT.
 
 import type { Select } from '../ast.ts';

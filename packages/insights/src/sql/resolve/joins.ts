@@ -31,7 +31,7 @@ export function checkCross(join: Join, before: Join | undefined, first: Join | u
     });
 }
 
-/** Resolves ON. It must consist of equalities of the two sides, because both engines can join by these. */
+/** Resolves ON. It must consist of equalities between the two sides, because both engines can join by these. */
 export function onOf(
   { constraint, place }: Join,
   { source, earlier }: { source: Source; earlier: Source[] },

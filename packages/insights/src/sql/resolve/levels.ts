@@ -1,5 +1,5 @@
-// Computes aggregates in a subquery where PostgreSQL would assign them to the wrong query: templates of lists contain
-// subqueries, and an aggregate without a column belongs to the innermost one.
+// Computes aggregates in a subquery where PostgreSQL would otherwise assign them to the wrong query. The templates of
+// list functions contain subqueries, and PostgreSQL assigns an aggregate without a column to the innermost one.
 
 import {
   type Expression,
@@ -14,7 +14,10 @@ import {
 } from '../tree.ts';
 import type { Resolution } from './scope.ts';
 
-/** Returns the same query, with its aggregates in a subquery if a list of them is processed. */
+/**
+ * Returns an equivalent query. If a list function processes the result of an aggregate, the aggregates are in a
+ * subquery.
+ */
 export function separateAggregates(query: SelectQuery, run: Resolution): SelectQuery {
   const values = [...query.columns.map(({ value }) => value), ...query.order.map(({ by }) => by)];
   if (query.having !== null) values.push(query.having);

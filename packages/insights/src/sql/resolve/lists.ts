@@ -1,4 +1,4 @@
-// Resolves functions of lists that depend on constants, or that combine lists.
+// Resolves list functions that depend on constants or that combine lists.
 
 import type { Call, Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
@@ -25,7 +25,7 @@ const range: Handler = (node, scope) => {
   return apply('range', [bound(from), bound(Math.max(from, to))], { scope, place: node.place });
 };
 
-/** `arrayZip(a, b)` is `arrayMap((x, y) -> (x, y), a, b)`. */
+/** Resolves `arrayZip(a, b)` as `arrayMap((x, y) -> (x, y), a, b)`. */
 const zip: Handler = ({ args, place }, scope) => {
   const names = args.map((_, at) => `item${at}`);
   const parts = names.map((name): Node => ({ node: 'Field', chain: [name], place }));
@@ -33,7 +33,7 @@ const zip: Handler = ({ args, place }, scope) => {
   return generic('arrayMap', [lambda, ...args], { scope, place });
 };
 
-/** Functions of lists with the same result as an aggregate. */
+/** List functions that have the same result as an aggregate. */
 const reductions: Readonly<Record<string, string>> = {
   sum: 'arraySum',
   avg: 'arrayAvg',
@@ -43,7 +43,7 @@ const reductions: Readonly<Record<string, string>> = {
   count: 'length',
 };
 
-/** `arrayReduce('sum', list)`. */
+/** Resolves `arrayReduce('sum', list)`. */
 const reduce: Handler = ({ args, place }, scope) => {
   const [first, ...lists] = args;
   const name = first?.node === 'Constant' ? String(first.value) : '';

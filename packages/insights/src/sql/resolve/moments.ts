@@ -1,4 +1,4 @@
-// Resolves functions of time that depend on the project, on a unit or on the current time.
+// Resolves time functions that depend on the project, on a unit or on the current time.
 
 import { createTimeZone, isTimeZone } from '@millrace/schedule';
 import type { Call } from '../ast.ts';
@@ -16,7 +16,7 @@ const all = (node: Call, scope: Scope) => node.args.map((arg) => scope.run.expre
 
 const dayMs = 86_400_000;
 
-/** Returns the local date at the time of the query. */
+/** Returns the local date when the query runs, moved by a number of days. */
 function today(scope: Scope, days: number): Expression {
   const { now, zone } = scope.run.settings;
   return dateConstant(new Date(createTimeZone(zone).toWallTime(now) + days * dayMs).toISOString().slice(0, 10));
@@ -30,7 +30,7 @@ function unitOf(argument: Expression | undefined, name: string, place: Place): T
   return unit;
 }
 
-/** Returns a date or a time, also from constant text. */
+/** Returns a date or a time. The value may also be a constant text. */
 function moment(value: Expression | undefined, { scope, place }: At): Expression {
   const found = value !== undefined && textOf(value) !== null ? convert(value, time(scope.run.settings.zone)) : value;
   if (found === undefined || found === null || !isMoment(found.type))
@@ -76,7 +76,7 @@ const adds =
     return shift(value, { unit, count: isMinus ? negated(count, at) : count }, at);
   };
 
-/** `dateAdd('day', 3, t)`. */
+/** Resolves functions such as `dateAdd('day', 3, t)`. */
 const dateAdd =
   (isMinus: boolean): Handler =>
   (node, scope) => {
@@ -88,7 +88,7 @@ const dateAdd =
     return shift(value, { unit: of, count: isMinus ? negated(count, at) : count }, at);
   };
 
-/** Resolves an interval as its number of units. The unit is in the type of the interval. */
+/** Resolves an interval to its number of units. The type of the expression contains the unit. */
 const toInterval =
   (unit: TimeUnit): Handler =>
   (node, scope) => {
@@ -125,7 +125,7 @@ const startOfWeek: Handler = (node, scope) => {
   return apply(isSunday ? 'toSunday' : 'toMonday', [moment(value, at)], at);
 };
 
-/** `toWeek(t)` and, for ISO weeks, `toWeek(t, 3)`. */
+/** Resolves `toWeek(t)` and, for ISO weeks, `toWeek(t, 3)`. */
 const week: Handler = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, mode] = all(node, scope);
@@ -194,7 +194,7 @@ const toDate: Handler = (node, scope) => {
   };
 };
 
-/** Resolves `+` and `-` with a date, a time or an interval; null for other operands. */
+/** Resolves `+` and `-` with a date, a time or an interval. Returns null for other operands. */
 export function momentArithmetic(
   op: string,
   [left, right]: readonly [Expression, Expression],

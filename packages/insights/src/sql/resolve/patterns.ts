@@ -1,4 +1,4 @@
-// Translates regular expressions and formats of times. They must be constants, because each engine gets its own form.
+// Translates regular expressions and time formats. They must be constants, because each engine receives its own form.
 
 import { findPatternProblem, toPostgresPattern } from '../../patterns.ts';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -8,11 +8,11 @@ import { textConstant } from './values.ts';
 interface Pattern {
   pattern: string | null;
   replacement: string | null | undefined;
-  /** Name of the function that uses the pattern. */
+  /** Name of the function that uses the pattern, for errors. */
   name: string;
 }
 
-/** Returns the pattern for PostgreSQL and the replacement if it exists, then both for ClickHouse. */
+/** Returns the pattern and, if there is one, the replacement for PostgreSQL, followed by those for ClickHouse. */
 export function patternConstants({ pattern, replacement, name }: Pattern, place: Place): Expression[] {
   if (pattern === null) throw new SqlProblem(`The pattern of '${name}' must be a constant text.`, place);
   const problem = findPatternProblem(pattern);
@@ -33,11 +33,11 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   return [postgres, ofPostgres, clickhouse, replacement].map(textConstant);
 }
 
-/** Returns whether a supported pattern can match a place between two characters. The engines split there differently. */
+/** Returns whether a supported pattern can match an empty text, at which the engines split differently. */
 const matchesNothing = (pattern: string) =>
   /\\b/i.test(pattern) || new RegExp(pattern.replace(/^\(\?i\)/, '')).test('');
 
-/** Makes PostgreSQL return the first group, or the complete match without a group. */
+/** Makes PostgreSQL return the first group, or the complete match if there is no group. */
 function extracting(pattern: string): string {
   const bare = pattern.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
   return /\((?!\?)/.test(bare)

@@ -1,5 +1,5 @@
-// Names that an expression can use: columns of the tables in FROM, aliases of the SELECT list, WITH entries and
-// parameters of lambdas.
+// Determines what the names in an expression mean: columns of the tables in FROM, aliases of the SELECT list, WITH
+// entries and parameters of lambdas.
 
 import type { Condition } from '../../event-store/selection.ts';
 import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
@@ -22,7 +22,7 @@ import { flag, nullable, type SqlType } from '../types.ts';
 export interface SqlCohort {
   id: number;
   name: string | null;
-  /** @throws AppError `invalid` when members cannot be looked up. */
+  /** The condition that a person is in the cohort. @throws AppError `invalid` if the members cannot be looked up */
   condition(): Condition;
 }
 
@@ -32,25 +32,25 @@ export interface SqlSettings {
   zone: string;
   /** Sunday is 0, Monday is 1. */
   weekStart: number;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now: number;
-  /** Definitions of properties: `event name`, `person name`, `group 0 name`. */
+  /** Types of properties, under keys such as `event name`, `person name` and `group 0 name`. */
   propertyTypes: ReadonlyMap<string, string>;
   cohorts: readonly SqlCohort[];
-  /** The content of `{filters}`; bounds in milliseconds since 1970. */
+  /** The content of `{filters}`. The bounds are in milliseconds since 1970. */
   filters: { from: number | null; to: number | null; condition: Condition | null };
   /** True if `person.properties` means the properties stored with the event. */
   personsAsStored: boolean;
-  /** True if an event's person is the one stored with it, regardless of later merges. */
+  /** True if the person of an event is the one stored with it, regardless of later merges. */
   withoutMerges?: boolean;
 }
 
-/** State of one query, shared by all its scopes. */
+/** The state of resolving a query, which all its scopes share. */
 export interface Resolution {
   settings: SqlSettings;
   /** Returns unique numbers for relations, columns and parameters. */
   nextNumber(): number;
-  /** Position of each expression in the text, and how it is written there. */
+  /** Position of each expression in the query text, and how it is written there. */
   places: WeakMap<Expression, { place: Place; name: string }>;
   expression(node: Node, scope: Scope): Expression;
   query(node: Select | SelectSet, scope: Scope | null): Query;
@@ -60,9 +60,9 @@ export interface Resolution {
 export interface Source {
   alias: string | null;
   relation: TableRelation | QueryRelation;
-  /** Columns of a subquery, by name. */
+  /** Columns of a subquery, by their names. */
   names: ReadonlyMap<string, { column: number; type: SqlType }>;
-  /** True if an outer join can leave the columns without a value. */
+  /** True if the columns can be without a value because of an outer join. */
   isOuter: boolean;
 }
 
@@ -79,10 +79,10 @@ export interface Scope {
   ctes: ReadonlyMap<string, { node: Node; scope: Scope }>;
   parameters: ReadonlyMap<string, Expression>;
   expand: ExpandRelation[];
-  /** Elements of ARRAY JOIN, by alias. */
+  /** Elements of ARRAY JOIN, by their aliases. */
   elements: Map<string, Expression>;
   windows: Readonly<Record<string, WindowExpr>>;
-  /** The current clause if it does not allow aggregates, for errors. */
+  /** The current clause if it does not allow aggregates. Errors name it. */
   withoutAggregates: string | null;
   /** The aggregate whose arguments are being resolved. */
   aggregate: string | null;
@@ -112,7 +112,7 @@ export function located<T extends Expression>(scope: Scope, expression: T, found
   return expression;
 }
 
-/** Resolves a name. @param chain its parts between dots */
+/** Resolves a name. @param chain the parts of the name between its dots */
 export function resolveName(chain: readonly string[], place: Place, scope: Scope): Expression {
   const [first = '', ...rest] = chain;
   const parameter = scope.parameters.get(first);
@@ -128,7 +128,7 @@ export function resolveName(chain: readonly string[], place: Place, scope: Scope
 
 function aliased(name: string, place: Place, scope: Scope): Expression | null {
   const entry = scope.aliases.get(name);
-  // Within the expression of an alias, the alias is not known yet, so the name means the column.
+  // Inside the expression of an alias, the alias is not defined yet, so the name means the column.
   if (entry === undefined || entry.isResolving) return null;
   if (entry.resolved === null) {
     entry.isResolving = true;
@@ -144,7 +144,7 @@ function aliased(name: string, place: Place, scope: Scope): Expression | null {
   return resolved;
 }
 
-/** Rejects an aggregate behind an alias where none is allowed. */
+/** Rejects an alias for an aggregate in a clause that does not allow aggregates. */
 function checkAggregates(expression: Expression, place: Place, scope: Scope): void {
   const found = aggregateIn(expression);
   if (found === null) return;
@@ -179,7 +179,7 @@ function columnOf(chain: readonly string[], scope: Scope, place: Place): Express
   return found[0] ?? null;
 }
 
-/** Returns a column of one table or subquery; null if it does not have it. */
+/** Returns a column of one table or subquery, or null if there is no such column. */
 export function columnIn(source: Source, chain: readonly string[], scope: Scope, place: Place): Expression | null {
   const { relation, isOuter } = source;
   const [first = '', ...path] = chain;
@@ -205,14 +205,17 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
   return propertyOfDocument(column, path);
 }
 
-/** ClickHouse has no missing lists: without a row of an outer join, a list is empty. */
+/** ClickHouse has no nullable lists. If an outer join finds no row, the list is empty. */
 function withoutMissing(list: Expression): Expression {
   const isMissing: Expression = { is: 'null', part: list, type: flag };
   const empty: Expression = { is: 'array', parts: [], type: list.type };
   return { is: 'choice', cases: [{ when: isMissing, result: empty }], otherwise: list, type: list.type };
 }
 
-/** Lists of an autocaptured event's elements: each distinct first group of a pattern in `elements_chain`. */
+/**
+ * Lists of the elements of an autocaptured event. Each list contains the distinct first groups that a pattern matches
+ * in `elements_chain`.
+ */
 const elementLists: Readonly<Record<string, string>> = {
   elements_chain_texts: '(?::|")text="([^"]*)"',
   elements_chain_ids: '(?::|")attr__?id="([^"]*)"',
@@ -325,7 +328,7 @@ function constantOf(name: string, rest: readonly string[], scope: Scope): Expres
   return scope.run.expression(cte.node, cte.scope);
 }
 
-/** Returns the columns of `SELECT *` with their names. */
+/** Returns the columns that `SELECT *` selects, with their names. */
 export function allColumns(source: Source, scope: Scope, place: Place): { name: string; value: Expression }[] {
   const { relation } = source;
   const names = relation.is === 'table' ? tables[relation.table].shown : [...source.names.keys()];

@@ -1,4 +1,4 @@
-// Resolves SELECT statements: first tables and joins, then columns and clauses.
+// Resolves SELECT statements: first tables and joins, then columns and the other clauses.
 
 import type { Join, Node, Select, SelectSet } from '../ast.ts';
 import { columnName } from '../names.ts';
@@ -44,7 +44,7 @@ export interface ResolvedQuery {
   names: string[];
 }
 
-/** Resolves a query. @throws SqlProblem with the position of the first part that cannot run. */
+/** Resolves a query. @throws SqlProblem with the position of the first part that cannot run */
 export function resolveQuery(
   node: Select | SelectSet,
   settings: SqlSettings,
@@ -61,7 +61,7 @@ export function resolveQuery(
   return resolveAny(node, run, null);
 }
 
-/** Returns a function that returns 0, 1, 2 and so on. */
+/** Returns a function that returns 0, then 1, then 2, and so on. */
 export function counter(): () => number {
   let number = 0;
   return () => number++;
@@ -198,7 +198,7 @@ function selected(one: Node, scope: Scope): { name: string; value: Expression }[
   return [{ name, value }];
 }
 
-/** Resolves an aliased column only once, so that other clauses use the same expression. */
+/** Resolves an aliased column only once, so that other clauses share the expression. */
 function resolveName(alias: string, scope: Scope): Expression {
   const entry = scope.aliases.get(alias);
   if (entry === undefined) throw new Error(`The alias ${alias} is missing.`);
@@ -229,14 +229,15 @@ function positional(node: Node, columns: readonly OutputColumn[], scope: Scope):
   return column.value;
 }
 
-/** Grouping by a tuple is grouping by its parts. */
+/** Returns the parts of a tuple, because grouping by a tuple means grouping by its parts. */
 function partsOfTuple(one: Expression): readonly Expression[] {
   return one.is === 'tuple' ? one.parts.flatMap(partsOfTuple) : [one];
 }
 
 /**
- * Sorting by a tuple is sorting by its parts, of which null is the last.
- * @param canSplit whether the parts of a tuple that the query writes can be used. With DISTINCT, they are not selected.
+ * Returns the parts of a tuple, because sorting by a tuple means sorting by its parts. Null parts sort last.
+ * @param canSplit whether ORDER BY can use the parts of a tuple that is written in the query; with DISTINCT, it cannot,
+ * because the parts are not selected
  */
 function sortedParts(one: Expression, canSplit: boolean): readonly Expression[] {
   if (one.type.kind !== 'tuple') return [one];

@@ -1,4 +1,4 @@
-// Resolves constants, and converts expressions to a required type.
+// Resolves constants, and converts expressions to the types that their place requires.
 
 import { createTimeZone } from '@millrace/schedule';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -42,11 +42,14 @@ export function constant(
   return { is: 'constant', type: int(width), value: String(whole) };
 }
 
-/** Returns the integer of a value from outside of the text, or of a number in another notation, such as hexadecimal. */
+/**
+ * Returns the integer for a value that is not part of the text, or for a number in another notation, such as
+ * hexadecimal.
+ */
 const integerOf = (value: number, written: string) =>
   Number.isSafeInteger(value) && !/[.eE]/.test(written.replace(/^0x.*/i, '')) ? BigInt(value) : null;
 
-/** Lists from aggregates and `range` have at most this many elements. */
+/** Aggregates and `range` return lists with at most this many elements. */
 export const longestList = 10_000;
 
 export const textConstant = (value: string): ConstantExpression => ({ is: 'constant', type: text, value });
@@ -64,7 +67,7 @@ export const dateConstant = (value: string): ConstantExpression => ({ is: 'const
 
 export const isConstant = (one: Expression): one is ConstantExpression => one.is === 'constant';
 export const isNull = (one: Expression) => one.is === 'constant' && one.value === null;
-/** Returns the value of a text constant; null for other expressions. */
+/** Returns the value of a text constant, or null for other expressions. */
 export const textOf = (one: Expression | undefined): string | null =>
   one?.is === 'constant' && typeof one.value === 'string' && one.type.kind === 'text' ? one.value : null;
 
@@ -72,8 +75,8 @@ const timeText =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(?:([Zz])|([+-]\d\d):?(\d\d)?)?$/;
 
 /**
- * Reads a time as milliseconds since 1970; null if the text is not a time. A local time that clocks skip is moved back
- * by the skipped duration, as in ClickHouse.
+ * Parses a time as milliseconds since 1970. Returns null if the text is not a time. A local time that clocks skip is
+ * moved back by the skipped duration, as in ClickHouse.
  */
 export function readTime(value: string, zone: string): number | null {
   const match = timeText.exec(value.trim());
@@ -93,7 +96,7 @@ export function readTime(value: string, zone: string): number | null {
   return instant - (toWallTime(instant) - wall) + millis;
 }
 
-/** Returns the text if it is a date; otherwise null. */
+/** Returns the text if it is a date, or else null. */
 export function readDate(value: string): string | null {
   return /^\d{4}-\d\d-\d\d$/.test(value) && readTime(value, 'UTC') !== null ? value : null;
 }
@@ -101,7 +104,7 @@ export function readDate(value: string): string | null {
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const numberText = /^\s*[-+]?\d{1,30}(\.\d{1,30})?([eE][-+]?\d{1,2})?\s*$/;
 
-/** Converts a text constant to another type; null if it is not such a value. */
+/** Converts a text constant to another type. Returns null if the text is not a value of that type. */
 function readText(value: string, type: SqlType): ConstantExpression | null {
   switch (type.kind) {
     case 'text':
@@ -128,7 +131,10 @@ function readText(value: string, type: SqlType): ConstantExpression | null {
   }
 }
 
-/** Converts an expression to a type; null if no value can be converted. Does not change whether it can be null. */
+/**
+ * Converts an expression to a type. Returns null if no value of the expression can be converted. Does not change
+ * whether the expression can be null.
+ */
 export function convert(expression: Expression, type: SqlType): Expression | null {
   const from = expression.type;
   if (isNull(expression)) return nullOf(type);
@@ -147,7 +153,7 @@ export function convert(expression: Expression, type: SqlType): Expression | nul
   return { is: 'cast', value: expression, type: nullable(type, from.isNullable) };
 }
 
-/** Null as a value of a type. ClickHouse has no missing lists and tuples. */
+/** Returns null as a value of a type. Lists and tuples cannot be null in ClickHouse. */
 function nullOf(type: SqlType): Expression | null {
   if (type.kind === 'tuple') return null;
   if (type.kind === 'array') return { is: 'array', parts: [], type };
@@ -163,7 +169,7 @@ function convertArray(expression: Expression, type: SqlType): Expression | null 
   return from.kind === to.kind ? expression : null;
 }
 
-/** Implicit conversions, which need no function. */
+/** Implicit conversions, for which no function needs to be printed. */
 const implicit = new Set([
   'flag int',
   'flag float',
@@ -192,7 +198,7 @@ export function unify(
   return { type, parts: parts as Expression[] };
 }
 
-/** Text constants take the type of the other expressions, such as a time. */
+/** A text constant takes the type of the other expressions. It may be a time, for example. */
 function commonOf(expressions: readonly Expression[]): SqlType | null {
   const all = commonType(expressions.map(({ type }) => type));
   if (all !== null) return all;
@@ -206,7 +212,7 @@ export function refuseNested(element: SqlType, place: Place): void {
   if (element.kind === 'array') throw new SqlProblem('Lists of lists are not supported.', place);
 }
 
-/** Converts an expression to a condition that is never null; null counts as false. */
+/** Converts an expression to a condition. Null counts as false, so the condition is never null. */
 export function condition(expression: Expression, place: Place): Expression {
   if (isNull(expression)) return { is: 'constant', type: flag, value: false };
   const { kind } = expression.type;
@@ -224,7 +230,7 @@ export function condition(expression: Expression, place: Place): Expression {
     const isSet: Expression = { is: 'not', part: { is: 'null', part: expression, type: flag }, type: flag };
     return { is: 'all', parts: [isSet, isNonzero], type: flag };
   }
-  // Properties without a definition are text.
+  // Properties without a definition have the type text.
   if (kind === 'text')
     return { is: 'compare', comparator: '=', left: expression, right: textConstant('true'), type: flag };
   if (kind !== 'flag' && kind !== 'bool')
@@ -237,8 +243,8 @@ export function condition(expression: Expression, place: Place): Expression {
 const nonNull = (one: Expression): Expression => ({ ...one, type: nullable(one.type, false) });
 
 /**
- * Returns what ClickHouse returns in place of a missing value, for example for a position outside of a list: null for
- * types without an empty value.
+ * Returns the value that ClickHouse uses for a missing one, for example at a position outside of a list. Null for types
+ * that have no empty value.
  */
 export function emptyValue(type: SqlType): ConstantExpression {
   const values: Partial<Record<SqlType['kind'], string | number | boolean>> = {
