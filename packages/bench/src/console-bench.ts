@@ -17,23 +17,26 @@ import type { Print } from './harness/command.ts';
 export const consoleParts = ['load', 'live', 'flood', 'watchers', 'events'];
 
 export interface ConsoleBenchOptions {
-  /** The parts to measure, of `consoleParts`. */
+  /** The parts to measure. Must be in `consoleParts`. */
   only: string[];
-  /** How often each page is opened. */
+  /** Number of times that each page is opened. */
   visits: number;
-  /** Length of the measurements with many events. */
+  /** Duration of the measurements with many events. */
   seconds: number;
-  /** Stored events for the Events page. */
+  /** Number of stored events for the Events page. */
   events: number;
 }
 
-/** Events per second on an open page. */
+/** Number of events per second that arrive on an open page. */
 const floodRate = 1000;
 const busyProjects = 20;
 /** Number of open streams per busy project. */
 const watchers = 50;
 
-/** Measures the console in a browser with the running system and compares it with Unleash's, and measures the API with live streams. */
+/**
+ * Measures the console with the running system in a browser and compares it with Unleash's. Also measures the API while
+ * live streams are open.
+ */
 export async function benchConsole(options: ConsoleBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
     const root = await mkdtemp(join(tmpdir(), 'millrace-bench-console-'));
@@ -66,7 +69,7 @@ export async function benchConsole(options: ConsoleBenchOptions, print: Print): 
   });
 }
 
-/** Loads both sites for the first time, in turn. */
+/** Loads both sites for the first time, alternating between them. */
 async function measureLoads({ browser, bench, directory }: ConsoleSystem, root: string, visits: number) {
   bench.print('fetching the pages of Unleash');
   const sites: BuiltSite[] = [{ name: 'millrace', directory, path: '/console/' }];

@@ -18,25 +18,28 @@ import {
 } from './harness/report.ts';
 
 export interface ConsumerBenchOptions {
-  /** Runs of each side. */
+  /** Number of runs of each side. */
   pairs: number;
-  /** Events in the topic. */
+  /** Number of events in the topic. */
   events: number;
-  /** Whether to measure COPY as a third side. */
+  /** Whether to measure a consumer that uses COPY as a third side. */
   copy: boolean;
-  /** How many projects the events belong to, one measurement for each number. */
+  /** Numbers of projects to which the events belong. There is one measurement for each number. */
   projects: number[];
-  /** How many events are stored before a run, one measurement for each number. */
+  /** Numbers of events that are stored before a run. There is one measurement for each number. */
   prefill: number[];
-  /** How many events are processed before a measurement begins, to leave out the one-time cost of each project. */
+  /**
+   * Number of events that are processed before a measurement begins, so that it leaves out the one-time cost of each
+   * project.
+   */
   warmUp: number;
 }
 
 type Side = 'millrace' | 'createMany' | 'COPY';
 
 /**
- * Measures how fast a consumer drains a full topic into a new database. With one number of projects and of stored events, it
- * compares Millrace with simpler consumers. With several numbers, it compares the cost of an event in Millrace.
+ * Measures how fast a consumer drains a full topic into a new database. With a single number of projects and of stored
+ * events, compares Millrace with simpler consumers. With several numbers, compares the cost of an event in Millrace.
  */
 export async function benchConsumer(options: ConsumerBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -125,7 +128,7 @@ const columns = {
 export function consumerReport(runs: readonly ConsumerMeasurement[]): string {
   const of = (name: string, column: keyof typeof columns) =>
     median(runs.filter((run) => nameOf(run) === name).map(columns[column]));
-  // Without PostgreSQL's CPU time, the report compares only the consumer's CPU time.
+  // If PostgreSQL's CPU time is not known, the report compares only the consumer's CPU time.
   const cost = (name: string) => of(name, 'cpu µs/event') + (of(name, 'postgresql µs/event') || 0);
   const [first = '', ...others] = new Set(runs.map(nameOf));
   const targets = others.map((name): Target => {

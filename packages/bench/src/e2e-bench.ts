@@ -1,4 +1,4 @@
-// Benchmark of the delay from an SDK's request to the stored event.
+// Benchmark of the delay between an SDK's request and the stored event.
 
 import { topicNames } from '@millrace/contracts';
 import {
@@ -17,13 +17,13 @@ import { runQueryOverApi } from './insights/over-api.ts';
 import { dashboardTiles } from './insights/queries.ts';
 
 export interface E2eBenchOptions {
-  /** Events per second. */
+  /** Number of events per second. */
   rate: number;
-  /** Length of the measured part. */
+  /** Duration of the measured part. */
   seconds: number;
-  /** Whether to measure a second time while insight queries run. */
+  /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;
-  /** The number of stored events that these queries cover. */
+  /** Number of stored events that the insight queries read. */
   events: number;
 }
 
@@ -31,8 +31,8 @@ const warmUpMs = 3000;
 const markerEveryMs = 50;
 
 /**
- * Measures the time from an SDK's request to the visible row: sends batches to the gateway in an open loop, and measures how
- * long after it was due each marker event is visible in PostgreSQL.
+ * Measures the time from an SDK's request to the visible row. Sends batches to the gateway in an open loop, and
+ * measures when each marker event is visible in PostgreSQL, counted from the time when it was due.
  */
 export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -74,7 +74,7 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
 /** The number of queries that a project may run at the same time. */
 const parallelQueries = 3;
 
-/** Runs one query after the other without cached results. */
+/** Runs one query after the other. They do not use cached results. */
 function runQueriesRepeatedly(api: MeasuredProcess, { database }: Bench) {
   const completedMs: number[] = [];
   let failures = 0;
@@ -120,7 +120,10 @@ async function measure(
   await waitUntilDrained(bench);
   return {
     rate: options.rate,
-    /** Milliseconds from the time when the marker's request was due, for each marker; Infinity if it did not appear. */
+    /**
+     * For each marker, milliseconds from the time when its request was due until it was visible. Infinity if it did not
+     * appear.
+     */
     visibleAfterMs,
     sent: sent.requests * eventsPerRequest,
     acknowledged: (sent.requests - sent.unacknowledged.length) * eventsPerRequest,

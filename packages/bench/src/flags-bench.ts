@@ -18,7 +18,7 @@ const clients = createClients(1000);
 const warmUpMs = 2000;
 const connections = 64;
 
-/** Measures flag evaluation, flag requests, requests for definitions, events and flag requests at the same time, and memory. */
+/** Measures flag evaluation, flag requests, requests for definitions, events while flags are requested, and memory. */
 export async function benchFlags(options: FlagsBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
     const evaluations = await measureEvaluators(options, bench);
@@ -40,14 +40,16 @@ export async function benchFlags(options: FlagsBenchOptions, print: Print): Prom
   });
 }
 
-/** The targets are for 50 and 1,000 flags. posthog-node is measured for the size of a usual project. */
+/**
+ * The targets are for 50 and 1,000 flags. posthog-node is measured only with the number of flags of a usual project.
+ */
 const evaluators: [side: EvaluatorSide, flags: number][] = [
   ['millrace', 50],
   ['millrace', 1000],
   ['posthog-node', 50],
 ];
 
-/** Measures both evaluators in turn, each time in a new process. */
+/** Measures both evaluators alternately, each time in a new process. */
 async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: Bench) {
   const measured: { name: string; cpuMicros: number }[] = [];
   for (let pair = 1; pair <= pairs; pair++) {
@@ -62,7 +64,10 @@ async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: B
   return measured;
 }
 
-/** Measures a closed loop (how much can the gateway handle, at which CPU time), and an open loop at half of its rate. */
+/**
+ * Measures a closed loop (how many requests the gateway can handle, and their CPU time), and an open loop at half of
+ * that rate.
+ */
 async function measureLoops(name: string, requests: string[], run: FlagsRun): Promise<NamedRun[]> {
   const job = { requests, connections, requestsPerSecond: null, durationMs: run.seconds * 1000 };
   await measureRequests(run, { ...job, durationMs: warmUpMs });
@@ -81,7 +86,7 @@ async function measureLoops(name: string, requests: string[], run: FlagsRun): Pr
 
 const flagRequestsPerSecond = 300;
 
-/** Measures the latency of events in a closed loop, alternating between runs without and with flag requests. */
+/** Measures the latency of events in a closed loop. Runs with and without flag requests alternate. */
 async function measureEvents(projectApiKey: string, flagRequests: string[], run: FlagsRun): Promise<EventsRun[]> {
   const { pairs, server, worker, bench } = run;
   const flagWorker = await bench.startWorker();

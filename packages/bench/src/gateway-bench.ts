@@ -1,4 +1,4 @@
-// Benchmark of the ingest gateway against a simple one: how much it can handle, and how long clients wait.
+// Benchmark of the ingest gateway and of a simple one: how many requests they can handle, and how long clients wait.
 
 import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
@@ -10,9 +10,9 @@ import { type LoadJob, measureRequests } from './load/measure-requests.ts';
 import { buildRequests, fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
-  /** Runs of each side and workload. */
+  /** Number of runs of each side and workload. */
   pairs: number;
-  /** Length of a run. */
+  /** Duration of a run. */
   seconds: number;
 }
 
@@ -24,15 +24,16 @@ interface Side {
 
 const warmUpMs = 3000;
 /**
- * Connections of closed loops. With few connections that send single events, most of the latency is the time for which
- * the producer waits for more records.
+ * Number of connections in closed loops. If there are few connections and they send single events, most of the latency
+ * is the time for which the producer waits for more records.
  */
 const closedConnections = { 'single-2kb': 128, 'batch-50x1kb': 8 };
 const openConnections = 64;
 
 /**
- * Compares the gateway with the naive gateway on the same broker, alternating between the two: first in a closed loop (how
- * much can they handle, at which CPU time), then in an open loop at half the rate of the slower side (how long do clients wait).
+ * Compares the gateway with the naive gateway on the same broker, alternating between the two. First measures a closed
+ * loop (how many requests they can handle, and their CPU time), and then an open loop at half the rate of the slower
+ * side (how long clients wait).
  */
 export async function benchGateway(options: GatewayBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -112,7 +113,7 @@ const eventBytes = 1000;
 const pauseMs = 250;
 const smallRequests = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
 
-/** A gzip batch of 20 MB, as an import sends it, or a server that was offline for a while. */
+/** Builds a compressed batch of 20 MB. Imports send such batches, and so do servers that were offline for a while. */
 function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
   const batch = Array.from({ length: batchBytes / eventBytes }, (_, index) => ({
     event: 'imported',
@@ -125,7 +126,7 @@ function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
 type SmallRun = { name: string; p99Ms: number };
 const [alone, duringBatches] = ['alone', 'during gzip batches of 20 MB'];
 
-/** Measures the latency of small requests, alternating between runs without and with large batches at the same time. */
+/** Measures the latency of small requests. Runs with and without large batches at the same time alternate. */
 async function measureLargeBatches(side: Side, run: Run): Promise<SmallRun[]> {
   const body = largeBatch(run.bench.database.projectApiKey);
   const measured: SmallRun[] = [];
@@ -137,7 +138,7 @@ async function measureLargeBatches(side: Side, run: Run): Promise<SmallRun[]> {
     await response.arrayBuffer();
   }
 
-  // The first batch starts the worker thread that later batches use.
+  // The first batch starts the worker thread, which later batches also use.
   await postBatch();
   for (let pair = 0; pair < run.pairs; pair++) {
     measured.push({ name: alone, p99Ms: await p99OfSmall() });

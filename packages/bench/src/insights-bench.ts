@@ -13,23 +13,26 @@ import { type BenchQuery, dashboardTargetMs, dashboardTiles, queries } from './i
 import { fillUmami } from './insights/umami.ts';
 
 export interface InsightsBenchOptions extends ClickHouseBenchOptions {
-  /** Measures ClickHouse instead of PostgreSQL. */
+  /** Whether to measure ClickHouse instead of PostgreSQL. */
   clickhouse: boolean;
 }
 
 type Engine = (query: object) => Promise<unknown>;
 
 const [engineName, asSql] = ['PostgreSQL', 'SQL on PostgreSQL'] as const;
-/** SQL may take this much longer than the same insight query. */
+/** SQL may take this many times as long as the equivalent insight query. */
 const longerAsSql = 1.3;
 
-/** Milliseconds with warm caches, by variant. */
+/** Times in milliseconds with warm caches, by variant. */
 type Times = Map<string, number>;
 
 const maxMs = 120_000;
 const budget = () => ({ signal: new AbortController().signal, maxMs, maxBytes: 512 * 1024 * 1024 });
 
-/** Runs each query in all its variants, such as simple SQL, in turn, so that a busy machine slows all of them equally. */
+/**
+ * Runs each query in all its variants (one is simple SQL), alternating between them, so that a busy machine slows all
+ * of them equally.
+ */
 export async function benchInsights(options: InsightsBenchOptions, print: Print): Promise<void> {
   if (options.clickhouse) return benchOnClickHouse(options, print);
   const { events, pairs } = options;
@@ -77,7 +80,7 @@ async function measureQuery(
   return measured;
 }
 
-/** The median of several runs after one that fills the caches. */
+/** Returns the median of several runs, after an additional run that fills the caches. */
 async function warmMedian(run: () => Promise<unknown>, runs: number): Promise<number> {
   await run();
   const times: number[] = [];
@@ -85,7 +88,7 @@ async function warmMedian(run: () => Promise<unknown>, runs: number): Promise<nu
   return median(times);
 }
 
-/** Loads eight tiles, two at a time. */
+/** Measures the time to load eight tiles, two at a time. */
 function timeDashboard(engine: Engine, runs: number): Promise<number> {
   return warmMedian(async () => {
     const waiting = [...dashboardTiles];

@@ -10,14 +10,14 @@ import { checkState, type StateCheck } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
 export interface ChaosOptions {
-  /** Length of a phase. */
+  /** Duration of a phase. */
   seconds: number;
   seed: number;
-  /** Events per second. A machine that does other work at the same time may need fewer. */
+  /** Number of events to send per second. A machine that does other work at the same time may need a lower rate. */
   rate: number;
 }
 
-/** The result of a phase. The counts are for the run up to the end of the phase. */
+/** The result of a phase. The counts cover the run up to the end of the phase. */
 export interface PhaseResult extends StateCheck {
   name: string;
   longestStallMs: number;
@@ -30,14 +30,14 @@ const eventsPerPerson = 60;
 const clients = 6;
 const patienceMs = 60_000;
 
-/** Sends a story to gateways while something happens to the system. */
+/** Sends a story to gateways while parts of the system are broken. */
 export async function startRun(
   system: ChaosSystem,
   { seconds, seed, rate, phases, urls }: ChaosOptions & { phases: number; urls: readonly string[] },
   print: Print,
 ) {
   print(`sending ${rate} events per second (seed ${seed})`);
-  // These are more events than the phases need, even if the phases take 50% longer.
+  // The story has more events than the phases need, even if the phases take 50% longer.
   const events = Math.ceil(rate * phases * (seconds * 1.5 + 60));
   const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
   const load = createStoryLoad(urls, system.tenant.projectApiKey, { streams, eventsPerSecond: rate });
@@ -77,22 +77,22 @@ export async function startRun(
   };
 }
 
-/** Something that can be broken. */
+/** Something that a chaos test breaks. */
 export interface Fault {
   name: string;
-  /** Breaks it for about `ms`, and resolves when it is repaired. */
+  /** Breaks it for about `ms`, and resolves when it works again. */
   strike(ms: number): Promise<void>;
-  /** Ends a fault that `strike` left in place. */
+  /** Repairs what `strike` has left broken. */
   end?(): void;
 }
 
 const warmUpMs = 3000;
-/** Long enough for every time limit to expire. */
+/** A fault of this length makes every time limit expire. */
 const longestFaultMs = 15_000;
 
 /**
- * Runs a phase for each selected fault. The fault occurs repeatedly until the phase is over, which lasts at least until
- * every partition has moved.
+ * Runs a phase for each selected fault. The fault strikes repeatedly until the phase is over. A phase lasts at least
+ * until every partition has moved.
  */
 export async function strikeFaults(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
   const { watch, seconds } = run;
@@ -123,7 +123,10 @@ export function selectFaults(faults: readonly Fault[], names: readonly string[])
   return faults.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
-/** Prints the results. Returns whether all of them are correct, and no partition stood still for longer than `stallLimitMs`. */
+/**
+ * Prints the results. Returns whether all of them are correct and no partition stood still for longer than
+ * `stallLimitMs`.
+ */
 export function reportPhases<Result extends PhaseResult>(
   results: readonly Result[],
   print: Print,

@@ -23,7 +23,7 @@ import pg from 'pg';
 import { programs } from '../harness/bench.ts';
 import type { Print } from '../harness/command.ts';
 
-/** Servers that are only for this run, a project in an empty database, and the compiled services. */
+/** Servers that only this run uses, a project in an empty database, and the compiled services. */
 export interface ChaosSystem extends ChaosServices {
   postgres: BreakableServer;
   kafka: BreakableServer;
@@ -35,7 +35,7 @@ export interface ChaosSystem extends ChaosServices {
   settings: Record<string, string>;
   /** Starts services of another build. */
   servicesOf(files: ServiceFiles): ChaosServices;
-  /** Registers something to do when the run ends. The last one registered runs first. */
+  /** Registers a function to call when the run ends. The function that was registered last is called first. */
   onEnd(stop: () => unknown): void;
 }
 
@@ -43,12 +43,15 @@ export interface ChaosSystem extends ChaosServices {
 type ServiceFiles = ReleaseBuild['files'];
 
 export interface ChaosServices {
-  /** @param port of a gateway that comes back; 0 for a free port */
+  /** Starts a gateway. @param port the previous port of a gateway that was stopped, or 0 for any free port */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
 
-/** Additional settings of the services and of PostgreSQL, and another way to migrate the database and create the project. */
+/**
+ * Additional settings of the services and of PostgreSQL, and a different way to migrate the database and create the
+ * project.
+ */
 interface ChaosSystemOptions {
   settings?: Record<string, string>;
   postgres?: Record<string, string>;
@@ -78,16 +81,16 @@ export async function withChaosSystem<Result>(
       const server = await startBreakableServer({
         directory,
         killSignal,
-        // Not 0: Kafka also uses the next port, and needs the same port again after a restart.
+        // The port must not be 0, because Kafka also uses the next port and needs the same one again after a restart.
         start: async (port) => start({ directory, preferredPort: port || (await freePort()), reaper }),
       });
       onEnd(server.stop);
       return server;
     };
-    // A commit must survive the end of the server, but not of the machine.
+    // A commit must survive the end of the PostgreSQL server, but it does not have to survive the end of the machine.
     const ofPostgres = { fsync: 'off', full_page_writes: 'off', ...postgresSettings };
     const [postgres, kafka, redis] = await Promise.all([
-      // After SIGKILL, its child processes would live on for a moment and keep the next server from starting.
+      // After SIGKILL, the child processes would still run for a moment and keep the next server from starting.
       own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: ofPostgres })),
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),

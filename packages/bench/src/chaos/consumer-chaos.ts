@@ -8,16 +8,16 @@ import { consumerFaults } from './consumer-faults.ts';
 import { createConsumerPool } from './consumer-pool.ts';
 
 export interface ConsumerChaosOptions extends ChaosOptions {
-  /** Names of faults; all if empty. */
+  /** Names of the faults to cause. Empty for all faults. */
   only: string[];
 }
 
 const consumers = 4;
 const patienceMs = 60_000;
-/** Millrace's promise: after the end of a fault, no partition stands still for longer. */
+/** Millrace guarantees that no partition stands still for longer than this after the end of a fault. */
 const stallLimitMs = 10_000;
 
-/** Breaks the servers of four consumers, and the consumers. Returns true if the stored state is correct after each fault. */
+/** Breaks four consumers and their servers. Returns true if the stored state is correct after each fault. */
 export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print: Print): Promise<boolean> {
   return withChaosSystem(print, {}, async (system) => {
     const address = new URL(system.postgres.address);
@@ -59,7 +59,7 @@ export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print:
       only,
     );
     run = await startRun(system, { ...options, phases: faults.length, urls: [gatewayUrl] }, print);
-    // The time in which new consumers form their groups is not a stall.
+    // The time in which new consumers form their groups does not count as a stall.
     run.load.resume();
     run.watch.faultEnds();
     if (!(await run.watch.untilMoved(patienceMs))) throw new Error('The consumers are not processing any records.');

@@ -17,14 +17,15 @@ export interface ConsumerFaultsDeps {
   kafkaProxy: KafkaFaultProxy;
   random: () => number;
   run(): ChaosRun;
-  /** Switches the gateway, which is restarted, and consumers that start later to this log. */
+  /** Makes the gateway, which is restarted, and consumers that start later use this log. */
   useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
 const cutPauseMs = 700;
 const repeatedEvents = 500;
 /**
- * A frozen consumer may hold its partitions for at most 15 seconds. The limit for a stall is what remains of this time.
+ * How long a consumer is frozen before the fault counts as over. A frozen consumer may hold its partitions for 15
+ * seconds, of which 10 seconds then remain. This is the limit for a stall.
  */
 const frozenBeforeMs = 5000;
 
@@ -66,7 +67,8 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     },
     {
       name: 'consumer-freeze',
-      // The previous consumer continues when the next one stops. Under load, a consumer is nearly always in a transaction.
+      // Each strike lets the frozen consumer continue and freezes another one. Under load, a consumer is nearly always
+      // in a transaction.
       async strike() {
         pool.thaw();
         pool.freeze(Math.floor(random() * pool.size()));
@@ -85,7 +87,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
         }
       },
     },
-    // Like clients that did not get the response.
+    // Sends requests again, like clients that did not receive the response.
     { name: 'repeated-requests', strike: () => deps.run().load.sendAgain(repeatedEvents) },
     {
       name: 'topic-replay',
@@ -99,7 +101,8 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'topic-recreated',
       async strike() {
-        // All records must be read before, because they are deleted with the topic. The consumers are not restarted.
+        // All records must have been read before this, because they are deleted with the topic. The consumers are not
+        // restarted.
         await deps.run().settle();
         await recreateTopics(system.kafka.address, Object.values(topicNames(topicPrefix)));
         deps.run().load.resume();
@@ -108,7 +111,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'log-exchanged',
       async strike(ms) {
-        // Unread records in Kafka would be processed after newer events from PostgreSQL.
+        // Records in Kafka that have not been read would be processed after newer events from PostgreSQL.
         await deps.run().settle();
         await pool.dismiss(poolSize);
         await deps.useLog('postgres');
@@ -133,7 +136,7 @@ async function recreateTopics(broker: string, names: readonly string[]): Promise
     const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
     await admin.deleteTopics({ topics: [...names] });
     const recreated = topics.map(({ name, partitions }) => ({ topic: name, numPartitions: partitions.length }));
-    // The broker may still be deleting the topic of this name.
+    // The broker may still be deleting the previous topic of this name.
     await eventually(() => admin.createTopics({ topics: recreated }), { what: 'The topics' });
   } finally {
     await admin.disconnect();

@@ -5,7 +5,7 @@ import type { Print } from '../harness/command.ts';
 
 export type ConsumerPool = ReturnType<typeof createConsumerPool>;
 
-/** Consumers of one group. Like an orchestrator, the pool restarts a consumer that ends unexpectedly. */
+/** Creates a group of consumers. Like an orchestrator, the pool restarts a consumer that ends unexpectedly. */
 export function createConsumerPool(start: () => Promise<ServiceProcess>, print: Print) {
   const running: ServiceProcess[] = [];
   const wanted = new Set<ServiceProcess>();
@@ -35,7 +35,7 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     async add(count: number): Promise<void> {
       await Promise.all(Array.from({ length: count }, startOne));
     },
-    /** Sends SIGKILL to some consumers, by index. */
+    /** Sends SIGKILL to the consumers with these indexes. */
     kill(indexes: readonly number[]): Promise<void> {
       const chosen = running.filter((_, index) => indexes.includes(index));
       return end(chosen, 'kill');
@@ -45,7 +45,7 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     thaw(): void {
       for (const consumer of running) consumer.thaw();
     },
-    /** Sends SIGTERM to the last consumers. */
+    /** Sends SIGTERM to the consumers at the end of the list. */
     dismiss: (count: number) => end(running.slice(-count), 'stop'),
   };
 }

@@ -7,13 +7,15 @@ import { type ChaosOptions, type Fault, reportPhases, selectFaults, startRun, st
 import { type ChaosSystem, withChaosSystem } from './chaos-system.ts';
 
 export interface GatewayChaosOptions extends ChaosOptions {
-  /** Names of faults; all if empty. */
+  /** Names of the faults to cause. Empty for all faults. */
   only: string[];
   /** Whether the gateways have a fallback log. */
   fallback: boolean;
 }
 
-/** Breaks the servers of two gateways, and the gateways. Returns true if no event was lost, duplicated or stored in the wrong order. */
+/**
+ * Breaks two gateways and their servers. Returns true if no event was lost, duplicated or stored in the wrong order.
+ */
 export function chaosGateway({ only, fallback, ...options }: GatewayChaosOptions, print: Print): Promise<boolean> {
   const settings = { EVENT_LOG_FALLBACK: 'postgres', EVENT_LOG_FALLBACK_AFTER_MS: '2000' };
   return withChaosSystem(print, fallback ? { settings } : {}, async (system) => {
@@ -26,7 +28,10 @@ export function chaosGateway({ only, fallback, ...options }: GatewayChaosOptions
   });
 }
 
-/** Returns the faults of the gateways. @param gateways a gateway that was stopped is replaced on its port */
+/**
+ * Returns the faults of the gateways.
+ * @param gateways the running gateways; a stopped one is replaced by a gateway on the same port
+ */
 function gatewayFaults(system: ChaosSystem, gateways: ServiceProcess[]): Fault[] {
   let round = 0;
 

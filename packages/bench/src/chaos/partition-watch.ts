@@ -1,4 +1,4 @@
-// Measures how long the event consumers make no progress.
+// Measures how long partitions stand still because no consumer makes progress.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOffsetReader } from '@millrace/testing/offset-reader';
@@ -6,7 +6,7 @@ import type { Pool } from 'pg';
 
 const sampleMs = 200;
 
-/** Measures the progress of consumers from outside, and how long partitions stood still. */
+/** Observes the progress of the consumers from outside, and measures how long partitions stood still. */
 export async function watchPartitions(broker: string, database: Pool, topicPrefix: string) {
   const offsets = createOffsetReader(broker, database, topicPrefix);
   const { partitions, lag } = offsets;
@@ -26,7 +26,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
 
   async function repeat(read: () => Promise<void>, everyMs: number): Promise<void> {
     while (isRunning) {
-      // A failed read is repeated. Meanwhile, the time of a stall continues.
+      // Repeats a read that failed. In the meantime, the duration of a stall keeps increasing.
       await read().catch(() => {});
       await sleep(everyMs);
     }
@@ -35,7 +35,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   await offsets.readEnds().catch(() => {});
   const running = [repeat(offsets.readEnds, sampleMs * 2), repeat(findStalls, sampleMs)];
   return {
-    /** Stalls from now on are not counted. */
+    /** Marks the begin of a fault. Stalls from then on do not count. */
     faultBegins(): void {
       isBroken = true;
     },
@@ -43,22 +43,28 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       isBroken = false;
       faultEndedAt = performance.now();
     },
-    /** The longest time for which a partition with unread records stood still without a fault, since the previous call. */
+    /**
+     * Returns the longest time since the previous call in which a partition had unread records and stood still without
+     * a fault.
+     */
     takeLongestStall(): { ms: number; partition: string } {
       const taken = longest;
       longest = { ms: 0, partition: '' };
       return taken;
     },
-    /** Waits until every partition has moved since the fault ended or has no unread records. Returns false after `patienceMs`. */
+    /**
+     * Waits until every partition either has moved since the fault ended or has no unread records. Returns false after
+     * `patienceMs`.
+     */
     untilMoved: (patienceMs: number) =>
       until(
         () => [...partitions.values()].every(({ movedAt }) => movedAt > faultEndedAt),
         () => 0,
         patienceMs,
       ),
-    /** Waits until all records of the log are processed. Returns false when nothing has moved for `patienceMs`. */
+    /** Waits until all records of the log are processed. Returns false if nothing has moved for `patienceMs`. */
     async untilDrained(patienceMs: number): Promise<boolean> {
-      // The current ends include the events that were sent last.
+      // The ends are read anew, so that they include the events that were sent last.
       while (
         !(await offsets.readEnds().then(
           () => true,
@@ -78,7 +84,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   };
 }
 
-/** Resolves with false when `progress` has not changed for `patienceMs`. */
+/** Resolves with true when the condition holds, and with false when `progress` has not changed for `patienceMs`. */
 async function until(isTrue: () => boolean, progress: () => number, patienceMs: number): Promise<boolean> {
   let last = progress();
   let changedAt = performance.now();

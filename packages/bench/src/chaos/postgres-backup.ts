@@ -11,7 +11,10 @@ export type PostgresBackup = Awaited<ReturnType<typeof startArchiving>>;
 /** A segment is archived after this time even if it is not full. */
 const archiveTimeoutSeconds = 60;
 
-/** Archives the WAL of a PostgreSQL server, which can then be restored as described in docs/operations/backup.md. */
+/**
+ * Archives the WAL of a PostgreSQL server, so that the server can be restored as described in
+ * docs/operations/backup.md.
+ */
 export async function startArchiving(address: string) {
   const [row] = await ask<{ data_directory: string }>(address, 'SHOW data_directory');
   const data = row?.data_directory ?? '';
@@ -25,7 +28,7 @@ export async function startArchiving(address: string) {
   };
   const archive = ownDirectory('archive');
   const base = join(dirname(data), 'base');
-  // Renamed at the end, so that a copy that was interrupted by the end of the server does not look complete.
+  // The file is renamed at the end. If the server ends during the copy, the file therefore does not look complete.
   const archiveCommand = `test ! -f "${archive}/%f" && cp "%p" "${archive}/part" && mv "${archive}/part" "${archive}/%f"`;
   await ask(address, `ALTER SYSTEM SET archive_command = '${archiveCommand}'`);
   await ask(address, `ALTER SYSTEM SET archive_timeout = ${archiveTimeoutSeconds}`);
@@ -44,7 +47,10 @@ export async function startArchiving(address: string) {
     },
     /** Deletes the data directory. The server must be stopped. */
     destroy: () => rmSync(data, { recursive: true }),
-    /** Replaces the data directory with the base backup. At its start, the server replays the archive until this time, or all of it. */
+    /**
+     * Replaces the data directory with the base backup. When the server starts, it replays the archive up to the given
+     * time, or completely.
+     */
     async putBack(until: Date | null): Promise<void> {
       await copy(base, data);
       const recovery = [`restore_command = 'cp "${archive}/%f" "%p"'`, `recovery_target_action = 'promote'`];

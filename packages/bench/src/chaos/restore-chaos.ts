@@ -18,16 +18,17 @@ interface Round extends ChaosRun {
 }
 
 const consumers = 2;
-/** Longer than it takes until events are stored, so that some are stored after the last archived segment. */
+/** This is longer than it takes to store events, so that some events are stored after the last archived segment. */
 const unarchivedMs = 4000;
 
 /**
- * Deletes PostgreSQL's data while gateways acknowledge events, and restores it from a base backup and the WAL archive: first to
- * the end of the archive, as described in docs/operations/backup.md, then to an earlier time, without stopping any service.
- * Returns true if every acknowledged event is stored once, and persons and groups are correct.
+ * Deletes PostgreSQL's data while gateways acknowledge events, and restores it from a base backup and the WAL archive,
+ * without stopping any service. First restores to the end of the archive, as described in docs/operations/backup.md,
+ * and then to an earlier time. Returns true if every acknowledged event is stored once, and persons and groups are
+ * correct.
  */
 export function chaosRestore(options: ChaosOptions, print: Print): Promise<boolean> {
-  // Archiving can only be turned on at the start. The command is set later.
+  // Archiving can only be turned on when the server starts. The command is set later.
   return withChaosSystem(print, { postgres: { archive_mode: 'on' } }, async (system) => {
     const cli = await compilePrograms(['packages/cli/src/main.ts']);
     system.onEnd(cli.remove);
@@ -63,17 +64,17 @@ async function restoreRound(
   { operator, backup, system, ...round }: Round,
   { toEndOfArchive }: { toEndOfArchive: boolean },
 ) {
-  /** Records that the restored database had not read, as reported by `millrace restore finish`. */
+  /** Number of records that the restored database had not read, as reported by `millrace restore finish`. */
   let unread = 0;
   let finishSeconds = 0;
-  /** From the end of `millrace restore finish` until all acknowledged events are stored. */
+  /** Time from the end of `millrace restore finish` until all acknowledged events are stored. */
   let catchUpSeconds = 0;
   const result = await round.phase(name, async () => {
     await sleep((round.seconds * 1000) / 3);
     await backup.takeBase();
     await sleep((round.seconds * 2000) / 3);
     const target = toEndOfArchive ? null : new Date();
-    // Events that are stored from now on are not archived in the first round, and not restored in the second round.
+    // Events stored from now on are not archived in the first round, and are not restored in the second round.
     if (toEndOfArchive) await backup.archiveAll();
     await sleep(unarchivedMs);
     if (!toEndOfArchive) await backup.archiveAll();

@@ -1,24 +1,27 @@
-// Computes what must be stored for the acknowledged events, and compares it with the database.
+// Computes from the acknowledged events what must be stored, and compares it with the database.
 
 import { isDeepStrictEqual } from 'node:util';
 import { expectedState, type StoryEvent, storedState } from '@millrace/testing';
 import type { Pool } from 'pg';
 
 export interface StateCheck {
-  /** The number of different acknowledged events. */
+  /** Number of distinct events that were acknowledged. */
   expected: number;
   stored: number;
   /** Events that were acknowledged but are not stored. */
   lost: number;
   /** Events that are stored more than once. */
   duplicated: number;
-  /** Events, persons (with their distinct IDs) and groups that are incorrect or should not exist. */
+  /** Events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */
   wrong: number;
-  /** Some of the differences. They contain only generated values. */
+  /** Some examples of the differences. They contain only generated values. */
   examples: string[];
 }
 
-/** Computes the state that must be stored for these events, in a different way than the consumer does, and compares it. */
+/**
+ * Computes the state that must be stored for these events, in a different way than the consumer does, and compares it
+ * with the stored state.
+ */
 export async function checkState(
   database: Pool,
   sent: readonly (readonly StoryEvent[])[],
@@ -46,7 +49,7 @@ type Stored = Awaited<ReturnType<typeof storedState>>;
 function wrongEvents(expected: Expected, stored: Stored): string[] {
   const wrong = stored.events.filter((event) => {
     const was = expected.events.get(event.uuid);
-    // This synonym is stored under its main name.
+    // This event name is a synonym and is stored under its main name.
     const name = was?.event === '$group_identify' ? '$groupidentify' : was?.event;
     const groups = was?.properties.$groups as { company: string } | undefined;
     return (
@@ -68,7 +71,8 @@ function wrongPersons(expected: Expected, stored: Stored): string[] {
     left.delete(name);
     if (found === undefined) return [`no person for ${name}`];
     const { creatorEventUuid, ...rest } = found;
-    // Depends on the order in which partitions are processed: any distinct ID or time of the person is correct.
+    // The value depends on the order in which partitions are processed, so any distinct ID or time of the person is
+    // correct.
     const mainDistinctId = person.mainDistinctId ?? rest.mainDistinctId;
     const createdAt = person.createdAt ?? rest.createdAt;
     const isRight =

@@ -7,8 +7,8 @@ const batchSize = 25;
 const retryPauseMs = 200;
 
 /**
- * Sends a story. Each client sends its stream in order, and can be paused.
- * @param urls of gateways; a client uses the next one after a failure, like a load balancer
+ * Sends a story. Each client sends its stream in order and can be paused.
+ * @param urls addresses of gateways; after a failure, a client uses the next one, like a load balancer
  */
 export function createStoryLoad(
   urls: readonly string[],
@@ -21,7 +21,7 @@ export function createStoryLoad(
   let running: Promise<unknown> = Promise.resolve();
   let longestMs = 0;
 
-  /** Retries without a limit, because a batch without a response may or may not be in the log. */
+  /** Retries without a limit, because a batch for which there was no response may or may not be in the log. */
   async function post(batch: readonly StoryEvent[], client: number): Promise<void> {
     const body = JSON.stringify({ api_key: projectApiKey, batch });
     for (let tries = 0; (await sendEvents(`${urls[(client + tries) % urls.length]}/batch/`, body)) !== 200; tries++) {
@@ -65,7 +65,10 @@ export function createStoryLoad(
         }),
       );
     },
-    /** The longest time until a request was acknowledged, including retries, since the previous call. */
+    /**
+     * Returns the longest time since the previous call that it took until a request was acknowledged, including
+     * retries.
+     */
     takeLongestMs(): number {
       const longest = longestMs;
       longestMs = 0;

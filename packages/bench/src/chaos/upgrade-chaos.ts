@@ -14,7 +14,7 @@ import { type ChaosOptions, type PhaseResult, reportPhases, startRun } from './c
 import { type ChaosServices, withChaosSystem } from './chaos-system.ts';
 
 export interface UpgradeChaosOptions extends ChaosOptions {
-  /** The release to upgrade from: a git revision. */
+  /** The git revision of the release to upgrade from. */
   from: string;
 }
 
@@ -66,7 +66,7 @@ async function startFleet(services: ChaosServices) {
   for (let count = 0; count < consumers; count++) running.push(await services.startConsumer());
   return {
     gatewayPort: gateway.port,
-    /** One after the other, like a rolling deployment. */
+    /** Replaces one consumer after the other, like a rolling deployment. */
     async replaceConsumers(next: ChaosServices, count: number): Promise<void> {
       for (let replaced = 0; replaced < count; replaced++) {
         running.push(await next.startConsumer());

@@ -7,13 +7,13 @@ import type { FloodRun } from './measure-live.ts';
 import type { WatchRun } from './measure-watchers.ts';
 import type { PageTimings } from './open-page.ts';
 
-/** The measurements. A part that was not selected has no figures and no targets. */
+/** The results of the measurements. A part that was not selected has no figures and no targets. */
 export interface ConsoleMeasurement {
   sizes: { firstLoad: number; fonts: number; pages: Record<string, number> };
   loads?: FirstLoad[];
   live?: { usable: PageTimings[]; interactionMs: number[]; curlMs: number[] };
   flood?: FloodRun;
-  /** One without watchers, and one with watchers. */
+  /** A run without watchers, and a run with watchers. */
   watching?: [WatchRun, WatchRun];
   events?: EventsRun;
 }

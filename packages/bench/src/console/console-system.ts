@@ -16,7 +16,7 @@ export type ConsoleSystem = Awaited<ReturnType<typeof startConsoleSystem>>;
 
 /**
  * Starts gateway, consumer and management API with the built console and live events.
- * @param projectCount at least 2
+ * @param projectCount number of projects, at least 2
  */
 export async function startConsoleSystem(
   bench: Bench,
@@ -51,7 +51,10 @@ export async function startConsoleSystem(
 
 export const eventsPerBatch = 25;
 
-/** Complete requests with events of 1 KB for a project. The events have no UUID and no time, so they are new each time. */
+/**
+ * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that they are new
+ * each time.
+ */
 export function batchesFor(project: BenchProject | undefined, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {
     const batch = Array.from({ length: eventsPerBatch }, (_unused, index) => ({

@@ -1,4 +1,4 @@
-// Measures how quickly the Events page shows events of a large project.
+// Measures how quickly the Events page shows the events of a large project.
 
 import { prefillEvents } from '../drain/prefill.ts';
 import { programs } from '../harness/bench.ts';
@@ -10,7 +10,10 @@ export type EventsRun = Awaited<ReturnType<typeof measureEvents>>;
 
 const rows = '.list-detail table tbody tr';
 
-/** Measures the Events page of a project with many events, which are spread over the month, in a separate database. */
+/**
+ * Measures the Events page of a project with many events, which are spread over the month. They are in a separate
+ * database.
+ */
 export async function measureEvents(
   { bench, browser, directory }: ConsoleSystem,
   { events, visits }: { events: number; visits: number },
@@ -22,9 +25,7 @@ export async function measureEvents(
   const api = await bench.start(programs.api, { DATABASE_URL: database.url, CONSOLE_DIRECTORY: directory });
   const { personalApiKey, projectId } = database;
   const host = `http://127.0.0.1:${api.port}`;
-  /**
-   * The time until the page shows the first page of events from the last hour, and the part of it that the API takes.
-   */
+  /** The time until the page shows the first page of events from the last hour, and how much of it the API takes. */
   const [shownMs, apiMs]: [number[], number[]] = [[], []];
   for (let one = 0; one < visits; one += 1) {
     const startedAt = performance.now();

@@ -9,7 +9,7 @@ import { startServer } from '@millrace/testing';
 import type { Browser } from 'playwright-core';
 import { cpuSlowdown, readMainThreadMs } from './open-page.ts';
 
-/** This package contains the built pages. Umami's package on npm contains only sources. */
+/** This package contains built pages, unlike Umami's package on npm, which contains only sources. */
 const unleash = 'unleash-server@8.2.0';
 
 export type FirstLoad = Awaited<ReturnType<typeof measureFirstLoad>>;
@@ -31,7 +31,7 @@ export async function fetchUnleash(directory: string): Promise<BuiltSite> {
   return { name: 'unleash', directory: join(directory, 'package/frontend/build'), path: '/' };
 }
 
-/** Measures what a visitor without a session loads, from a server that returns 401 for every API request. */
+/** Measures what a browser loads for a visitor without a session. The server returns 401 for every API request. */
 export async function measureFirstLoad(browser: Browser, site: BuiltSite) {
   const sent = { bytes: 0, requests: 0 };
   const server = await startServer(async (request, response) => {

@@ -11,7 +11,7 @@ const rows = '.live-rows [role=option]';
 const liveOf = ({ api, projects }: ConsoleSystem) =>
   `http://127.0.0.1:${api.port}/console/projects/${projects[0]?.id}/live`;
 
-/** Sends events of the first project at a steady rate during a measurement. */
+/** Sends events of the first project at a constant rate while `work` runs. */
 async function whileSending<Result>(system: ConsoleSystem, perSecond: number, work: () => Promise<Result>) {
   let isOver = false;
   const requests = batchesFor(system.projects[0], 40);
@@ -28,7 +28,7 @@ async function whileSending<Result>(system: ConsoleSystem, perSecond: number, wo
   }
 }
 
-/** Measures how long it takes until the Live page shows events, with the processor slowed down. */
+/** Measures the time until the Live page shows events, on a slowed-down processor. */
 export async function measureUsable(system: ConsoleSystem, visits: number): Promise<PageTimings[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, async () => {
@@ -41,7 +41,9 @@ export async function measureUsable(system: ConsoleSystem, visits: number): Prom
   });
 }
 
-/** Measures the time from clicks and key presses to the next frame, with the processor slowed down and while events arrive. */
+/**
+ * Measures the time from clicks and key presses to the next frame, on a slowed-down processor and while events arrive.
+ */
 export async function measureInteractions(system: ConsoleSystem): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, () =>
@@ -55,7 +57,7 @@ export async function measureInteractions(system: ConsoleSystem): Promise<number
   );
 }
 
-/** Returns the number of interactions. */
+/** Uses the page like a user. Returns the number of interactions. */
 async function interact(page: Page): Promise<number> {
   const { x = 0, y = 0 } = (await page.locator('.live-rows').boundingBox()) ?? {};
   const clickRow = () => page.mouse.click(x + 200, y + 50);
@@ -92,7 +94,7 @@ export async function measureFlood(system: ConsoleSystem, seconds: number, event
   );
 }
 
-/** Measures the time from the start of `curl` until the event appears on an open page, in milliseconds. */
+/** Measures the time in milliseconds from the start of `curl` until the event appears on an open page. */
 export async function measureCurl(system: ConsoleSystem, times: number): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {

@@ -15,9 +15,10 @@ const eventsPerSecond = 5000;
 export type WatchRun = Awaited<ReturnType<typeof measureWatchers>>;
 
 /**
- * Measures what live events cost the API and how quickly it responds, with and without watchers. All projects except the last
- * one are busy. Their events are written to the topic of stored events, because storing them would use the CPU of this
- * machine. The last project has one watcher and few events, which the whole system processes, and which should not be delayed.
+ * Measures what live events cost the API and how quickly it responds, with and without watchers. All projects except
+ * the last one are busy. Their events are written directly to the topic of stored events, because storing them would
+ * use the CPU of this machine. The last project has one watcher and few events, which the whole system processes.
+ * Nothing should delay them.
  */
 export async function measureWatchers(system: ConsoleSystem, watchers: number, seconds: number) {
   const { api, workers } = system;
@@ -53,20 +54,21 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
   return {
     streams,
     publishedPerSecond: published / cost.seconds,
-    /** Messages per second of the busiest stream. */
+    /** Number of messages per second in the busiest stream. */
     maxPerSecond: Math.max(0, ...messages) / cost.seconds,
     lists,
     apiCores: (cost.cpuMicros[0] ?? Number.NaN) / 1e6 / cost.seconds,
     apiMaxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
     /**
-     * Milliseconds from sending an event of the quiet project until its watcher receives it; Infinity if it does not.
+     * Milliseconds from sending an event of the quiet project until its watcher receives it, or Infinity if it is not
+     * received.
      */
     quietMs: await quiet.stop(),
   };
 }
 
 const sendEveryMs = 250;
-/** How long to wait for an event after the last one was sent. */
+/** How long to wait for events after the last one was sent. */
 const patienceMs = 30_000;
 
 /** Opens a stream for the quiet project. */

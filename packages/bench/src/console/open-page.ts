@@ -11,13 +11,13 @@ export interface Tab {
 export const cpuSlowdown = 4;
 
 export interface PageTimings {
-  /** From the navigation until the selector is on the page and drawn. */
+  /** Time from the navigation until the selector is on the page and drawn. */
   ms: number;
-  /** CPU time of the main thread until then, which does not depend on other work on the machine. */
+  /** CPU time that the main thread used until then. It does not depend on other work on the machine. */
   mainThreadMs: number;
 }
 
-/** Opens a tab of a new visitor who is signed in with an API key, which shows the same pages as a session. */
+/** Opens a tab for a new visitor who is signed in with an API key. The pages are the same as with a session. */
 export async function withTab<Result>(
   browser: Browser,
   { personalApiKey, slow = 1 }: { personalApiKey: string; slow?: number },
@@ -30,7 +30,7 @@ export async function withTab<Result>(
   try {
     const page = await visitor.newPage();
     const session = await visitor.newCDPSession(page);
-    // Measures CPU time, not the time that the thread waited for a processor.
+    // `threadTicks` measures CPU time and leaves out the time for which the thread waited for a processor.
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     if (slow > 1) await session.send('Emulation.setCPUThrottlingRate', { rate: slow });
     await page.addInitScript(watchPage);
@@ -51,7 +51,7 @@ export async function readMainThreadMs(session: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
 }
 
-/** This is a string, because it runs in the page, and a loader may add its own names to functions. */
+/** This program is a string, because it runs in the page, and a loader may add its own names to functions. */
 const watchPage = `
 window.bench = {
   frameMs: [],

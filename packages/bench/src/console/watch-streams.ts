@@ -10,7 +10,7 @@ let streams: Stream[] = [];
 
 const openAtOnce = 25;
 
-/** Opens a stream for each project ID, some at a time. Returns the number of open streams. */
+/** Opens a stream for each project ID, several at the same time. Returns the number of open streams. */
 export async function openStreams(port: number, personalApiKey: string, projectIds: number[]): Promise<number> {
   for (let first = 0; first < projectIds.length; first += openAtOnce) {
     const some = projectIds.slice(first, first + openAtOnce);
@@ -45,7 +45,7 @@ function openStream(port: number, personalApiKey: string, projectId: number): Pr
   return new Promise((resolve) => {
     socket.on('data', (chunk) => {
       resolve(stream);
-      // Misses a message that is split between two chunks, which is rare.
+      // This does not count a message that is split between two chunks, which is rare.
       for (let at = chunk.indexOf(messageStart); at >= 0; at = chunk.indexOf(messageStart, at + 1))
         stream.messages += 1;
     });

@@ -9,11 +9,14 @@ export const eventsPerRequest = 50;
 /** An event that the benchmark looks up in the database. */
 export interface Marker {
   uuid: string;
-  /** When its request is due, in milliseconds since the load started. */
+  /** The time when its request is due, in milliseconds since the load started. */
   dueAfterMs: number;
 }
 
-/** The property with the number of an event's request, to leave out the events of requests that were not acknowledged. */
+/**
+ * The property that contains the number of an event's request. It is used to leave out the events of requests that were
+ * not acknowledged.
+ */
 export const requestProperty = 'bench_request';
 
 export interface StampedLoad {
@@ -28,8 +31,8 @@ export interface StampedLoad {
 const timePlaceholder = '0000-00-00T00:00:00.000Z';
 
 /**
- * Builds complete `/batch/` requests of 50 mixed events each, and a marker for every `markerEveryMs`, at a different position
- * of its batch each time. The requests have no `sent_at`, so that timestamps are stored as they were sent.
+ * Builds complete `/batch/` requests of 50 mixed events each. Also returns a marker for every `markerEveryMs`, each at
+ * a different position in its batch. The requests have no `sent_at`, so that timestamps are stored as they were sent.
  */
 export function buildStampedRequests(load: StampedLoad): { requests: Buffer[]; markers: Marker[] } {
   const count = Math.ceil((load.durationMs / 1000) * load.requestsPerSecond);
@@ -85,7 +88,7 @@ export async function sendPreparedRequests(port: number, startAtMs: number) {
   if (prepared === null) throw new Error('No requests are prepared.');
   const { load, requests } = prepared;
   let sent = 0;
-  /** The numbers of the requests that did not get a 200. */
+  /** Numbers of the requests whose response was not 200. */
   const unacknowledged: number[] = [];
   await new Promise((resolve) => setTimeout(resolve, startAtMs - (performance.timeOrigin + performance.now())));
   await sendRequests({

@@ -4,15 +4,16 @@ import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { Marker } from './stamped-requests.ts';
 
 const checkEveryMs = 10;
-/** How long to wait for a marker after the last one was due. */
+/** How long to wait for markers after the last one was due. */
 const patienceMs = 60_000;
 
 /**
- * Waits until all markers are visible in the database. Checks every 10 ms, by primary key and only those that are due, so
- * that the checks do not slow down what is measured. The results are too high by up to 10 ms and never too low.
+ * Waits until all markers are visible in the database. Checks every 10 ms, by primary key and only for markers that are
+ * due, so that the checks do not slow down what is measured. The results are up to 10 ms too high and never too low.
  *
  * @param startedAtMs when the load started (Unix time)
- * @returns milliseconds from due to visible, in the order of `markers`; Infinity for a marker that did not appear
+ * @returns milliseconds from when each marker was due until it was visible, in the order of `markers`; Infinity for a
+ * marker that did not appear
  */
 export async function watchMarkers(
   database: BenchDatabase,
@@ -39,7 +40,7 @@ export async function watchMarkers(
 }
 
 async function findVisible(database: BenchDatabase, markers: readonly Marker[]): Promise<Set<string>> {
-  // LATERAL with LIMIT: an index lookup for each marker, where a join might read a whole table.
+  // LATERAL with LIMIT makes PostgreSQL look up each marker in the index. A join might read a whole table.
   const rows = await database.query<{ uuid: string }>(
     `SELECT event.uuid
        FROM unnest($2::uuid[]) AS sought (uuid)

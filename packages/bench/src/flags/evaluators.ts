@@ -8,7 +8,9 @@ export type EvaluatorSide = 'millrace' | 'posthog-node';
 type Evaluate = (client: Client) => unknown;
 
 const clients = createClients(1000);
-/** With a thousand flags there are few evaluations per second, and it takes many until the code is compiled. */
+/**
+ * With a thousand flags, there are few evaluations per second, and it takes many of them until the code is compiled.
+ */
 const warmUpMs = 1500;
 
 /** Runs in a worker: evaluates all flags for one client after the other. Returns the CPU time of an evaluation in microseconds. */
@@ -34,7 +36,7 @@ async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
   while (performance.now() < endsAt) {
     const client = clients[evaluations % clients.length];
     const values = client && evaluate(client);
-    // Millrace's evaluator is synchronous and should not pay for an `await`.
+    // Millrace's evaluator is synchronous, so its measurement should not include an `await`.
     if (values instanceof Promise) await values;
     evaluations += 1;
   }
@@ -44,8 +46,8 @@ async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
 type Definitions = Parameters<typeof compileFlags>[0]['flags'];
 
 /**
- * Does everything that a request costs after its definitions are loaded: it selects the flags, determines that no data
- * is needed, and evaluates the flags.
+ * Does everything that a request does after its definitions are loaded: selects the flags, determines that no data is
+ * needed, and evaluates the flags.
  */
 function createOurs(flags: Definitions): Evaluate {
   const compiled = compileFlags({ flags, cohorts: [], groupTypes: {}, timeZone: 'UTC', matchingVersion: 1 });

@@ -6,14 +6,16 @@ import { requestText } from '../workload/gateway-workloads.ts';
 /** A client that requests flags. */
 export interface Client {
   distinctId: string;
-  /** All properties that conditions use. */
+  /** Values of all properties that conditions use. */
   properties: Record<string, string>;
 }
 
 const plans = ['free', 'pro', 'enterprise'];
 const countries = ['DE', 'FR', 'US', 'GB', 'IE', 'JP', 'BR', 'IN'];
 
-/** Creates the same clients in every run. All properties are texts, so that the same request works for both evaluators. */
+/**
+ * Creates the same clients in every run. All properties are texts, so that both evaluators can use the same request.
+ */
 export function createClients(count: number): Client[] {
   const random = seededRandom(15);
   const below = (limit: number) => Math.floor(random() * limit);
@@ -31,18 +33,18 @@ export function createClients(count: number): Client[] {
   }));
 }
 
-/** A `/flags` request with all properties that conditions use, so that the gateway does not read the person. */
+/** Returns a `/flags` request with all properties that conditions use, so that the gateway does not read the person. */
 export function requestWithProperties(projectApiKey: string, { distinctId, properties }: Client): string {
   const body = { api_key: projectApiKey, distinct_id: distinctId, person_properties: properties, groups: {} };
   return requestText('POST /flags/?v=2', {}, body);
 }
 
-/** A `/flags` request with only the distinct ID, so that the gateway reads the person. */
+/** Returns a `/flags` request with only the distinct ID, so that the gateway reads the person. */
 export function requestById(projectApiKey: string, { distinctId }: Client): string {
   return requestText('POST /flags/?v=2', {}, { api_key: projectApiKey, distinct_id: distinctId, groups: {} });
 }
 
-/** A request for flag definitions. `etag` is that of definitions that the client already has. */
+/** Returns a request for flag definitions. `etag` belongs to the definitions that the client already has. */
 export function definitionRequest(keys: { projectApiKey: string; secretKey: string }, etag: string | null): string {
   const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Accept-Encoding': 'gzip' };
   const all = etag === null ? headers : { ...headers, 'If-None-Match': etag };

@@ -6,7 +6,10 @@ import type { MemoryMeasurement } from './measure-memory.ts';
 
 export type NamedRun = RequestRun & { name: string };
 
-/** Events in a closed loop, without or with flag requests at the same time, and the statuses of these flag requests. */
+/**
+ * A run that sends events in a closed loop, with or without flag requests at the same time, and the statuses of these
+ * flag requests.
+ */
 export type EventsRun = Pick<NamedRun, 'name' | 'p99Ms' | 'otherStatuses'>;
 
 export interface FlagsMeasurement {

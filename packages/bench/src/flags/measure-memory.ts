@@ -21,7 +21,7 @@ export async function measureMemory({ database, start, print }: Bench, [client]:
   const gateway = await start(programs.gateway, { FLAG_DEFINITIONS_MEMORY_MB: String(memoryMb) });
   const requestAll = async (part: readonly FlagEnvironment[]) => {
     for (const { projectApiKey } of part) {
-      // On a busy machine, the gateway may reject a request. The time does not matter here.
+      // On a busy machine, the gateway may reject a request. The time of this request does not matter.
       await eventually(() => requestFlags(gateway.port, projectApiKey, client), { what: 'A flag request' });
     }
   };
@@ -32,7 +32,7 @@ export async function measureMemory({ database, start, print }: Bench, [client]:
   return { projects, flagsPerProject, liveBytes: (await gateway.liveBytes()) - before };
 }
 
-/** Sends a flag request. @throws Error for a status other than 200. */
+/** Sends a flag request. @throws Error for a status other than 200 */
 async function requestFlags(port: number, projectApiKey: string, { distinctId, properties }: Client): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/flags/?v=2`, {
     method: 'POST',

@@ -6,7 +6,7 @@ import type { Client } from './flag-requests.ts';
 
 export interface MixedFlag {
   key: string;
-  /** In the format of the database. */
+  /** The filters in the format of the database. */
   filters: object;
 }
 
@@ -22,7 +22,7 @@ const withVariants = (filters: object, ...keys: string[]) => {
   return { ...filters, multivariate: { variants } };
 };
 
-/** Flags like those of projects: rollouts, properties of each type, variants, and two conditions. */
+/** Flags as projects have them: with rollouts, properties of each type, variants, and two conditions. */
 const kinds: object[] = [
   filtersOf(group(50)),
   filtersOf(group(100, where('plan', 'exact', ['pro', 'enterprise']))),
@@ -45,7 +45,7 @@ const kinds: object[] = [
   filtersOf(group(90, where('country', 'is_not', ['GB', 'IE']), where('age', 'lt', '60'))),
 ];
 
-/** Creates flags of all kinds in turn, with different keys. */
+/** Creates flags that cycle through all kinds, with different keys. */
 export function createMixedFlags(count: number): MixedFlag[] {
   return Array.from({ length: count }, (_, index) => ({
     key: `flag-${index}`,
@@ -57,7 +57,7 @@ export function createMixedFlags(count: number): MixedFlag[] {
 export interface FlagEnvironment {
   environmentId: number;
   projectApiKey: string;
-  /** The key for requests for definitions. */
+  /** The key for requesting definitions. */
   secretKey: string;
 }
 
@@ -98,7 +98,7 @@ export async function addFlagEnvironments(
   return environments;
 }
 
-/** Stores persons as events would have. */
+/** Stores persons as if events had created them. */
 export async function addPersons(
   database: BenchDatabase,
   environmentId: number,

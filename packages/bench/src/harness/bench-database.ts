@@ -11,10 +11,13 @@ export interface BenchDatabase {
   projectId: number;
   projectApiKey: string;
   organizationId: string;
-  /** A key of the organization's owner with all scopes. */
+  /** A key of the organization's owner. It has all scopes. */
   personalApiKey: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Copies the database with its content and closes the connections to the original. Takes a few seconds per gigabyte. */
+  /**
+   * Copies the database with its content, and closes the connections to the original. This takes a few seconds per
+   * gigabyte.
+   */
   copy(): Promise<BenchDatabase>;
   drop(): Promise<void>;
 }
@@ -23,7 +26,7 @@ export const newProjectKey = () => `phc_bench_${randomUUID().replaceAll('-', '')
 
 /**
  * Creates a database with a project.
- * @param projectApiKey key of the project. With the same key, several databases can store the events of one topic.
+ * @param projectApiKey key of the project; several databases with the same key can store the events of one topic
  */
 export async function createBenchDatabase(projectApiKey: string): Promise<BenchDatabase> {
   const database = await createTestDatabase();
@@ -62,7 +65,8 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
       // PostgreSQL only copies a database that has no connections.
       await close();
       const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
-      // Copies files. The default is to write every page to the WAL, which is meant for small databases.
+      // Makes PostgreSQL copy the files. By default, it writes every page to the WAL, which is meant for small
+      // databases.
       const original = new URL(url).pathname.slice(1);
       await runOnServer(url, `CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
       return open(withDatabase(url, name), facts, () =>
@@ -76,7 +80,7 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
   };
 }
 
-/** For each project API key, adds a project with one environment to the organization of the database. */
+/** Adds a project with one environment for each project API key, to the organization of the database. */
 export async function addProjects(database: BenchDatabase, projectApiKeys: readonly string[]): Promise<void> {
   await database.query(
     `WITH added AS (

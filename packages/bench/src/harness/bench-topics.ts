@@ -12,7 +12,7 @@ const messagesPerSend = 2000;
 
 export type BenchTopics = Awaited<ReturnType<typeof connectBenchTopics>>;
 
-/** Topics of a benchmark, which are deleted when the benchmark ends. */
+/** Creates topics for a benchmark, and deletes them when the benchmark ends. */
 export async function connectBenchTopics(brokers: string[]) {
   const kafka = new Kafka({ brokers, clientId: 'millrace-bench', logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
@@ -29,14 +29,15 @@ export async function connectBenchTopics(brokers: string[]) {
       created.push(...topics);
       await eventually(() => admin.fetchTopicMetadata({ topics: [...topics] }), { what: 'The new topics' });
     },
-    /** The number of records in a topic, computed from its offsets. */
+    /** Returns the number of records in a topic, computed from its offsets. */
     async countRecords(topic: string): Promise<number> {
       const offsets = await admin.fetchTopicOffsets(topic);
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
     /**
-     * Writes `count` mixed events to the live topic of `prefix`, alternating between the projects. The events of a person are in
-     * one partition, in order. Returns the last event of each partition. A consumer that has stored these has stored all.
+     * Writes `count` mixed events to the live topic of `prefix`, alternating between the projects. The events of a
+     * person are in one partition, in order. Returns the last event of each partition. When a consumer has stored
+     * these, it has stored all events.
      */
     async fill(prefix: string, projectApiKeys: readonly string[], count: number): Promise<CapturedEvent[]> {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -67,8 +68,8 @@ export async function connectBenchTopics(brokers: string[]) {
 }
 
 /**
- * Mixed events that alternate between projects. Every project has its own persons and groups. All projects together have
- * about as many groups as a single project would have.
+ * Generates mixed events that alternate between projects. Each project has its own persons and groups. All projects
+ * together have about as many groups as a single project would have.
  */
 export function* spreadEvents(count: number, projectApiKeys: readonly string[]): Generator<CapturedEvent> {
   const perProject = Math.ceil(count / projectApiKeys.length);

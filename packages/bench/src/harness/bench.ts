@@ -15,7 +15,10 @@ export const programs = {
   api: 'services/management-api/src/main.ts',
 } as const;
 
-/** The servers of a benchmark, and a way to start programs that use them. Everything is removed when the benchmark ends. */
+/**
+ * The servers of a benchmark, and functions that start programs which use them. Everything is removed when the
+ * benchmark ends.
+ */
 export interface Bench {
   database: BenchDatabase;
   topics: BenchTopics;
@@ -24,14 +27,17 @@ export interface Bench {
   print: Print;
   /** Compiles a program, given by its path from the repository root. */
   compile(program: string): Promise<string>;
-  /** Starts a program with `settings` on top of the settings for this database and these topics, and waits until it is ready. */
+  /**
+   * Starts a program and waits until it is ready. `settings` are added to the settings for this database and these
+   * topics.
+   */
   start(program: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
   startWorker(): Promise<Worker>;
-  /** Registers something to do when the benchmark ends. The last one registered runs first. */
+  /** Registers a function to call when the benchmark ends. The function that was registered last is called first. */
   onEnd(stop: () => Promise<unknown>): void;
 }
 
-/** A process that generates load, so that its work is not part of another process's CPU time. */
+/** A process that generates load, so that this work does not count as CPU time of another process. */
 export interface Worker {
   /** Runs a function of `worker.ts` by its name. */
   perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>>;
@@ -41,7 +47,7 @@ export interface Worker {
 type AnyJob = (...parameters: never[]) => unknown;
 
 /**
- * Runs a benchmark and prints the environment and the report that `measure` returns.
+ * Runs a benchmark, and prints the environment and the report that `measure` returns.
  * @param keptDatabase a file that describes a database which is kept for the next run (see `openKeptDatabase`)
  */
 export async function withBench(
@@ -104,7 +110,8 @@ export function serviceSettings(prefix: string): Record<string, string> {
     // Requests are counted as usual, but never rejected.
     API_REQUESTS_PER_MINUTE: '1000000000',
     API_REQUESTS_PER_HOUR: '1000000000',
-    // The change from one workload to the next looks like a spike, and the report of a spike would be an extra record.
+    // The change from one workload to the next looks like a spike, for which the gateway would write an additional
+    // record.
     SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
   };
 }
@@ -121,10 +128,10 @@ function workerOf(started: MeasuredProcess): Worker {
   };
 }
 
-/** These PostgreSQL settings determine how much a large database costs: cached pages, and full pages in the WAL. */
+/** PostgreSQL settings that determine how slow a large database is, for example the size of the page cache. */
 const printedSettings = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
 
-/** What readers must know to compare the figures with their own. */
+/** Returns what readers need to know to compare the figures with their own. */
 async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
   const processors = cpus();
   const settings = await database.query<{ name: string; value: string }>(

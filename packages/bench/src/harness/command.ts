@@ -7,15 +7,15 @@ export type Print = (line: string) => void;
 type Value = boolean | number | string | readonly number[] | readonly string[];
 
 export interface Command {
-  /** The options with their default values. */
+  /** The options and their default values as text for the usage message. */
   usage: string;
   /** Reads the arguments and returns the work to do. @throws Error for an invalid argument */
   parse(words: string[]): () => Promise<unknown>;
 }
 
 /**
- * A command whose options have the types of their default values. A list is separated by commas.
- * A number must be positive unless its default is 0. If a list of strings has a default, only its entries are accepted.
+ * Creates a command whose options have the types of their default values. A list is separated by commas. A number must
+ * be positive unless its default is 0. If a list of strings has a default, only entries of that default are accepted.
  */
 export function createCommand<Options extends object>(
   run: (options: Options, print: Print) => Promise<unknown>,
@@ -33,8 +33,8 @@ export function createCommand<Options extends object>(
 }
 
 /**
- * Reads options from the command line. @throws Error that names the option when a value is invalid or the option does
- * not exist.
+ * Reads options from the command line.
+ * @throws Error that names the option if its value is invalid or it does not exist
  */
 export function readOptions<Options extends object>(words: string[], defaults: Options): Options {
   const known = Object.entries(defaults).map(([key, fallback]) => ({
@@ -78,8 +78,8 @@ function parseNumber(name: string, text: string, fallback: number): number {
 }
 
 /**
- * Runs the command that the program's first argument names. The exit code is 2 for invalid arguments, and 1 when the
- * command returns false.
+ * Runs the command that is the program's first argument. The exit code is 2 for invalid arguments, and 1 if the command
+ * returns false.
  */
 export async function runCommand(script: string, about: string, commands: Record<string, Command>): Promise<void> {
   const [name = '', ...words] = process.argv.slice(2);

@@ -24,22 +24,23 @@ export async function measureCpu<Result>(
     seconds,
     /** CPU time of each process, in microseconds. */
     cpuMicros: after.usages.map(({ cpuMicros }, at) => cpuMicros - (before.usages[at]?.cpuMicros ?? 0)),
-    /** CPU time of PostgreSQL in microseconds, or NaN when it is not visible. */
+    /** CPU time of PostgreSQL in microseconds, or NaN if it is not visible. */
     databaseMicros: databaseCpuBetween(before.database, after.database),
-    /** Largest resident set size of each process since it started. */
+    /** Largest resident set size of each process since it started, in bytes. */
     maxRssBytes: after.usages.map(({ maxRssBytes }) => maxRssBytes),
   };
 }
 
-/** CPU time of each PostgreSQL process that serves the measured programs, in microseconds by process ID. */
+/** CPU time of each PostgreSQL process that serves the measured programs, in microseconds. The keys are process IDs. */
 type DatabaseCpu = ReadonlyMap<number, number>;
 
 /** Linux counts CPU time in hundredths of a second. */
 const microsPerTick = 10_000;
 
 /**
- * Reads the CPU time of the server processes for this database, except the benchmark's own connections. Returns null when
- * the processes are not visible: the server runs on another machine or in a container, or the platform is not Linux.
+ * Reads the CPU time of the server processes for this database, except those of the benchmark's own connections.
+ * Returns null if the processes are not visible, because the server runs on another machine or in a container, or the
+ * platform is not Linux.
  */
 async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | null> {
   const backends = await database.query<{ pid: number }>(
@@ -55,16 +56,22 @@ async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | n
   return used;
 }
 
-/** Reads the CPU time from a line of `/proc/<pid>/stat`. Returns null when it does not describe a PostgreSQL process. */
+/**
+ * Reads the CPU time from a line of `/proc/<pid>/stat`. Returns null if the line does not describe a PostgreSQL
+ * process.
+ */
 export function parseProcessStat(stat: string): number | null {
   const end = stat.lastIndexOf(')');
   if (!stat.slice(0, end).includes('(postgres')) return null;
-  // After the name: the state, ten other fields, then user and system time.
+  // The name is followed by the state, ten other fields, the user time and the system time.
   const fields = stat.slice(end + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * microsPerTick;
 }
 
-/** CPU time between two readings, without processes that ended in between. NaN when a reading is null. */
+/**
+ * Returns the CPU time between two readings. Leaves out processes that ended in between. Returns NaN if one of the
+ * readings is null.
+ */
 export function databaseCpuBetween(before: DatabaseCpu | null, after: DatabaseCpu | null): number {
   if (before === null || after === null) return Number.NaN;
   return [...after].reduce((sum, [pid, micros]) => sum + micros - (before.get(pid) ?? 0), 0);

@@ -15,13 +15,19 @@ export interface Usage {
 /** A child process that reports its resource usage. Its `port` is 0 if it does not listen. */
 export interface MeasuredProcess extends ServiceProcess {
   usage(): Promise<Usage>;
-  /** Size of the heap and external buffers in bytes, after a full garbage collection. Don't call it during a measurement. */
+  /**
+   * Returns the size of the heap and of external buffers in bytes, after a full garbage collection. Don't call this
+   * function during a measurement.
+   */
   liveBytes(): Promise<number>;
 }
 
 const probe = fileURLToPath(new URL('./usage-probe.mjs', import.meta.url));
 
-/** Starts a compiled program with this process's environment and waits until it listens. @throws as `startService` */
+/**
+ * Starts a compiled program with the environment of this process, and waits until it listens.
+ * @throws the same errors as `startService`
+ */
 export async function startMeasuredProcess(
   file: string,
   settings: Record<string, string> = {},
@@ -36,7 +42,7 @@ export async function startMeasuredProcess(
   };
 }
 
-/** Waits until a service is ready. @throws Error when it is not ready within 30 s. */
+/** Waits until a service is ready. @throws Error if it is not ready within 30 s */
 export async function waitUntilReady(port: number): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {

@@ -1,4 +1,4 @@
-/** The middle value, or the mean of the two middle values. NaN for an empty list. */
+/** Returns the middle value, or the mean of the two middle values. Returns NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -6,13 +6,16 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The smallest value that `share` (0 to 1) of all values do not exceed (nearest rank). NaN for an empty list. */
+/**
+ * Returns the smallest of the values such that the given share of all values (0 to 1) do not exceed it (nearest rank).
+ * Returns NaN for an empty list.
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Rows as aligned columns: the first column is aligned to the left, the others to the right. */
+/** Formats rows as aligned columns. The first column is aligned to the left, and the others to the right. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
@@ -24,10 +27,13 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** Columns of a table of runs. The median of several runs is computed for numbers; different texts are joined. */
+/**
+ * The columns of a table of runs. For several runs, numbers are combined into their median, and different texts are
+ * joined.
+ */
 export type Columns<Run> = Record<string, (run: Run) => number | string>;
 
-/** A row for each run. */
+/** Formats a table with a row for each run. */
 export function formatRuns<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
   return formatTable([
     ['', ...Object.keys(columns)],
@@ -35,7 +41,10 @@ export function formatRuns<Run>(runs: readonly Run[], nameOf: (run: Run) => stri
   ]);
 }
 
-/** A row with the medians for each name, in the order of their first runs, followed by rows with ratios of two names. */
+/**
+ * Formats a table with a row of medians for each name, in the order of their first runs, followed by rows with the
+ * ratios between two names.
+ */
 export function formatMedians<Run>(
   runs: readonly Run[],
   nameOf: (run: Run) => string,
@@ -80,20 +89,23 @@ export function formatStatuses(counts: Record<string, number>): string {
 /** A figure with its target. */
 export type Target = [name: string, value: number, bound: { atMost: number } | { atLeast: number }];
 
-/** Tables with their titles, followed by the targets and whether they are met. */
+/** Prints tables with their titles, followed by the targets and whether they are met. */
 export function report(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
   const parts = tables.flatMap(([title, table]) => [...(title ? [title] : []), table, '']);
   return [...parts, 'Targets', ...targets.map((target) => verdict(...target))].join('\n');
 }
 
-/** `1234567.8` → `1,234,568`, with one decimal below 100 and two below 10. `?` if the value was not measured. */
+/**
+ * Formats `1234567.8` as `1,234,568`. Numbers below 100 have one decimal, and numbers below 10 have two. The text is
+ * `?` if the value was not measured.
+ */
 export function formatFigure(value: number): string {
   if (Number.isNaN(value)) return '?';
   const size = Math.abs(value);
   return value.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 });
 }
 
-/** A target with its verdict. A figure that was not measured is never `MET`. */
+/** Formats a target and whether it is met. A figure that was not measured never meets its target. */
 export function verdict(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
   const [bound, isMet] =
     'atMost' in target

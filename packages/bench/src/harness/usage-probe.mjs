@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// Loaded into a measured process before its program (`--import`), in the same way for both sides of a comparison. Reports
-// the resource usage of the whole process, including its threads.
+// This file is loaded into a measured process before its program (`--import`), in the same way for both sides of a
+// comparison. It reports the resource usage of the whole process, including its threads.
 process.on('message', (message) => {
   if (message?.type === 'memory') process.send({ type: 'memory', liveBytes: liveBytes() });
   if (message?.type !== 'usage') return;
@@ -11,7 +11,7 @@ process.on('message', (message) => {
   process.send({ type: 'usage', cpuMicros: user + system, maxRssBytes: maxRSS * 1024 });
 });
 
-/** Memory in use after garbage collection, in bytes. */
+/** Returns the memory in use after garbage collection, in bytes. */
 function liveBytes() {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

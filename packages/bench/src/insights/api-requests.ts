@@ -1,15 +1,15 @@
-// The requests of the insight benchmark on ClickHouse: pages and queries as the console sends them.
+// The requests of the insight benchmark on ClickHouse: pages and queries, as the console sends them.
 
 import { createHash } from 'node:crypto';
 import { by, daily, dashboardTiles, event, funnel, queries, trend, week } from './queries.ts';
 
 export interface ApiRequest {
   name: string;
-  /** Path below the project. */
+  /** Path of the request below the project's path. */
   path: string;
-  /** Body of a POST request. */
+  /** Body of the request if it is a POST request. */
   body?: object;
-  /** With a hundred million events of 90 days and two cores. */
+  /** Target time with a hundred million events in 90 days, on two cores. */
   targetMs?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Sent {
 
 export type Send = (request: ApiRequest) => Promise<Sent>;
 
-/** Number of a regular visitor, into whom the one before was merged. */
+/** Number of a regular visitor into whom the previous one was merged. */
 export const listedPerson = 801;
 export const listedPersonUuid = createHash('md5')
   .update(`person ${listedPerson}`)
@@ -31,7 +31,7 @@ export const listedPersonUuid = createHash('md5')
 export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
 export const personSearch = `persons/?search=person${listedPerson}@example.com`;
 
-/** A query that is computed for each request. */
+/** Returns a request for a query, which must be computed and not come from the cache. */
 export const ofQuery = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
 
 const ofProperty = (key: string, value: string | number) =>
@@ -42,7 +42,7 @@ const pages: readonly ApiRequest[] = [
   { name: 'events of a distinct ID', path: `events/?limit=100&distinct_id=id%20${listedPerson}`, targetMs: 500 },
   { name: 'newest events', path: 'events/?limit=100', targetMs: 400 },
   { name: 'newest events with a rare name', path: 'events/?limit=100&event=rare', targetMs: 500 },
-  // One event in 20,000 has this price.
+  // One event in 20,000 has the price in this filter.
   {
     name: 'newest events with a rare property value',
     path: `events/?limit=100&properties=${ofProperty('price', 123.45)}`,
@@ -64,7 +64,7 @@ const lifecycle = (range: object) => ({ kind: 'LifecycleQuery', ...range, series
 const ofPageView = funnel('$pageview', 'added', 'ordered');
 const funnelWith = (filter: object) => ({ ...ofPageView, funnelsFilter: { ...ofPageView.funnelsFilter, ...filter } });
 
-/** Targets of the queries that the benchmark on PostgreSQL runs too. */
+/** Targets for queries that the benchmark on PostgreSQL also runs. */
 const targets: Readonly<Record<string, number>> = {
   'daily uniques, 30 days': 1500,
   'funnel of rare steps': 1000,

@@ -1,4 +1,5 @@
-// Compares results of the API with those computed from how the events were generated, without ClickHouse's tables.
+// Compares results of the API with expected ones. Those are computed from the rules by which the events were generated,
+// and not from ClickHouse's tables.
 
 import type { ClickHouseClient } from '@millrace/insights';
 import {
@@ -17,7 +18,7 @@ import { eventUuidOf, type Generated, planOf, selectGeneratedEvents } from './ge
 import { daily, uniques } from './queries.ts';
 
 interface Checked extends Omit<ApiRequest, 'name'> {
-  /** SQL for the expected result. */
+  /** SQL that computes the expected result. */
   expected: string;
   pick: (results: Row[]) => unknown;
 }
@@ -60,7 +61,7 @@ function listChecks(size: Generated): readonly Checked[] {
   ];
 }
 
-/** @returns how many results were compared. @throws Error if a result is wrong */
+/** Compares all results. @returns how many results were compared @throws Error if a result is wrong */
 export async function checkResults(client: ClickHouseClient, size: Generated, send: Send): Promise<number> {
   const checks = listChecks(size);
   for (const { expected, pick, ...request } of checks) {

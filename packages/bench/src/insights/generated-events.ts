@@ -1,5 +1,5 @@
-// Events that ClickHouse generates itself. Every column is an expression of the event's number, so that the same
-// expressions give the correct results of queries.
+// Events that ClickHouse itself generates. Every column is an expression of the number of the event, so that the
+// correct results of queries can be computed from the same expressions.
 import { createSqlDatabase } from '@millrace/db';
 import { type ClickHouseClient, copyPersonPortion, createTables, propertyColumns } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
@@ -10,7 +10,10 @@ const days = 90;
 const dayMs = 86_400_000;
 const eventsPerVisit = 5;
 
-/** The size of the data. Half of the visits are a person's only one; the other half belongs to regular visitors. */
+/**
+ * The size of the data. Half of the visits are from persons who come only once. The other half are from regular
+ * visitors.
+ */
 export interface Generated {
   projectId: number;
   visits: number;
@@ -21,8 +24,8 @@ export interface Generated {
 
 /**
  * Generates events and their persons, and copies the persons to ClickHouse as the delivery worker does. Uses the events
- * of an earlier run if ClickHouse has them.
- * @throws Error if ClickHouse has another number of events
+ * of an earlier run if ClickHouse still has them.
+ * @throws Error if ClickHouse has a different number of events
  */
 export async function provideEvents(
   { database, print, onEnd }: Pick<Bench, 'database' | 'print' | 'onEnd'>,
@@ -54,7 +57,7 @@ export async function provideEvents(
   return size;
 }
 
-/** Persons have consecutive numbers: the regular visitors first. */
+/** Returns the number of persons. They are numbered consecutively, beginning with the regular visitors. */
 const personsOf = ({ visits, regulars }: Generated) => regulars + Math.floor(visits / 2);
 
 export const planOf = (number: string) => `['free','pro','team'][1 + ${number} % 3]`;
@@ -63,9 +66,10 @@ export const eventUuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('eve
 const distinctIdOf = (person: string) => `concat('id ', toString(${person}))`;
 
 /**
- * Selects generated events with the visits in a range.
- * One person in a hundred was merged into the next one after all events.
- * @param columns expressions of `number`, `visit`, `step`, `person`, `owner` (the person after merges), `ms` and `event`
+ * Selects the generated events of the visits in a range. One person in a hundred was merged into the next one after all
+ * events.
+ * @param columns expressions of `number`, `visit`, `step`, `person`, `owner` (the person after merges), `ms` and
+ * `event`
  */
 export function selectGeneratedEvents(
   { visits, regulars, begin }: Generated,
@@ -83,7 +87,7 @@ export function selectGeneratedEvents(
       FROM (SELECT number + ${from * eventsPerVisit} AS number FROM numbers(${(to - from) * eventsPerVisit})))`;
 }
 
-/** Properties with their own column, and their expressions. */
+/** Properties that have their own column, with the expressions of their values. */
 const usual: Readonly<Record<string, string>> = {
   $browser: "['Chrome','Chrome','Safari','Firefox','Edge','Opera'][1 + visit % 6]",
   $os: "['Mac OS X','Windows','Android','iOS','Linux'][1 + visit % 5]",
@@ -105,8 +109,9 @@ const properties = `concat('{', ${Object.entries(usual)
   .join('')}${others})`;
 
 /**
- * Fills ClickHouse's table with one sorted part per day. Sorts the numbers before it builds the large values, and gives
- * the values of computed columns, because sorting these values and parsing JSON would take most of the time.
+ * Fills ClickHouse's table with one sorted part per day. Sorts the numbers before it builds the large values, because
+ * sorting those would take most of the time. It also supplies the values of computed columns, so that ClickHouse does
+ * not have to parse JSON.
  */
 async function fillClickHouse(client: ClickHouseClient, size: Generated): Promise<void> {
   const time = "fromUnixTimestamp64Milli(ms, 'UTC')";
@@ -128,7 +133,7 @@ async function fillClickHouse(client: ClickHouseClient, size: Generated): Promis
 
 const visitOf = ({ visits }: Generated, day: number) => Math.round((visits * day) / days);
 
-/** Stores the persons of all events in PostgreSQL, which ClickHouse reads. */
+/** Stores the persons of all events in PostgreSQL, from which ClickHouse reads them. */
 async function fillPersons(database: BenchDatabase, size: Generated): Promise<void> {
   const uuid = (number: string) => `md5('person ' || ${number})::uuid`;
   const everyMs = (2 * days * dayMs) / size.visits;

@@ -10,9 +10,9 @@ const filters = {
 };
 
 /**
- * Creates a cohort of a third of all persons, and waits until it has been counted. Removes the cohort, because the worker
+ * Creates a cohort of a third of all persons, and waits until it has been counted. Then removes it, because the worker
  * would count it again.
- * @returns the response with the time until then
+ * @returns the response, with the time until the cohort had been counted
  */
 export async function measureCohort(bench: Bench, send: Send, settings: Record<string, string>): Promise<Sent> {
   const worker = await bench.start('services/delivery-worker/src/main.ts', settings);

@@ -25,9 +25,9 @@ import { measureCohort } from './measure-cohort.ts';
 export interface ClickHouseBenchOptions {
   events: number;
   pairs: number;
-  /** Directory for ClickHouse's data, which the next run measures again. Empty for a temporary one. */
+  /** Directory for ClickHouse's data, which the next run can use again. If empty, a temporary directory is used. */
   data: string;
-  /** Measures only the requests whose names contain this text. */
+  /** If set, measures only the requests whose names contain this text. */
   only: string;
 }
 
@@ -42,7 +42,10 @@ interface Cost {
   apiMs: number;
 }
 
-/** Fills ClickHouse itself, and PostgreSQL with persons only. @throws Error if a result is wrong */
+/**
+ * Fills ClickHouse, and stores only the persons in PostgreSQL. Then measures all requests.
+ * @throws Error if a result is wrong
+ */
 export async function benchOnClickHouse(options: ClickHouseBenchOptions, print: Print): Promise<void> {
   const { data } = options;
   const keptDatabase = data === '' ? undefined : join(data, 'project.json');
@@ -64,7 +67,7 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
   const measureAll = async (name: string, work: () => Promise<Sent>, targetMs?: number, runs = pairs) => {
     if (!name.includes(only)) return;
     print(name);
-    // Fills the caches.
+    // An additional run fills the caches.
     if (runs > 0) await work();
     const costs: Cost[] = [];
     for (let at = 0; at < Math.max(1, runs); at += 1) costs.push(await measureCost({ client, api }, work));
@@ -91,7 +94,10 @@ async function sendRequest({ database }: Bench, api: MeasuredProcess, request: A
   return { status: response.status, body, ms: performance.now() - startedAt };
 }
 
-/** Loads a dashboard, two tiles at a time. @returns the first response, and the last one with the time of all */
+/**
+ * Loads a dashboard, two tiles at a time.
+ * @returns the first response, and the last response with the time of all of them
+ */
 async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
   const startedAt = performance.now();
   const waiting = [...tileRequests];
@@ -106,7 +112,9 @@ async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
   return { first, complete: { ...(failed ?? first), ms: performance.now() - startedAt } };
 }
 
-/** The server runs nothing else, so its counters are those of the request. The embedded engine has no `system.query_log`. */
+/**
+ * The server runs nothing else, so its counters belong to this request. The embedded engine has no `system.query_log`.
+ */
 async function measureCost(
   { client, api }: { client: ClickHouseClient; api: MeasuredProcess },
   work: () => Promise<Sent>,
@@ -126,7 +134,7 @@ async function measureCost(
   return { status, ms, cpuMs, rows: spent('SelectedRows'), bytes: spent('SelectedBytes'), peakBytes, apiMs };
 }
 
-/** The medians of all runs, and the status if one failed. */
+/** Returns the medians of all runs, and the status if a run failed. */
 function columnsOf(costs: readonly Cost[]): string[] {
   const of = (name: keyof Cost) => median(costs.map((one) => one[name]));
   const failed = costs.find(({ status }) => status >= 300);

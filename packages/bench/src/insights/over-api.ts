@@ -1,19 +1,19 @@
-/** Queries as clients run them: cached results, and many at the same time. */
+/** Measures queries in the way in which clients run them: with cached results, and many at the same time. */
 import { type Bench, programs } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';
 import { median } from '../harness/report.ts';
 import { dashboardTiles } from './queries.ts';
 
-/** Simultaneous queries in a project, which can run three at a time. */
+/** Number of simultaneous queries in a project, which can run three at a time. */
 export const simultaneousQueries = 20;
 const rounds = 20;
 
 export type OverApi = Awaited<ReturnType<typeof measureOverApi>>;
 
 /**
- * Measures queries over the API. @throws Error when a query fails for another reason than too many simultaneous
- * queries.
+ * Measures queries over the API.
+ * @throws Error if a query fails for a reason other than too many simultaneous queries
  */
 export async function measureOverApi({ start, database }: Bench) {
   const api = await start(programs.api, { EVENT_LOG: 'postgres' });
@@ -35,7 +35,7 @@ export async function measureOverApi({ start, database }: Bench) {
   const crowdMs = await measureMs(() => Promise.all(all.map((tile) => untilComplete(tile, 'force_blocking'))));
   const { maxRssBytes } = await api.usage();
   return {
-    /** Time until all tiles of a dashboard have arrived from cached results. */
+    /** Time until all tiles of a dashboard have arrived, from cached results. */
     cachedMs: median(cached),
     /** Time until the simultaneous queries have completed, including rejected queries that were sent again. */
     crowdMs,

@@ -5,13 +5,13 @@ import { umamiPageviews, umamiVisitors } from './umami.ts';
 export interface BenchQuery {
   name: string;
   query: object;
-  /** The same query as `query`, in the SQL that users write. */
+  /** SQL that a user would write for the same result as `query`. */
   sql?: string;
-  /** A simple SQL query on the `event` table; $1 is the project. */
+  /** A simple SQL query for the same result on the `event` table. $1 is the project. */
   simpleSql?: string;
   /** Umami's query for the same figure. */
   umami?: string;
-  /** Milliseconds with ten million events of 90 days and warm caches. */
+  /** Target in milliseconds with ten million events in 90 days and warm caches. */
   targetMs: number;
 }
 

@@ -8,17 +8,17 @@ import { sendRequests } from './send-requests.ts';
 
 export interface LoadJob {
   port: number;
-  /** Complete HTTP requests as text, which are sent in turn. */
+  /** Complete HTTP requests as text. They are sent in turn. */
   requests: string[];
-  /** The status of an acknowledged request; 200 by default. */
+  /** The status of an acknowledged request. The default is 200. */
   status?: number;
   connections: number;
-  /** See `sendRequests`: null is a closed loop. */
+  /** Null for a closed loop (see `sendRequests`). */
   requestsPerSecond: number | null;
   durationMs: number;
 }
 
-/** Runs in a worker. */
+/** Runs in a worker: sends requests and returns their latency. */
 export async function sendLoad({ requests, status: expected = 200, ...stream }: LoadJob) {
   const bytes = requests.map((request) => Buffer.from(request));
   const latencies: number[] = [];
@@ -34,7 +34,7 @@ export async function sendLoad({ requests, status: expected = 200, ...stream }: 
   return {
     seconds: elapsedMs / 1000,
     acknowledged: latencies.length,
-    /** The number of other responses by status; 0 if the connection broke. */
+    /** Number of other responses, by status. The status is 0 if the connection broke. */
     otherStatuses,
     /** Latency of acknowledged requests. */
     p50Ms: percentile(latencies, 0.5),
@@ -42,7 +42,7 @@ export async function sendLoad({ requests, status: expected = 200, ...stream }: 
   };
 }
 
-/** The requests of one run, with their cost. */
+/** The result of one run: its requests and their cost. */
 export type RequestRun = Awaited<ReturnType<typeof measureRequests>>;
 
 /** Sends requests to a server and measures what they cost the server and PostgreSQL. */
@@ -57,9 +57,9 @@ export async function measureRequests(
   return {
     ...cost.result,
     requestsPerSecond: acknowledged / seconds,
-    /** CPU time of the server per acknowledged request. */
+    /** CPU time of the server per acknowledged request, in microseconds. */
     cpuMicros: (cost.cpuMicros[0] ?? Number.NaN) / acknowledged,
-    /** CPU time of PostgreSQL per acknowledged request; NaN when it is not visible. */
+    /** CPU time of PostgreSQL per acknowledged request, in microseconds. NaN if it is not visible. */
     databaseMicros: cost.databaseMicros / acknowledged,
     maxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
   };

@@ -3,8 +3,8 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * A keep-alive connection that carries one request at a time. It uses a raw socket, because an HTTP client would use more CPU
- * time than the measured server.
+ * Opens a keep-alive connection that carries one request at a time. It uses a raw socket, because an HTTP client would
+ * use more CPU time than the measured server.
  */
 function openHttpConnection(port: number) {
   let socket: Socket | null = null;
@@ -38,7 +38,10 @@ function openHttpConnection(port: number) {
   }
 
   return {
-    /** Sends a request and returns the status, or 0 if the connection broke. The next request then opens a new connection. */
+    /**
+     * Sends a request and returns the status of the response, or 0 if the connection broke. The next request then opens
+     * a new connection.
+     */
     request(bytes: Buffer): Promise<number> {
       return new Promise((resolve) => {
         onStatus = resolve;
@@ -57,8 +60,8 @@ const headEnd = Buffer.from('\r\n\r\n');
 const chunkedEnd = Buffer.from('0\r\n\r\n');
 
 /**
- * Reads the HTTP/1.1 responses of a keep-alive connection and passes on the status of each. Supports only what a load
- * generator needs: the status line, `Content-Length` and chunked bodies. `push` throws when the bytes are not HTTP.
+ * Reads the HTTP/1.1 responses of a keep-alive connection, and passes on the status of each. Supports only what a load
+ * generator needs: the status line, `Content-Length` and chunked bodies. `push` throws if the bytes are not HTTP.
  */
 export function createResponseReader(onResponse: (status: number) => void): { push(chunk: Buffer): void } {
   let pending: Buffer = Buffer.alloc(0);
@@ -95,21 +98,22 @@ export function createResponseReader(onResponse: (status: number) => void): { pu
 
 interface RequestStream {
   port: number;
-  /** Keep-alive connections, each with one request at a time. */
+  /** Number of keep-alive connections. Each has one request at a time. */
   connections: number;
   /**
-   * The rate of an open loop: requests are due at fixed times, whether or not the server keeps up, and latency counts from
-   * the time when a request was due. Null is a closed loop: each connection sends its next request as soon as it can.
+   * The rate of an open loop. In an open loop, requests are due at fixed times, whether or not the server keeps up, and
+   * latency is counted from the time when a request was due. Null for a closed loop, in which each connection sends its
+   * next request as soon as it can.
    */
   requestsPerSecond: number | null;
   durationMs: number;
-  /** The bytes of a request, by its number. `dueAt` is measured by `performance.now()`. */
+  /** Returns the bytes of a request, given its number. `dueAt` is a time of `performance.now()`. */
   bytesOf(index: number, dueAt: number): Buffer;
   /** Receives the status of each response, or 0 if the connection broke. */
   onResponse(index: number, status: number, latencyMs: number): void;
 }
 
-/** Sends requests for a while and waits for the outstanding responses. Returns the time that this took, in milliseconds. */
+/** Sends requests for a while, and waits for the outstanding responses. Returns the total time in milliseconds. */
 export async function sendRequests(stream: RequestStream): Promise<number> {
   const startedAt = performance.now();
   const endsAt = startedAt + stream.durationMs;

@@ -1,7 +1,8 @@
 /**
- * The comparison for `npm run bench -- consumer`: kafkajs `eachBatch` with its default settings, and Prisma `createMany`, which is
- * what most teams would write first. With NAIVE_WRITE=copy it uses COPY instead, the fastest way to get the rows into the
- * table. Both store only event rows: no persons, merges or groups, and no protection against duplicates.
+ * The consumer to which `npm run bench -- consumer` compares Millrace: kafkajs `eachBatch` with its default settings,
+ * and Prisma `createMany`, which is what most teams would write first. With NAIVE_WRITE=copy, it uses COPY instead,
+ * which is the fastest way to write rows to the table. Both store only event rows. They have no persons, merges or
+ * groups, and no protection against duplicates.
  */
 import { type CapturedEvent, topicNames } from '@millrace/contracts';
 import { type CopyRow, copyRows, createDatabase } from '@millrace/db';
@@ -25,7 +26,7 @@ async function createMany(events: readonly CapturedEvent[]): Promise<void> {
     timestamp,
     captured_at: now,
     properties: properties as object,
-    // Without persons, any UUID will do.
+    // Any UUID will do, because there are no persons.
     person_id: uuid,
   }));
   await database.prisma.event.createMany({ data, skipDuplicates: true });

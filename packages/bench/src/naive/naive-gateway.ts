@@ -1,7 +1,8 @@
 /**
- * The comparison for `npm run bench -- gateway`, and what most teams would write first: Express, `express.json`, ajv, and one
- * `producer.send` per request with acks from all replicas, all with their default settings. It does less than the gateway: it
- * only compares the key with a constant, and has no compression, no clock correction, no topics by kind of event and no limits.
+ * The gateway to which `npm run bench -- gateway` compares Millrace's. It is what most teams would write first:
+ * Express, `express.json`, ajv, and one `producer.send` per request with acks from all replicas, all with their default
+ * settings. It does less than Millrace's gateway: it only compares the key with a constant, and has no compression, no
+ * clock correction, no separate topics for kinds of events and no limits.
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -64,7 +65,7 @@ async function publish(events: NaiveEvent[], token: string, ip: string | null): 
 
 const app = express();
 app.use(express.json({ limit: '20mb' }));
-/** Accepts the events of a valid body; `eventsOf` returns null for an invalid one. */
+/** Registers a route that accepts the events of a valid body. `eventsOf` returns null if the body is invalid. */
 function accept(path: string, eventsOf: (body: unknown) => NaiveEvent[] | null) {
   app.post(path, async (request, response) => {
     const events = eventsOf(request.body);

@@ -10,7 +10,7 @@ export const workloads = {
 } as const;
 export type WorkloadName = keyof typeof workloads;
 
-/** Builds complete HTTP requests as text, each with its own events and distinct IDs. */
+/** Builds complete HTTP requests as text. Each has its own events and distinct IDs. */
 export function buildRequests(
   name: WorkloadName,
   projectApiKey: string,
@@ -41,7 +41,7 @@ function buildEvent(seed: number, eventBytes: number) {
   return { ...event, properties: fillerProperties(seed, eventBytes - JSON.stringify(event).length) };
 }
 
-/** A complete HTTP request as text. @param line for example `GET /path` */
+/** Builds a complete HTTP request as text. @param line for example `GET /path` */
 export function requestText(line: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   const length = String(Buffer.byteLength(text));
@@ -55,8 +55,8 @@ const words = 'amber basin cedar delta ember fjord grove harbor island jetty kno
 );
 
 /**
- * Properties like those of SDKs and applications, with about `bytes` of JSON: the usual `$` properties, numbers, a list, a nested
- * object, and text that fills up the rest.
+ * Builds properties like those of SDKs and applications, with about `bytes` of JSON: the usual `$` properties, numbers,
+ * a list, a nested object, and a text that fills up the rest.
  */
 export function fillerProperties(seed: number, bytes: number): Record<string, unknown> {
   const random = seededRandom(seed + 1);

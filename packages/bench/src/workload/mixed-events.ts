@@ -9,13 +9,13 @@ import { fillerProperties } from './gateway-workloads.ts';
 export const mix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
 
 const propertyBytes = 1024;
-/** The number of companies in a stream. */
+/** Number of companies in a stream of events. */
 export const groupCount = 500;
 
 /**
- * The events of an ordinary product in the proportions of `mix`, with properties of about 1 KB. Visitors arrive anonymously and
- * come back, some sign in (which merges their anonymous person into a user), and companies are updated. The same seed produces
- * the same events.
+ * Generates the events of an ordinary product in the proportions of `mix`, with properties of about 1 KB. Visitors
+ * arrive anonymously and come back. Some of them sign in, which merges their anonymous person into a user. Companies
+ * are updated. The same seed produces the same events.
  */
 export function* mixedEvents(count: number, token: string, seed = 1, companies = groupCount): Generator<CapturedEvent> {
   const random = seededRandom(seed);
@@ -70,7 +70,10 @@ export function* mixedEvents(count: number, token: string, seed = 1, companies =
   }
 }
 
-/** Like a version 7 UUID, so that it has the same effect on indexes: an increasing prefix, and a random rest. */
+/**
+ * Builds a UUID with an increasing prefix and a random rest, so that it has the same effect on indexes as a version 7
+ * UUID.
+ */
 function deterministicUuid(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   const rising = Number(text.split(':')[1]).toString(16).padStart(12, '0');
