@@ -1,6 +1,6 @@
 /**
- * Flag and cohort definitions of a project, as stored. `filters` and cohort trees have the type `unknown` because
- * invalid content must make a filter match nothing, and never make an evaluation fail.
+ * A flag as stored. `filters` and cohort trees have the type `unknown`, because invalid content must make a filter
+ * match nothing, and must never make an evaluation fail.
  */
 export interface FlagDefinition {
   id: number;
@@ -8,14 +8,14 @@ export interface FlagDefinition {
   version?: number;
   active: boolean;
   deleted?: boolean;
-  /** Conditions (`groups`), variants, payloads, holdout, enrollment. */
+  /** Conditions (`groups`), variants, payloads, holdout and enrollment. */
   filters: unknown;
-  /** Legacy rollout, used only if `filters` has no `groups`. */
+  /** The rollout of older versions. It is used only if `filters` has no `groups`. */
   rollout_percentage?: number | null;
   ensure_experience_continuity?: boolean | null;
-  /** `device_id` to hash the device ID; any other value hashes the distinct ID. */
+  /** With `device_id`, the device ID is hashed. With any other value, the distinct ID is. */
   bucketing_identifier?: string | null;
-  /** `client` or `server`; any other value means both. */
+  /** `client` or `server`. Any other value means both. */
   evaluation_runtime?: string | null;
   evaluation_contexts?: string[];
 }
@@ -23,13 +23,13 @@ export interface FlagDefinition {
 export interface CohortDefinition {
   id: number;
   isStatic: boolean;
-  /** `{type: 'AND' | 'OR', values: [...]}`; ignored for a static cohort. */
+  /** A tree in the form `{type: 'AND' | 'OR', values: [...]}`. It is ignored for static cohorts. */
   tree: unknown;
 }
 
 export interface ProjectDefinitions {
   flags: FlagDefinition[];
-  /** Does not include deleted cohorts. */
+  /** All cohorts of the project that are not deleted. */
   cohorts: CohortDefinition[];
   /** Group type names by index, from 0 to 4. */
   groupTypes: Record<string, string>;

@@ -1,8 +1,8 @@
-// Splits long work into steps, so that a process can do other work in between.
+// Splits long work into steps, so that the process can do other work in between.
 
 import { setImmediate as afterOthers } from 'node:timers/promises';
 
-/** Work that can pause after every step, so that a process with much of it can do other work in between. */
+/** Work that can pause after every step, so that the process can do other work in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
 /** Runs all steps without pausing. */
@@ -13,18 +13,20 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Other work in the process waits for at most this long plus one step. */
+/** Other work in the process waits for at most this long, plus the duration of one step. */
 const sliceMs = 10;
 /**
- * Length of a task's first slice. It is shorter than the others, because several tasks may start before other work
- * runs.
+ * Maximum duration of a task's first slice. It is shorter than the others, because several tasks may start before other
+ * work runs.
  */
 const firstSliceMs = 2;
 
 /** Chains the slices of all tasks in this process, so that other work waits for only one slice at a time. */
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Returns the result directly if the work is short, and otherwise a promise that lets other work run in between. */
+/**
+ * Returns the result directly if the work is short. Otherwise, returns a promise and lets other work run in between.
+ */
 export function inTimeSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
   const slice = runSlice(steps, firstSliceMs);
   return slice.done ? slice.value : inFurtherSlices(steps);

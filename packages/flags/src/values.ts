@@ -3,8 +3,8 @@
 import { isObject } from '@millrace/contracts';
 
 /**
- * Returns the text that operators compare: strings unchanged, and other values as compact JSON with object keys sorted
- * by code point. `1.0` in a request becomes `1`, because JSON.parse does not distinguish them.
+ * Returns the text that operators compare. Strings are unchanged. Other values become compact JSON with object keys
+ * sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two.
  */
 export function textForm(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -16,12 +16,15 @@ function compactJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(compactJson).join(',')}]`;
   if (!isObject(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value);
   const keys = Object.keys(value);
-  // JavaScript's default order is much faster, and differs only above 0xd7ff.
+  // JavaScript's default order is much faster and only differs for characters above 0xd7ff.
   const members = keys.every((key) => /^[\0-\ud7ff]*$/.test(key)) ? keys.sort() : keys.sort(byCodePoint);
   return `{${members.map((key) => `${JSON.stringify(key)}:${compactJson(value[key])}`).join(',')}}`;
 }
 
-/** JavaScript's default order is that of UTF-16, in which code points above 0xffff come before some lower ones. */
+/**
+ * Sorts texts by code point. JavaScript's default order compares UTF-16 units, in which code points above 0xffff come
+ * before some lower ones.
+ */
 function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -33,7 +36,7 @@ function byCodePoint(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves surrogates, which encode code points above 0xffff, behind all other units. */
+/** Moves surrogates, which encode code points above 0xffff, after all other units. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit > 0xdfff ? unit - 0x800 : unit + 0x2000;
@@ -47,8 +50,8 @@ const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /**
- * Returns the number that numeric operators compare; null for other values, including blank and hexadecimal text and
- * booleans.
+ * Returns the number that numeric operators compare. Returns null for other values, which include blank texts,
+ * hexadecimal texts and booleans.
  */
 export function numberForm(value: unknown): number | null {
   if (typeof value === 'number') return value;
@@ -58,13 +61,13 @@ export function numberForm(value: unknown): number | null {
   return null;
 }
 
-/** Returns true for `true`, the text "true" in any case, and a list of only these. */
+/** Returns whether a value is `true`, the text "true" in any case, or a list that contains only these. */
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isTruthy);
   return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 }
 
-/** Returns true for a boolean, its text in any case, and a list of only these. */
+/** Returns whether a value is a boolean, the text of one in any case, or a list that contains only these. */
 export function isBooleanLike(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBooleanLike);
   return typeof value === 'boolean' || (typeof value === 'string' && /^(?:true|false)$/i.test(value));
@@ -79,14 +82,14 @@ export interface SemanticVersion {
   build: string[];
 }
 
-/** Longer texts are not versions. */
+/** A text that is longer than this is not a version. */
 export const longestVersion = 1000;
 const largestPart = 2n ** 64n - 1n;
 const preReleasePart = /^(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)$/;
 const buildPart = /^[\dA-Za-z-]+$/;
 
 /**
- * Parses a version leniently: a leading `v`, leading zeros and missing parts are accepted; a fourth part or other text
+ * Parses a version leniently. A leading `v`, leading zeros and missing parts are accepted. A fourth part or other text
  * is not.
  */
 export function parseVersion(value: unknown): SemanticVersion | null {

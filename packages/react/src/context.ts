@@ -5,7 +5,7 @@ import { createContext, useContext } from 'react';
 
 let defaultInstance: PostHog | undefined;
 
-/** @internal The main entry passes the library's default client here. The slim entry sets no default. */
+/** @internal Sets the default client. Only the main entry calls this. The slim entry sets no default. */
 export function setDefaultPostHogInstance(instance: PostHog | undefined): void {
   defaultInstance = instance;
 }
@@ -15,17 +15,20 @@ export function getDefaultPostHogInstance(): PostHog | undefined {
   return defaultInstance;
 }
 
-/** The client type under the name that applications import from PostHog's package. */
+/** The type of the client, under the name that applications import from PostHog's package. */
 export type PostHog = Client;
 
 export interface PostHogContextValue {
-  /** Undefined when no client exists. The type leaves that out for the same reason as `usePostHog`. */
+  /**
+   * The client. It is undefined at run time if there is none, which the type leaves out for the same reason as
+   * `usePostHog`.
+   */
   client: PostHog;
-  /** Flags that are used until the client has loaded its own. */
+  /** Flags to use until the client has loaded its own. */
   bootstrap?: Bootstrap | undefined;
 }
 
-/** Outside a provider, the getter returns the default client that is set at the time of the read. */
+/** Outside a provider, the getter returns the client that is the default when it is read. */
 export const PostHogContext = createContext<PostHogContextValue>({
   get client() {
     return getDefaultPostHogInstance() as PostHog;
@@ -33,9 +36,9 @@ export const PostHogContext = createContext<PostHogContextValue>({
 });
 
 /**
- * Returns the client. Its methods do nothing before it has started. The client is undefined when no default is set:
- * with the slim entry, outside a provider. The type leaves that out because PostHog's hook does, and applications rely
- * on its type. Where it can happen, guard the call (`posthog?.capture(…)`).
+ * Returns the client. Its methods do nothing until it has started. With the slim entry and outside a provider, the
+ * client is undefined. The type leaves that out because the type of PostHog's hook does, and applications rely on it.
+ * Where this can happen, guard the call (`posthog?.capture(…)`).
  */
 export function usePostHog(): PostHog {
   return useContext(PostHogContext).client as PostHog;

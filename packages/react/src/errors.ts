@@ -1,4 +1,4 @@
-// Captures errors of React: an error boundary, and handlers for the roots of React 19.
+// Captures React errors: an error boundary, and handlers for the roots of React 19.
 
 import type { CaptureResult, Properties } from '@millrace/browser';
 import {
@@ -18,19 +18,19 @@ export interface PostHogErrorBoundaryFallbackProps {
   /** The captured exception event. */
   exceptionEvent: unknown;
   componentStack: string;
-  /** Renders the children again. */
+  /** Makes the boundary render the children again. */
   resetError: () => void;
 }
 
 export interface PostHogErrorBoundaryProps {
   children?: ReactNode | (() => ReactNode);
-  /** Shown instead of children that threw an error. */
+  /** The content to show instead of children that threw an error. */
   fallback?: ReactNode | FunctionComponent<PostHogErrorBoundaryFallbackProps>;
   additionalProperties?: Properties | ((error: unknown, errorInfo: ErrorInfo) => Properties);
 }
 
 interface PostHogErrorBoundaryState {
-  /** Null as long as no error was caught. */
+  /** The component stack of the error. Null while no error has been caught. */
   componentStack: string | null;
   exceptionEvent: unknown;
   error: unknown;
@@ -51,8 +51,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
 
   override state = nothingThrown;
 
-  // Used instead of `getDerivedStateFromError` because capturing is a side effect and does not belong in rendering,
-  // while a fallback needs the captured event at its first render.
+  // The boundary uses this method and not `getDerivedStateFromError`. Capturing is a side effect, which does not belong
+  // in rendering, and the fallback needs the captured event when it first renders.
   override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
     const { additionalProperties } = this.props;
     const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;
@@ -62,8 +62,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
       const exceptionEvent = client?.captureException(addReactComponentStack(error, componentStack), properties);
       this.setState({ error, componentStack, exceptionEvent });
     };
-    // An error in the first render is caught before the effect that starts the client. Capturing in the callback of
-    // `setState` runs after that effect.
+    // An error in the first render is caught before the effect that starts the client. The callback of `setState` runs
+    // after that effect, so the error is captured there.
     if (client?.__loaded === false) this.setState({ error, componentStack }, capture);
     else capture();
   }
@@ -86,8 +86,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
 }
 
 /**
- * Returns a handler that captures the error, for `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React
- * 19 roots.
+ * Returns a handler that captures errors. It can be used for `onUncaughtError`, `onCaughtError` and
+ * `onRecoverableError` of React 19 roots.
  */
 export function setupReactErrorHandler(
   client: PostHog,
@@ -101,8 +101,8 @@ export function setupReactErrorHandler(
 }
 
 /**
- * Adds the component stack of an error as one more error at the end of its chain of causes, so that it is displayed
- * with its own stack. A thrown value that is not an error is wrapped in one.
+ * Adds the component stack of an error as one more error at the end of its chain of causes, so that it is displayed as
+ * a separate stack. If the thrown value is not an error, it is wrapped in one.
  *
  * @returns the error to capture
  */
@@ -116,13 +116,16 @@ export function addReactComponentStack(thrown: unknown, componentStack: string |
 
 function stackError(message: string, name: string, stack: string | null | undefined): Error {
   const error = new Error(message);
-  // A plain assignment fails when the page has frozen `Error.prototype`.
+  // A plain assignment fails if the page has frozen `Error.prototype`.
   Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, writable: true });
   if (stack) error.stack = stack;
   return error;
 }
 
-/** Adds nothing if the last error cannot be changed. Stops at the last error of a circular chain. */
+/**
+ * Adds a cause to the last error of a chain. Adds nothing if that error cannot be changed. In a circular chain, the
+ * last error is the one before the first repetition.
+ */
 function addLastCause(error: Error, cause: Error): void {
   const chain = new Set([error]);
   let last = error;

@@ -1,5 +1,5 @@
-// The hooks that read feature flags, and the store behind them, which renders a component only when the value it shows
-// has changed.
+// Hooks that read feature flags, and the store behind them. The store makes a component render again only if the value
+// that it shows has changed.
 
 import type { Bootstrap, FlagKey, FlagResult, FlagValue, JsonValue, ValueOf } from '@millrace/browser';
 import { useContext, useMemo, useSyncExternalStore } from 'react';
@@ -24,22 +24,22 @@ const variantKey = /* @__PURE__ */ describeFlag<FlagValue>({
 });
 
 /**
- * Returns the person's variant, or `true` or `false` for a flag without variants. Undefined while the flag is not
- * known.
+ * Returns the key of the person's variant, or `true` or `false` for a flag without variants. Returns undefined while
+ * the flag is not known.
  */
 export function useFeatureFlagVariantKey<Key extends FlagKey>(flag: Key): ValueOf<Key> | undefined {
   return useFlagStore(variantKey, flag) as ValueOf<Key> | undefined;
 }
 
 const payload = /* @__PURE__ */ describeFlag<JsonValue>({
-  // Reading a payload captures no `$feature_flag_called` event, because it does not reveal which variant the person was
-  // shown.
+  // Reading a payload does not capture a `$feature_flag_called` event, because it does not reveal which variant the
+  // person saw.
   fromClient: (client, flag) => client.getFeatureFlagResult(flag, { send_event: false })?.payload,
   fromResult: (result) => result.payload,
   part: 'featureFlagPayloads',
 });
 
-/** Returns the payload for the person's flag value. Undefined if it has none or is not known. */
+/** Returns the payload for the person's flag value. Returns undefined if there is none or the flag is not known. */
 export function useFeatureFlagPayload(flag: FlagKey): JsonValue | undefined {
   return useFlagStore(payload, flag);
 }
@@ -49,7 +49,7 @@ const result = /* @__PURE__ */ describeFlag<FlagResult>({
   fromResult: (bootstrapped) => bootstrapped,
 });
 
-/** Returns the value, variant and payload of a flag together. Undefined while the flag is not known. */
+/** Returns the value, variant and payload of a flag together. Returns undefined while the flag is not known. */
 export function useFeatureFlagResult(flag: FlagKey): FlagResult | undefined {
   return useFlagStore(result, flag);
 }
@@ -94,14 +94,14 @@ function useFlagStore<Value>(
   return useSyncExternalStore(...store);
 }
 
-/** The arguments of a read: the flag, and an option if the read must not capture an event. */
+/** The arguments for reading a flag: its key, and an option if reading must not capture an event. */
 type Reading = [flag: string, options?: { send_event: false }];
 
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
-  /** Extracts the same value from a bootstrapped flag. */
+  /** Returns the same value for a flag from the bootstrap. */
   fromResult(result: FlagResult): Value | undefined;
-  /** The part of the bootstrap that must contain the flag. */
+  /** The part of the bootstrap in which the flag must be present. */
   part?: 'featureFlags' | 'featureFlagPayloads';
 }
 
@@ -109,7 +109,7 @@ interface FlagView<Value> {
 function describeFlag<Value>({ fromClient, fromResult, part = 'featureFlags' }: FlagView<Value>) {
   return (bootstrap: Bootstrap | undefined, flag: string): Omit<FlagSource<Value>, 'client'> => ({
     bootstrapped: bootstrap?.[part] && {
-      // Ignores properties that every object inherits, such as `constructor`.
+      // Ignore properties that every object inherits, such as `constructor`.
       value: Object.keys(bootstrap[part]).includes(flag) ? fromResult(bootstrappedResult(bootstrap, flag)) : undefined,
     },
     read: (client) => fromClient(client, flag, { send_event: false }),
@@ -127,16 +127,21 @@ function bootstrappedResult({ featureFlags, featureFlagPayloads }: Bootstrap, ke
   };
 }
 
-/** Where a hook gets its value. */
+/** The sources from which a hook gets its value. */
 interface FlagSource<Value> {
   client: PostHog | undefined;
-  /** The bootstrapped value, used until the client has loaded flags. Null or undefined without a bootstrap. */
+  /**
+   * The value from the bootstrap, which is used until the client has loaded flags. Null or undefined if there is no
+   * bootstrap.
+   */
   bootstrapped: { value: Value | undefined } | null | undefined;
-  /** Reads the value without capturing an event, because React also reads for renders that it discards. */
+  /**
+   * Reads the value without capturing an event, because React also renders components whose output it then discards.
+   */
   read(client: PostHog): Value | undefined;
   /**
-   * Called for components that are on the page when flags are first known and after every load, with the keys of the
-   * active flags.
+   * Called when flags are first known and after every load, for components that are on the page.
+   * @param active keys of the active flags
    */
   seen(client: PostHog, active: string[]): void;
 }
@@ -153,14 +158,14 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
 
   function getSnapshot(): Value | undefined {
     const isEarly = bootstrapped && !client?.featureFlags?.hasLoadedFlags;
-    // A client that has not started warns about every call except a subscription, which it accepts and remembers.
+    // A client that has not started logs a warning for every call except a subscription. It remembers subscriptions.
     const next = isEarly || client?.__loaded === false ? bootstrapped?.value : client && read(client);
-    // Clients create a new object for each read, but React compares by identity.
+    // Clients create a new object for each read, but React compares objects by identity.
     if (!isDeepEqual(last, next)) last = next;
     return last;
   }
 
-  // React subscribes only components that were committed to the page.
+  // React only subscribes components that are part of the page.
   function subscribe(changed: () => void): () => void {
     if (!client) return () => {};
     return client.onFeatureFlags((active) => {
@@ -169,8 +174,8 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
     });
   }
 
-  // The browser also uses this snapshot while hydrating a server-rendered page. It must equal the server's, which has
-  // no flags stored from the last visit.
+  // The browser also uses this snapshot when it hydrates a page that a server rendered. The snapshot must equal that of
+  // the server, which has no flags from the last visit.
   const getServerSnapshot = () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot());
 
   return [subscribe, getSnapshot, getServerSnapshot];

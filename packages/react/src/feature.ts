@@ -1,4 +1,4 @@
-// A component that shows its children if a feature flag has a value.
+// A component that shows its children if a feature flag has a certain value.
 
 import type { FlagKey, FlagValue } from '@millrace/browser';
 import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
@@ -11,12 +11,14 @@ export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & 
   flag: FlagKey;
   /** The value for which the children are shown. Without it, any known value shows them. */
   match?: FlagValue;
-  /** The content, or a function that receives the flag's payload and returns the content. */
+  /** The content, or a function that returns it and receives the flag's payload. */
   // biome-ignore lint/suspicious/noExplicitAny: the application declares the type of its payloads here
   children?: ReactNode | ((payload: any) => ReactNode);
-  /** Shown instead if the flag has another value. It is not tracked. */
+  /** The content to show if the flag has another value. It is not tracked. */
   fallback?: ReactNode;
-  /** Options of the observer that detects when the feature comes into view. By default, a tenth must be visible. */
+  /**
+   * Options of the observer that detects when the feature comes into view. By default, a tenth of it must be visible.
+   */
   visibilityObserverOptions?: IntersectionObserverInit;
   trackInteraction?: boolean;
   trackView?: boolean;
@@ -37,7 +39,7 @@ export function PostHogFeature({
   const flagVariant = useFeatureFlagVariantKey(flag);
   const payload = useFeatureFlagPayload(flag);
   const isHidden = isUndefined(flagVariant) || (!isUndefined(match) && flagVariant !== match);
-  // Any node may be returned, but the types of older React versions allow only elements.
+  // Any node can be returned, but the types of older React versions only allow elements.
   if (isHidden) return fallback as ReactElement | null;
 
   const feature = { flag, posthog, flagVariant };

@@ -1,7 +1,8 @@
 import { posthog } from '@millrace/browser';
 import { setDefaultPostHogInstance } from './context.ts';
 
-// Makes hooks work without a provider, and gives the provider a client to start. The slim entry leaves this out.
+// The default client makes hooks work without a provider, and is the client that a provider starts. The slim entry has
+// no default client.
 setDefaultPostHogInstance(posthog);
 
 export { PostHogProvider, PostHogProvider as MillraceProvider } from './provider.ts';

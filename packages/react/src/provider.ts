@@ -27,21 +27,22 @@ export type PostHogProviderProps = { children?: ReactNode } & (
 export function PostHogProvider({ children, client: ownClient, apiKey, options }: PostHogProviderProps): ReactElement {
   useDefaultClient(ownClient, apiKey, options);
   const client = (ownClient ?? getDefaultPostHogInstance()) as PostHog;
-  // Kept identical while its content is equal. Otherwise every render of the application would render every hook again.
+  // This value keeps its identity while its content is equal. Otherwise, every render of the application would render
+  // every hook again.
   const bootstrap = useStable(options?.bootstrap ?? client?.config?.bootstrap);
   const value = useMemo(() => ({ client, bootstrap }), [client, bootstrap]);
   return createElement(PostHogContext.Provider, { value }, children);
 }
 
 /**
- * A layout effect runs before the normal effects of the children, which may capture events. On a server it would only
- * log a warning.
+ * A layout effect runs before the normal effects of the children, which may capture events. On a server, React would
+ * only log a warning about it.
  */
 const useEarlyEffect = typeof window !== 'undefined' ? useLayoutEffect : useEffect;
 
 /**
- * Starts the default client with the first key, and passes changed options to it. It runs in an effect, so never on a
- * server, and starts the client once per mounted provider although development mode runs effects twice.
+ * Starts the default client with the first key, and passes changed options to it. This happens in an effect, so never
+ * on a server. The client starts only once per mounted provider, although development mode runs effects twice.
  */
 function useDefaultClient(
   client: PostHog | undefined,
@@ -90,7 +91,8 @@ const alreadyLoaded = '`posthog` was already loaded elsewhere. This may cause is
 const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';
 
 /**
- * Returns the first of several equal values, so that values written inline in each render can be compared by identity.
+ * Returns the first one of several equal values, so that values which are written inline in each render can be compared
+ * by identity.
  */
 function useStable<Value>(value: Value): Value {
   const [stable, setStable] = useState({ value });

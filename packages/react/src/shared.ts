@@ -1,6 +1,4 @@
-/**
- * Everything that both entries export in addition to their provider, under PostHog's name and under a Millrace name.
- */
+/** Everything that both entries export except their provider. Each export has PostHog's name and a Millrace name. */
 export {
   type PostHog,
   PostHogContext,

@@ -1,4 +1,4 @@
-// The hook for a survey with a thumb up and a thumb down, in the application's own design.
+// A hook for a survey that asks for a thumb up or a thumb down, with elements of the application.
 
 import type { Properties, SurveyPosition } from '@millrace/browser';
 import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
@@ -8,12 +8,12 @@ export type ThumbResponse = 'up' | 'down';
 
 export interface UseThumbSurveyOptions {
   surveyId: string;
-  /** Where the follow-up questions appear. By default, next to the trigger. */
+  /** Where the follow-up questions appear. The default is next to the trigger. */
   displayPosition?: SurveyPosition;
   /** Properties that are added to the captured events. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;
-  /** Captures `survey shown` when `trackShown` is called, instead of on mount. */
+  /** If true, `survey shown` is captured when `trackShown` is called, and not on mount. */
   disableAutoShownTracking?: boolean;
 }
 
@@ -21,17 +21,17 @@ export interface UseThumbSurveyResult {
   /** Records the first response and ignores later ones. */
   respond: (value: ThumbResponse) => void;
   response: ThumbResponse | null;
-  /** Attach this ref to the element next to which follow-up questions appear. */
+  /** The ref of the element next to which follow-up questions appear. */
   triggerRef: RefCallback<HTMLElement>;
   trackShown?: () => void;
 }
 
-/** The value under which each response is stored in a two-thumb survey. */
+/** The values of the responses in a two-thumb survey. */
 const ratings = { up: 1, down: 2 } as const;
 
 const triggerAttribute = 'data-thumb-survey';
 
-/** Asks for a thumb up or down, using the application's own elements. */
+/** Runs a survey that asks for a thumb up or down, with elements of the application. */
 export function useThumbSurvey({
   surveyId,
   displayPosition = 'next_to_trigger',

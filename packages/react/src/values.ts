@@ -10,14 +10,15 @@ export const isNull = (value: unknown): value is null => value === null;
 type Pair = readonly [unknown, unknown];
 
 /**
- * Compares two option or payload values. Arrays and plain objects are equal if their contents are, in any key order and
- * with cycles. All other values are compared by identity, so `NaN` equals nothing, and DOM elements are not traversed.
+ * Compares two option or payload values. Arrays and plain objects are equal if their contents are. The order of keys
+ * does not matter, and cycles are supported. All other values are compared by identity, so `NaN` equals nothing, and
+ * DOM elements are not traversed.
  */
 export function isDeepEqual(one: unknown, other: unknown, compared: readonly Pair[] = []): boolean {
   if (one === other) return true;
   const kind = constructorOf(one);
   if (kind !== constructorOf(other) || (kind !== Object && kind !== Array)) return false;
-  // This pair is already being compared further up, so it counts as equal here.
+  // A caller up the stack is already comparing this pair, so it counts as equal here.
   if (compared.some(([left, right]) => left === one && right === other)) return true;
 
   const left = one as Record<string, unknown>;

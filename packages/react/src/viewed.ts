@@ -18,7 +18,7 @@ export type PostHogCaptureOnViewedProps = HTMLProps<HTMLDivElement> & {
   name?: string;
   properties?: Properties;
   observerOptions?: IntersectionObserverInit;
-  /** Wraps and tracks each child separately. */
+  /** Whether to wrap and track each child separately. */
   trackAllChildren?: boolean;
 };
 
@@ -97,7 +97,7 @@ interface VisibilityAndClickTrackerProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement>;
-  /** Called when the wrapper comes into view. Without it, nothing is observed. */
+  /** Called when the wrapper comes into view. If absent, nothing is observed. */
   onView: (() => void) | undefined;
 }
 
@@ -112,8 +112,8 @@ function VisibilityAndClickTracker({
 }
 
 /**
- * Calls `onView` once, when a tenth of the element has come into view, or the `threshold` in the options. Without
- * `onView`, and in browsers without `IntersectionObserver`, it observes nothing.
+ * Calls `onView` once, when a tenth of the element, or the `threshold` in the options, has come into view. Observes
+ * nothing without `onView`, or if the browser does not support `IntersectionObserver`.
  *
  * @returns the ref to attach to the element
  */

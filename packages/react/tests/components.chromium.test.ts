@@ -4,7 +4,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** Allows props that only an application without types can pass. */
+/** The type of a component that accepts any props. Only an application without types can pass some of them. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 declare global {
   interface Window {
-    /** The component that the test has mounted. */
+    /** The component that the test has mounted, if any. */
     shown: ReturnType<typeof kit.mount> | undefined;
     client: ReturnType<typeof kit.createRecordingClient>;
   }
@@ -28,8 +28,8 @@ declare global {
 const flags: Record<string, FlagValue> = { 'beta-nav': true, off: false, 'price-test': 'blue' };
 
 /**
- * Returns everything captured, after the observer has had time to report what is in view: a few frames and the tasks
- * queued after them.
+ * Returns everything that was captured. Waits a few frames and the tasks queued after them, so that the observer has
+ * reported what is in view.
  */
 const captured = (page: Page) =>
   page.evaluate(async () => {
@@ -83,7 +83,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   ])('renders the children or nothing: %s', async (_, props, isShown) => {
     const page = await show({ ...props, trackView: false });
     expect(await page.locator('button').allTextContents()).toEqual(isShown ? ['One', 'Two'] : []);
-    // No empty wrapper is left in the page.
+    // No empty wrapper remains in the page.
     expect(await page.locator('main > div').count()).toBe(isShown ? 3 : 1);
   });
 

@@ -7,7 +7,7 @@ beforeAll(async () => {
   pages = await openKit();
 });
 afterAll(() => pages.close());
-// Discards the warnings: React itself logs each thrown error on the console.
+// Discard the warnings, because React itself logs each thrown error on the console.
 afterEach(() => pages.complaints());
 
 const invalidFallback =
@@ -214,7 +214,7 @@ it('setupReactErrorHandler captures errors that React 19 roots report, and calls
     function Broken(): never {
       throw new Error('Kaboom');
     }
-    // Under `act`, React throws the error to the caller of render instead of reporting it.
+    // Under `act`, React throws the error to the caller of `render` instead of reporting it.
     globalThis.IS_REACT_ACT_ENVIRONMENT = false;
     await new Promise<void>((resolve) => {
       const onUncaughtError = kit.setupReactErrorHandler(client, (event, error, { componentStack }) => {

@@ -189,7 +189,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
       const committed: string[] = [];
       function Shown({ changes }: { changes: boolean }) {
         const value = String(kit.useFeatureFlagVariantKey('test'));
-        // Simulates another part of the page loading flags during this render.
+        // Simulates another part of the page that loads flags during this render.
         if (changes && value === 'blue') queueMicrotask(() => client.load({ test: 'green' }));
         for (const until = performance.now() + 12; performance.now() < until; );
         return value;

@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** Allows props that only an application without types can pass. */
+/** The type of a component that accepts any props. Only an application without types can pass some of them. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -20,10 +20,10 @@ const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This
 const otherKey = expect.stringContaining('You have provided a different `apiKey` to `PostHogProvider`');
 
 interface ProviderCase {
-  /** `client` stands for a client that the application has created. */
+  /** A list of renders. `client` stands for a client that the application has created. */
   renders: { client?: true | undefined; apiKey?: string | undefined; options?: object }[];
   isLoaded?: boolean;
-  /** Calls of the default client. */
+  /** The calls of methods of the default client. */
   calls: unknown[][];
   warnings: unknown[];
   clientIs: 'own' | 'default';

@@ -19,7 +19,7 @@ afterAll(async () => {
   await browser.close();
   await site.stop();
 });
-// A new server for each test, because closed pages may still send requests late.
+// Each test has a new server, because pages that were closed may still send requests.
 beforeEach(async () => {
   ingest = await startScriptedIngest();
   ingest.flags = { 'price-test': 'green' };
@@ -28,7 +28,7 @@ afterEach(() => ingest.stop());
 
 describe.each(reactVersions)('the provider with the real client on React %s', (react) => {
   async function open(options: object = {}, shop: 'openShop' | 'openBrokenShop' = 'openShop'): Promise<Visit> {
-    // The client treats a headless browser as a bot unless the filter is off.
+    // The client takes a headless browser for a bot unless the filter is off.
     const given = JSON.stringify({
       ...{ api_host: ingest.url, opt_out_useragent_filter: true, feature_flag_request_timeout_ms: patienceMs },
       ...options,

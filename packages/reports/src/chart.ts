@@ -14,21 +14,22 @@ import { isRecord } from '@millrace/insights';
 import { formatLabel, hasTimes, isBefore, readDisplay, readSeries, type SeriesResult } from './figures.ts';
 
 export type Chart =
-  /** Numbers over time. `open` is the index of the first interval that is still in progress. */
+  /** A chart of numbers over time. `open` is the index of the first interval that is still in progress. */
   | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
-  /** One bar per row, for totals of series and steps of a funnel. */
+  /** A chart with one bar per row, for totals of series and steps of a funnel. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
   /**
-   * Retention, as shares from 0 to 1. `open` is the index of the first share of an interval that is still in progress.
+   * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval is still in
+   * progress.
    */
   | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[]; open: number }[] };
 
 interface DrawnSeries {
   label: string;
-  /** A series of the previous period has the color of the current one. */
+  /** The color of the series. A series of the previous period has the color of the current one. */
   color: SeriesColor;
   isBefore: boolean;
-  /** Null for an interval without a number. */
+  /** Numbers by interval. Null for an interval without a number. */
   data: (number | null)[];
 }
 
@@ -38,8 +39,9 @@ const maxHeatRows = 14;
 const maxHeatColumns = 12;
 
 /**
- * Selects the data to draw. Returns null if the result is better shown as numbers or rows. @param results result of the
- * query `source` @param now wall time in the project time zone
+ * Selects the data to draw. Returns null if the result is better shown as numbers or rows.
+ * @param results result of the query `source`
+ * @param now wall time in the project time zone
  */
 export function buildChart(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {

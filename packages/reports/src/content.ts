@@ -1,4 +1,4 @@
-// Computes the content of a report: the numbers of an insight or dashboard when the report was due.
+// Computes the content of a report: the numbers of an insight or dashboard at the time when the report was due.
 
 import { computeChange } from '@millrace/contracts/numbers';
 import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
@@ -19,19 +19,19 @@ import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
 import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
 import { findSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
-/** Content of a report. It is stored as sent, and emails, messages and pictures are created from it. */
+/** Content of a report. It is stored as it is sent. Emails, messages and pictures are created from it. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
   /** ID of the insight or dashboard. */
   id: number;
   name: string;
   description: string;
-  /** Time when the report was due, in ISO 8601. Its numbers are as of this time. */
+  /** Time when the report was due, in ISO 8601. The numbers are as of this time. */
   due_at: string;
   timezone: string;
-  /** Results of at most `maxInsights` insights, in the order of the dashboard. */
+  /** Results of the insights, in the order of the dashboard. There are at most `maxInsights`. */
   insights: ReportedInsight[];
-  /** Total number of insights on the dashboard, or of the selected ones. */
+  /** Number of insights on the dashboard, or of those that were selected. */
   total: number;
 }
 
@@ -40,19 +40,19 @@ export interface ReportedInsight {
   short_id: string;
   name: string;
   description: string;
-  /** `TrendsQuery`, `FunnelsQuery` …; empty without a query. */
+  /** `TrendsQuery`, `FunnelsQuery` and so on. Empty if the insight has no query. */
   query_kind: string;
-  /** ISO 8601 in the project time zone; null if the result has no range. */
+  /** Start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
   date_from: string | null;
   date_to: string | null;
-  /** Key figures, one per series; at most `maxFigures`. */
+  /** Key figures, one per series. There are at most `maxFigures`. */
   figures: Figure[];
   /** Rows of the result. There are at most `maxRows`. */
   table: ResultTable;
-  /** Number of omitted rows and figures. */
+  /** Number of rows and figures that were left out. */
   left_out: { rows: number; figures: number };
   chart: Chart | null;
-  /** Error message if there are no numbers; otherwise null. */
+  /** Error message if there are no numbers. Otherwise null. */
   error: string | null;
 }
 
@@ -75,18 +75,17 @@ export interface ReportDeps {
   sql: Sql;
   /**
    * Runs a query as of `now` (milliseconds since 1970).
-   * @throws AppError `invalid`, `rate_limited` or `unavailable`; the report then shows the error in place of the
-   * numbers.
+   * @throws AppError `invalid`, `rate_limited` or `unavailable`; the report then shows the error instead of the numbers
    */
   runQuery(query: unknown, now: number): Promise<QueryResult>;
 }
 
 export interface ReportRequest {
   projectId: number;
-  /** Takes precedence over `dashboard`. */
+  /** ID of the insight. If set, `dashboard` is ignored. */
   insight: number | null;
   dashboard: number | null;
-  /** IDs of the dashboard's insights to include; empty for all. */
+  /** IDs of the dashboard's insights to include. Empty to include all. */
   chosen: readonly number[];
   dueAt: Date;
 }
@@ -98,15 +97,16 @@ const maxColumns = 12;
 const longestCell = 200;
 
 /**
- * Runs the queries of a report. If the query of an insight fails, the report contains its error and the other insights.
- * @returns null if the insight or dashboard does not exist or is deleted.
+ * Runs the queries of a report. If the query of one insight fails, the report contains its error, and still contains
+ * the other insights.
+ * @returns null if the insight or dashboard does not exist or is deleted
  */
 export async function createReport(deps: ReportDeps, about: ReportRequest): Promise<ReportContent | null> {
   const subject = await findSubject(deps.sql, about);
   if (subject === null) return null;
   const insights = insightsOf(subject, about.chosen);
   const reported = [];
-  // Sequentially, because reports are not urgent and should occupy only one connection.
+  // The queries run one after the other, because reports are not urgent and should occupy only one connection.
   for (const insight of insights.slice(0, maxInsights))
     reported.push(await reportOn(deps, insight, { now: about.dueAt.getTime(), timezone: subject.timezone }));
   return {
@@ -192,7 +192,7 @@ async function runInsight(
   };
 }
 
-/** Makes trends compare with the previous period, if there is one. This does not change the current numbers. */
+/** Makes a trend compare with the previous period if the range has one. This does not change the current numbers. */
 function withTimeBefore(query: unknown): unknown {
   return changeSource(query, (source) => {
     const { dateRange, compareFilter: compare } = source;
@@ -202,7 +202,7 @@ function withTimeBefore(query: unknown): unknown {
   });
 }
 
-/** Runs a funnel again for the previous period of the same length. */
+/** Computes the conversion rate of a funnel, and runs the funnel again for the previous period of the same length. */
 async function conversion(
   deps: ReportDeps,
   { query, result, now }: { query: unknown; result: QueryResult; now: number },

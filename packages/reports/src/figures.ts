@@ -7,21 +7,21 @@ export interface Figure {
   label: string;
   value: number;
   format: NumberFormat;
-  /** How the numbers of several intervals were combined. */
+  /** How the numbers of several intervals were combined into the figure. */
   of: 'total' | 'average';
-  /** The figure of the previous period; null without a comparison. */
+  /** The figure of the previous period. Null if periods are not compared. */
   before: number | null;
 }
 
 export interface SeriesResult {
-  /** Absent from funnel trends. */
+  /** Label of the series. Absent in funnel trends. */
   label?: string;
   order?: number;
   status?: string;
   breakdown_value?: unknown;
   compare_label?: string;
   data?: number[] | null;
-  /** Of a funnel trend: how many entered the funnel in each interval. */
+  /** For a funnel trend: how many actors entered the funnel in each interval. */
   entered?: number[];
   days?: string[];
   count?: number;
@@ -32,12 +32,12 @@ export interface SeriesResult {
 export const readSeries = (results: unknown): SeriesResult[] =>
   Array.isArray(results) ? results.filter(isRecord).map((one) => one as unknown as SeriesResult) : [];
 
-/** Returns whether results are series over time. */
+/** Returns whether results consist of series over time. */
 export const hasTimes = (results: unknown) => readSeries(results).some(({ days }) => days !== undefined);
 
 export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
-/** Returns the label of a series, with text in place of the placeholders for missing and other values. */
+/** Returns the label of a series, in which text replaces the placeholders for missing and other values. */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';
@@ -47,7 +47,7 @@ export function formatLabel({ label, status, action, breakdown_value: value }: S
 const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =>
   JSON.stringify([order, label, status, value]);
 
-/** Returns one figure per series of trends or lifecycle; none for other kinds of queries. */
+/** Returns one figure per series of a trend or lifecycle. Returns none for other kinds of queries. */
 export function buildFigures(results: unknown, source: Record<string, unknown> | null): Figure[] {
   if (source?.kind !== 'TrendsQuery' && source?.kind !== 'LifecycleQuery') return [];
   const isCumulative = readDisplay(source) === 'ActionsLineGraphCumulative';
@@ -74,8 +74,8 @@ export function readDisplay({ trendsFilter: filter }: Record<string, unknown>): 
 }
 
 /**
- * Returns the conversion rate from the first to the last step; null for funnels with a breakdown, for conversion times,
- * for trends, and if no one reached the first step.
+ * Returns the conversion rate from the first to the last step. Returns null for funnels with a breakdown, for
+ * conversion times, for trends, and if no one reached the first step.
  */
 export function buildFunnelFigure(results: unknown): Figure | null {
   if (!Array.isArray(results) || results.some(Array.isArray) || hasTimes(results)) return null;

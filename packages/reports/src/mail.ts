@@ -1,4 +1,4 @@
-// Formats a report as an email: HTML with pictures, and the same as plain text.
+// Formats a report as an email: HTML with pictures, and the same content as plain text.
 
 import { computeChange, formatDuration, formatPercent, formatValue, isGoodChange } from '@millrace/contracts/numbers';
 import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
@@ -7,29 +7,29 @@ import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
 import { formatFigure, formatFigureChange, formatRange, formatWeekday } from './text.ts';
 
-/** The parts of a report around its numbers. */
+/** The content of a report, and the texts around it. */
 export interface ReportMessage {
   title: string;
-  /** Schedule in words, for example `sent every week`. */
+  /** The schedule in words, for example `sent every week`. */
   summary: string;
   nextAt: Date | null;
-  /** Link to the insight or dashboard; null if the URL of the application is not configured. */
+  /** Link to the insight or dashboard. Null if the URL of the application is not configured. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
   /**
-   * The user who subscribed the recipient, by their verified address, with their message. Null except in the first
+   * The verified address of the user who subscribed the recipient, and that user's message. Null except in the first
    * report.
    */
   invite: { by: string | null; message: string | null } | null;
-  /** Why there will be no more reports; null if there will be. */
+  /** Why this is the last report. Null if there will be more. */
   end: string | null;
-  /** Link for unsubscribing from these emails; null if it is not available. */
+  /** Link for unsubscribing from these emails. Null if it is not available. */
   unsubscribe: string | null;
-  /** Null if the message contains no numbers. */
+  /** The numbers. Null if the message contains none. */
   content: ReportContent | null;
 }
 
-/** Email in the format of the mailer. */
+/** An email in the format that the mailer expects. */
 export interface ReportMail {
   subject: string;
   html: string;
@@ -40,7 +40,7 @@ export interface ReportMail {
 
 const maxRowsShown = 10;
 
-/** Formats the email. If a picture cannot be drawn, logs it and shows the name and numbers instead. */
+/** Formats the email. If a picture cannot be drawn, logs the error and shows the name and the numbers instead. */
 export async function buildReportMail(written: ReportMessage, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
   const message = withPlainNames(written);
   const attachments: ReportMail['attachments'] = [];
@@ -66,8 +66,8 @@ export async function buildReportMail(written: ReportMessage, logger: Pick<Logge
 }
 
 /**
- * Removes links from names, because reports are sent to any address, and members of the project choose titles and
- * names.
+ * Removes links from names. Members of the project choose titles and names, and reports are sent to any address, so
+ * names could be abused for spam.
  */
 function withPlainNames(message: ReportMessage): ReportMessage {
   const { content, title } = message;
@@ -119,7 +119,7 @@ export function renderText(message: ReportMessage): string {
   return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind, ...stop].join('\n\n');
 }
 
-/** Returns whether the report's title is the name of this only insight. */
+/** Returns whether the report consists of this insight alone and has its name as the title. */
 const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
   content?.kind === 'insight' && content.name === name;
 
@@ -142,7 +142,7 @@ function omittedLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
 }
 
-/** Returns the rows of results that are not shown as figures. */
+/** Returns the rows of a result that are not already shown as figures. */
 function shownRows({ query_kind: kind, figures, table, left_out: omitted }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
   if (kind === 'HogQLQuery' && figures.length > 0) return null;
@@ -163,7 +163,7 @@ function cellText(cell: string | number | boolean | null, column: string): strin
   if (typeof cell === 'number' && / ?seconds$/.test(column)) return formatDuration(cell);
   if (typeof cell === 'number') return formatValue(cell);
   const text = String(cell);
-  // Midnight stands for the entire day.
+  // A time at midnight stands for the entire day.
   return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
 }
 
@@ -185,7 +185,7 @@ const font = "font-family:Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,
 const [ink, quiet, line, accent] = ['#1b2127', '#5b6670', '#e3e7ea', '#0a6c8c'];
 const [good, bad] = ['#1d7a4a', '#b3372f'];
 
-/** Formats HTML with tables and inline styles, which all email clients support, and without external resources. */
+/** Formats HTML with tables and inline styles, which all email clients support. It does not use external resources. */
 function htmlOf(message: ReportMessage, pictured: ReadonlySet<string>): string {
   const { title, link, content } = message;
   const { before, behind } = sentences(message);
@@ -230,7 +230,7 @@ function insightHtml(message: ReportMessage, insight: ReportedInsight, pictured:
   const range = formatRange(insight);
   const hasPicture = pictured.has(cidOf(insight));
   const title = `${name}${range === '' ? '' : `, ${range}`}`;
-  // The picture contains the name and range. Its alternative text serves readers without pictures.
+  // The picture contains the name and the range. Its alternative text is for readers who do not see pictures.
   const head = hasPicture
     ? linkedHtml(
         `<img src="cid:${cidOf(insight)}" width="592" alt="${escapeHtml(title)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
@@ -273,10 +273,10 @@ function colorOfChange({ value, before, format }: Figure): string {
   return isGood === null ? ink : isGood ? good : bad;
 }
 
-/** Suffix of a number. */
+/** Matches the suffix of a formatted number. */
 const unit = / (points|on average)$/;
 
-/** Formats a table. @param colorsOfLast colors of the last cell of each row */
+/** Formats a table. @param colorsOfLast color of the last cell in each row */
 function tableHtml(
   head: readonly string[],
   rows: readonly (readonly string[])[],

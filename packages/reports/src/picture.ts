@@ -21,9 +21,9 @@ import { formatFigureChange, formatRange } from './text.ts';
 
 const width = 640;
 const padding = 24;
-/** Pixels per unit, for sharp pictures on high-density screens. */
+/** Number of pixels per unit, which makes pictures sharp on high-density screens. */
 const scale = 2;
-/** Always on white, because email clients in dark mode do not invert pictures. */
+/** The background is always white, because email clients in dark mode do not invert pictures. */
 const colours = {
   ground: '#ffffff',
   ink: '#1b2127',
@@ -44,7 +44,7 @@ interface Pictured {
   chart: Chart | null;
 }
 
-/** SVG elements and their height. */
+/** SVG elements and their total height. */
 interface Drawing {
   svg: string;
   height: number;
@@ -54,7 +54,7 @@ interface Drawing {
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
-/** Draws the picture of an insight as SVG. @returns null if there is nothing to draw. */
+/** Draws the picture of an insight as SVG. @returns null if there is nothing to draw */
 export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
   if (!hasPicture({ figures, chart })) return null;
   const [figure] = figures;
@@ -277,15 +277,15 @@ function escaped(text: string): string {
 
 let drawing: Promise<Uint8Array[]> | undefined;
 
-/** Converts a picture to PNG. @param svg result of `drawInsight` @returns a PNG, 1,280 pixels wide. */
+/** Converts a picture to PNG. @param svg result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
-    // Let the next picture retry.
+    // Lets the next picture try again.
     drawing = undefined;
     throw error;
   });
   const fontBuffers = await drawing;
-  // Rendering blocks for tens of milliseconds, so let pending requests run first.
+  // Rendering blocks the process for tens of milliseconds, so let pending requests run first.
   await setImmediate();
   const picture = new Resvg(svg, {
     fitTo: { mode: 'width', value: width * scale },
@@ -304,14 +304,14 @@ export async function toPng(svg: string): Promise<Buffer> {
 async function prepare(): Promise<Uint8Array[]> {
   const wasm = await readFile(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm'));
   const fonts = await Promise.all(['Regular', 'SemiBold'].map((name) => readFile(`${fontFolder()}/Inter-${name}.ttf`)));
-  // Must come last, because it can be called only once.
+  // This call must come last, because it can only be made once.
   await initWasm(wasm);
   return fonts;
 }
 
 /**
- * Finds the fonts: next to the programs after a build (build.ts in packages/stack), or next to this package's sources
- * in the repository.
+ * Finds the folder of the fonts: next to the programs after a build (build.ts in packages/stack), or next to this
+ * package's sources in the repository.
  */
 function fontFolder(): string {
   const folders = ['./fonts', '../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));

@@ -4,14 +4,14 @@ import type { ReportedInsight } from './content.ts';
 import { type ReportMessage, renderText } from './mail.ts';
 import { formatFigure, formatFigureChange, formatRange } from './text.ts';
 
-/** Limit of Slack in characters. */
+/** Slack's limit for a header, in characters. */
 const longestHeader = 150;
 const longestText = 2900;
 const maxFiguresShown = 6;
 
 /**
  * Formats a report as the blocks of a Slack message.
- * @param pictureOf URL from which Slack can load the picture; null without one.
+ * @param pictureOf returns the URL from which Slack can load a picture, or null if there is none
  */
 export function buildSlackBlocks(
   message: ReportMessage,

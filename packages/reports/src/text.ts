@@ -3,11 +3,11 @@
 import { computeChange, formatChange, formatValue } from '@millrace/contracts/numbers';
 import type { Figure } from './figures.ts';
 
-/** Formats a figure: `1,204`, `38.5%`, or `12.5 on average`. */
+/** Formats a figure, for example as `1,204`, `38.5%` or `12.5 on average`. */
 export const formatFigure = ({ value, format, of }: Pick<Figure, 'value' | 'format' | 'of'>): string =>
   `${formatValue(value, format)}${of === 'average' ? ' on average' : ''}`;
 
-/** Formats a change: `+12.5%`, `−3 points` for percentages, or `–` without a comparison. */
+/** Formats a change, for example as `+12.5%`, as `−3 points` for percentages, or as `–` without a comparison. */
 export const formatFigureChange = ({ value, before, format }: Figure): string =>
   formatChange(computeChange(value, before, format), format);
 
@@ -15,8 +15,8 @@ const dayFormat: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long', y
 const day = new Intl.DateTimeFormat('en-GB', dayFormat);
 
 /**
- * Formats a range: `16 November 2026 to 22 November 2026`, in the project time zone; with times if it is within one
- * day.
+ * Formats a range in the project time zone, for example as `16 November 2026 to 22 November 2026`. If the range is
+ * within one day, the times are included.
  */
 export function formatRange({
   date_from: from,
@@ -30,10 +30,10 @@ export function formatRange({
   return first === last ? `${first}, ${from.slice(11, 16)} to ${to.slice(11, 16)}` : `${first} to ${last}`;
 }
 
-/** Formats the local date of a time with an offset. */
+/** Formats the date of a time with an offset, in the local time of that offset. */
 const dayText = (iso: string) => day.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`));
 
-/** Formats a date: `Monday, 16 November 2026`. */
+/** Formats a date, for example as `Monday, 16 November 2026`. */
 export function formatWeekday(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { ...dayFormat, weekday: 'long', timeZone }).format(at);
 }

@@ -12,21 +12,21 @@ import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
 import { readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
 /**
- * Decides which persons belong to cohorts or get a flag. Uses the definitions as they were when the audience was
- * created.
+ * Decides which persons belong to cohorts or get a flag. All decisions use the definitions from the time when the
+ * audience was created.
  */
 export interface Audience {
   /**
-   * Returns one outcome per requested cohort or flag, in order. Null means that it cannot be determined, because a
-   * dependency is missing or circular. A person whose evaluation takes too long counts as outside, so that one person
-   * does not prevent counting the others.
+   * Returns one outcome per requested cohort or flag, in order. An outcome is null if it cannot be determined, because
+   * a dependency is missing or circular. A person whose evaluation takes too long does not count as a member, so that
+   * one person does not prevent counting the others.
    */
   of(person: StoredPerson, now: number): Steps<(boolean | null)[]>;
 }
 
 /**
- * Creates an audience of cohort members. Uses the rules of flag filters, so that counts and flag evaluation never
- * differ.
+ * Creates an audience of cohort members. Cohorts are evaluated with the rules of flag filters, so that counts and flag
+ * evaluation never differ.
  */
 export async function cohortAudience(sql: Sql, projectId: number, cohortIds: readonly number[]): Promise<Audience> {
   const flags = await compiled(sql, projectId);
@@ -38,7 +38,7 @@ export async function cohortAudience(sql: Sql, projectId: number, cohortIds: rea
   };
 }
 
-/** Returns those of the given cohorts that a person belongs to now; none for a deleted person. */
+/** Returns which of the given cohorts a person belongs to now. A deleted person belongs to none. */
 export async function cohortsOfPerson(
   sql: Sql,
   projectId: number,
@@ -51,7 +51,10 @@ export async function cohortsOfPerson(
   return cohortIds.filter((_, at) => matches[at] === true);
 }
 
-/** Creates an audience of the persons for whom a flag is on, by their main distinct ID and without groups. */
+/**
+ * Creates an audience of the persons for whom a flag is on. The flag is evaluated with their main distinct ID and
+ * without groups.
+ */
 export async function flagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
   return audienceOf(await compiled(sql, projectId), flagId);
 }
@@ -74,7 +77,7 @@ function audienceOf(flags: CompiledFlags, flagId: number): Audience {
 export async function filtersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
-  // Cannot collide with a stored flag: keys contain no dots, and IDs are positive.
+  // This flag cannot collide with a stored one: keys contain no dots, and IDs are positive.
   const preview = { id: 0, key: '.', name: '', version: 0, active: true, filters };
   const flag = { ...preview, has_encrypted_payloads: null, evaluation_contexts: [] };
   return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
@@ -104,7 +107,7 @@ function contextOf(person: StoredPerson, now: number): EvaluationContext {
 
 const smallestPage = 10;
 const largestPage = 500;
-/** Approximate time limit of a page, because callers wait for its end. */
+/** Approximate time limit for evaluating a page, because callers wait until the page is complete. */
 const pageMs = 250;
 
 /**
@@ -131,18 +134,18 @@ export function createPageLimit() {
   };
 }
 
-/** A person of a page with the outcomes of the audience. */
+/** A person with the outcomes of the audience. */
 interface MatchedPerson {
   uuid: string;
-  /** ID that still finds the person after it was merged into another one. */
+  /** A distinct ID of the person. It still finds the person after a merge into another one. */
   distinctId: string;
   matches: (boolean | null)[];
 }
 
 /**
- * Evaluates all persons of a project, in the order of their UUIDs and in pages. Each page is a separate statement, so
+ * Evaluates all persons of a project page by page, in the order of their UUIDs. Each page is a separate statement, so
  * no transaction stays open and memory holds only one page. Persons created in the meantime may or may not be included.
- * The evaluation yields regularly, so that other work can run in between.
+ * The evaluation yields regularly, so that other work can run.
  */
 export async function* matchPersons(
   sql: Sql,
@@ -158,7 +161,7 @@ export async function* matchPersons(
     const { persons, limit } = page;
     // PostgreSQL reads the next page while this process evaluates this one.
     const next = read(persons.at(-1)?.uuid ?? null);
-    // The caller may stop at this page.
+    // Prevents an unhandled rejection if the caller stops before this page.
     next.catch(() => {});
     const matched = await inTimeSlices(matchPage(audience, persons, Date.now()));
     pageLimit.note(persons.length, limit);

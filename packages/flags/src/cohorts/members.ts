@@ -4,11 +4,11 @@ import type { Database } from '@millrace/db';
 import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } from './store.ts';
 
 /**
- * Members added per transaction. It locks their persons, and the consumer waits for that lock, so it must take only
- * milliseconds.
+ * Number of members to add per transaction. The transaction locks their persons, and the consumer waits for that lock,
+ * so the transaction must take only milliseconds.
  */
 const portion = 1000;
-/** Limit on repeated lookups of a person that is being merged into another one. */
+/** Maximum number of times that a person is looked up again because it is being merged into another one. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -17,8 +17,9 @@ export interface MembersToAdd {
 }
 
 /**
- * Adds persons to a static cohort, in one transaction per portion. If it fails halfway, the call can be repeated to add
- * the rest. Values that match no person are ignored. @returns how many persons were found.
+ * Adds persons to a static cohort, in one transaction per portion. If this fails halfway, the caller can call it again
+ * to add the rest. Values that match no person are ignored.
+ * @returns how many persons were found
  */
 export async function addMembers(
   { transaction }: Pick<Database, 'transaction'>,

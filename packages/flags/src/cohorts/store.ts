@@ -8,9 +8,9 @@ export interface StaticCohort {
 }
 
 /**
- * Adds persons to a static cohort; existing members are ignored. Persons are locked in the same order as by the
- * consumer: this waits for a merge in progress, and a later merge finds the new row and moves it.
- * @returns the uuids of persons that exist.
+ * Adds persons to a static cohort, and ignores existing members. Locks persons in the same order as the consumer. It
+ * therefore waits for a merge in progress, and a later merge finds the new row and moves it.
+ * @returns the UUIDs of the persons that exist
  */
 export async function addCohortMembers(
   tx: Transaction,
@@ -31,13 +31,13 @@ export async function addCohortMembers(
   return found;
 }
 
-/** A person, and an ID that still finds it after it was merged into another one. */
+/** A person, and a distinct ID that still finds the person after a merge into another one. */
 export interface NamedPerson {
   uuid: string;
   distinctId: string;
 }
 
-/** Finds persons by uuid, distinct ID or the property `email`. Returns each person once. */
+/** Finds persons by UUID, distinct ID or the property `email`. Returns each person once. */
 export async function findPersons(
   tx: Transaction,
   projectId: number,
@@ -50,7 +50,7 @@ export async function findPersons(
     distinct_id: `SELECT DISTINCT ON (d.person_uuid) d.person_uuid AS uuid, d.distinct_id AS "distinctId"
                     FROM person_distinct_id d
                    WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
-    // The column `email_start` has an index.
+    // This condition uses the column `email_start`, which has an index.
     email: `SELECT p.uuid, p.main_distinct_id AS "distinctId"
               FROM (SELECT DISTINCT unnest($2::text[]) AS email) AS requested
               JOIN person p ON p.project_id = $1 AND p.email_start = left(lower(requested.email), 320)
@@ -73,11 +73,11 @@ export interface StoredPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
-  /** IDs to use for bucketing, by flag key. */
+  /** The ID to hash for each flag that has one stored, by flag key. */
   hash_keys: Record<string, string>;
 }
 
-/** Subqueries for data of person `p` in other tables; `$1` is the project ID. */
+/** Subqueries for data about the person `p` that is stored in other tables. `$1` is the project ID. */
 const knownOfPerson = `ARRAY(SELECT m.cohort_id FROM cohort_member m
                    WHERE m.project_id = $1 AND m.person_uuid = p.uuid) AS static_cohort_ids,
             (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
@@ -92,12 +92,12 @@ export async function readStoredPerson(sql: Sql, projectId: number, uuid: string
   return row;
 }
 
-/** Approximate limit of a page in memory, however large the persons are. */
+/** Approximate memory limit of a page, however large the persons are. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Reads persons of a project in uuid order, starting after `after`. A page ends early with the person that exceeds the
- * size limit; only an empty page means the end.
+ * Reads persons of a project after the person `after`, in the order of their UUIDs. A page ends early with the person
+ * that exceeds the size limit, so only an empty page means the end.
  */
 export async function readPersonPage(
   sql: Sql,

@@ -7,9 +7,9 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** Deeper than any reasonable tree; protects against stack overflow. */
+/** No reasonable tree is this deep. The limit protects against stack overflow. */
 const deepestTree = 100;
-/** Maximum length of a chain of cohorts that refer to other cohorts. */
+/** Maximum number of cohorts in a chain in which each refers to the next. */
 const longestChain = 500;
 
 /** Compiles all cohorts of a project. A problem of a cohort also applies to all cohorts that refer to it. */
@@ -24,7 +24,10 @@ export function* compileCohorts(
   }
   const settled = new Map<number, CohortProblem | null>();
 
-  /** Returns the problem of a cohort. @param path IDs of the cohorts that led here; an ID that repeats is a cycle */
+  /**
+   * Returns what is wrong with a cohort, or null if nothing is.
+   * @param path IDs of the cohorts that led to this one; an ID that repeats is a cycle
+   */
   function problemOf(id: number, path: Set<number>): CohortProblem | null {
     const known = settled.get(id);
     if (known !== undefined) return known;
@@ -35,7 +38,7 @@ export function* compileCohorts(
     path.add(id);
     const problem = cohort.problem ?? firstProblem(referencesIn(cohort.node), path);
     path.delete(id);
-    // In a cycle, the problem found first depends on the starting point, so only the cohort at the start stores it.
+    // In a cycle, the first problem found depends on the starting point, so store it only for the cohort at the start.
     if (problem === null || path.size === 0) settled.set(id, problem);
     return problem;
   }
@@ -62,7 +65,7 @@ function compileCohort({ id, isStatic, tree }: CohortDefinition, options: TestOp
   return { id, isStatic, node: compileNode(tree, options), problem: null };
 }
 
-/** Compiles a group of nodes or a leaf. Empty, unknown and behavioral nodes have no members. */
+/** Compiles a group of nodes or a single filter. Empty, unknown and behavioral nodes have no members. */
 function compileNode(tree: unknown, options: TestOptions): CohortNode {
   if (!isObject(tree)) return { kind: 'never' };
   if (Object.hasOwn(tree, 'values')) return compileGroup(tree, options);

@@ -8,7 +8,7 @@ import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts
 
 /**
  * Compiles one filter of a condition, except cohort filters (see `compileCohortFilter`).
- * @param aggregation group type of the condition, used by group filters that do not name a type
+ * @param aggregation group type of the condition, for group filters that do not name a type
  */
 export function compileFilter(
   filter: Record<string, unknown>,
@@ -46,7 +46,7 @@ function compileFlagFilter({ key, operator, value }: Record<string, unknown>): C
     : { kind: 'never' };
 }
 
-/** Compiles a cohort filter; null if it cannot match, whatever the cohort contains. */
+/** Compiles a cohort filter. Returns null if it cannot match, whatever members the cohort has. */
 export function compileCohortFilter({ type, value, operator }: Record<string, unknown>): CohortFilter | null {
   const cohortId = namedCohort({ type, value });
   const operatorName = operator ?? 'in';

@@ -17,7 +17,7 @@ import { nothingNeeded } from './flag-needs.ts';
 
 /**
  * Compiles everything about a flag that does not depend on other flags or cohorts. `brokenDependency` and `needs` are
- * set later in the same object, because a copy would take twice the memory.
+ * set later in the same object, because copying it would take twice the memory.
  */
 export function compileFlag(flag: FlagDefinition, options: TestOptions): CompiledFlag {
   const filters = isObject(flag.filters) ? flag.filters : {};
@@ -46,7 +46,7 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
   };
 }
 
-/** Old flags have a single list of filters, and a separate column for the rollout. */
+/** Flags of older versions have a single list of filters, and a separate column for the rollout. */
 function conditionsOf(filters: Record<string, unknown>, rollout: unknown): Record<string, unknown>[] {
   if (Object.hasOwn(filters, 'groups')) return filterObjects(filters.groups);
   return [{ properties: filters.properties ?? [], rollout_percentage: rollout }];
@@ -56,7 +56,7 @@ function enrollmentOf(key: string, filters: Record<string, unknown>, options: Te
   if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
   const [first] = filterObjects(filters.super_groups);
   if (first === undefined) return null;
-  // Super conditions are about the person, even for a flag that aggregates by groups.
+  // A super condition is about the person, even if the flag aggregates by groups.
   const condition = compileCondition(
     { ...first, aggregation_group_type_index: null },
     { flagAggregation: null, options },
@@ -73,7 +73,10 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 
-/** Adds up the shares one by one like the SDKs do, because rounding of doubles decides at the boundaries. */
+/**
+ * Adds up the shares one by one, as the SDKs do, because at the boundaries the result depends on how doubles are
+ * rounded.
+ */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
   const variants = isObject(multivariate) ? filterObjects(multivariate.variants) : [];
@@ -84,7 +87,7 @@ function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   });
 }
 
-/** Shared by all flags without payloads, which are the majority. */
+/** All flags without payloads share this map. Most flags have none. */
 const noPayloads: ReadonlyMap<string, string> = new Map();
 
 function payloadsOf(payloads: unknown): ReadonlyMap<string, string> {
@@ -105,8 +108,8 @@ function dependenciesOf(conditions: readonly CompiledCondition[]): number[] {
 
 /**
  * Compiles one condition set of a flag.
- * @param flagAggregation group type of the flag, for conditions that do not set one. A condition with null is about the
- * person
+ * @param flagAggregation group type of the flag, for conditions that do not set one; a condition that sets null is
+ * about the person
  */
 function compileCondition(
   condition: Record<string, unknown>,
@@ -136,7 +139,7 @@ function compileCondition(
   }
 }
 
-/** An unreadable filter matches nothing. Leaving it out would open the condition to everyone. */
+/** A filter that cannot be read matches nothing. Leaving it out would open the condition to everyone. */
 function filtersOf({ properties }: Record<string, unknown>): Record<string, unknown>[] {
   if (properties === undefined || properties === null) return [];
   const filters = filterObjects(properties);

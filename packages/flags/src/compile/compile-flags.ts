@@ -1,4 +1,5 @@
-// Prepares all flags and cohorts of a project for evaluation, and orders flags after their dependencies.
+// Prepares all flags and cohorts of a project for evaluation, and sorts flags so that each comes after its
+// dependencies.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
@@ -55,7 +56,7 @@ type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDe
 
 /**
  * Sorts flags so that each comes after its dependencies. Finds flags that cannot be evaluated because a dependency is
- * missing, circular, or cannot be evaluated itself.
+ * missing, circular, or itself cannot be evaluated.
  * @param flags active flags
  * @param inactive IDs of inactive flags, which count as `false` for the flags that depend on them
  */
@@ -66,7 +67,7 @@ function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): 
   for (const flag of flags) visit(flag);
   return ordered;
 
-  /** Iterative, because a chain may be as long as a project has flags. */
+  /** This is a loop instead of a recursion, because a chain may contain all flags of a project. */
   function visit(start: CompiledFlag): void {
     const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
     if (visits.has(start.id)) return;

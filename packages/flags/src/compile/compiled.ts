@@ -1,9 +1,9 @@
 import type { SharedPattern } from '../filters/patterns.ts';
 import type { CompiledTest } from '../filters/value-operators.ts';
 
-/** Flag and cohort definitions in the form used for evaluation. Immutable, and shared by all requests. */
+/** Flag and cohort definitions in the form used for evaluation. They never change, and all requests share them. */
 export interface CompiledFlags {
-  /** Active flags, each after its dependencies. */
+  /** The active flags, each after its dependencies. */
   inOrder: CompiledFlag[];
   byKey: ReadonlyMap<string, CompiledFlag>;
   cohorts: ReadonlyMap<number, CompiledCohort>;
@@ -15,44 +15,50 @@ export interface CompiledFlag {
   id: number;
   key: string;
   version: number;
-  /** `all` means client and server. */
+  /** `all` means both client and server. */
   runtime: 'all' | 'client' | 'server';
   contexts: readonly string[];
   enrollment: Enrollment | null;
   holdout: { variant: string; percentage: number } | null;
   conditions: readonly CompiledCondition[];
-  /** Each variant has the upper end of its hash range, from 0 to 1. */
+  /** The variants, each with the upper end of its hash range, from 0 to 1. */
   variants: readonly { key: string; upTo: number }[];
   /** Payloads as JSON text, by variant key or `true`. */
   payloads: ReadonlyMap<string, string>;
-  /** Group type whose key is hashed; null for the person. */
+  /** Group type whose key is hashed. Null if the ID of the person is hashed. */
   aggregation: number | null;
   bucketsBy: 'distinct_id' | 'device_id';
-  /** Experience continuity: a person keeps the bucket of the ID that was hashed first. */
+  /**
+   * Experience continuity: whether a person stays in the same bucket after login, because the ID that was hashed first
+   * is kept.
+   */
   keepsExperience: boolean;
-  /** Evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
+  /** Whether the evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
   exitsEarly: boolean;
   /** IDs of the flags that its filters refer to. */
   dependencies: readonly number[];
-  /** Why the flag cannot be evaluated: a dependency is missing or circular. */
+  /** Why the flag cannot be evaluated, because of a flag that it depends on. Null if it can. */
   brokenDependency: 'missing' | 'cycle' | null;
   needs: FlagNeeds;
 }
 
-/** Early access: the person's choice takes precedence over all conditions. */
+/**
+ * How a flag for early access finds out whether the person has opted in. That choice takes precedence over all
+ * conditions.
+ */
 export type Enrollment =
   | { kind: 'property'; property: string }
   | { kind: 'super_condition'; properties: readonly string[]; condition: CompiledCondition };
 
 export interface CompiledCondition {
-  /** Group type whose key is hashed; null for the person. */
+  /** Group type whose key is hashed. Null if the ID of the person is hashed. */
   aggregation: number | null;
   filters: readonly CompiledFilter[];
-  /** Tested last because they are the most expensive. */
+  /** Cohort filters, which are tested last because they are the most expensive. */
   cohortFilters: readonly CohortFilter[];
-  /** From 0 to 100; 100 includes everyone without hashing. */
+  /** Share of the IDs that are included, from 0 to 100. With 100, everyone is included and nothing is hashed. */
   rolloutPercentage: number;
-  /** Variant for everyone who matches; null to choose by hash. */
+  /** The variant for everyone who matches. Null if the variant is chosen by hash. */
   variant: string | null;
 }
 
@@ -61,7 +67,7 @@ export type CompiledFilter = PropertyFilter | FlagFilter | { kind: 'never' };
 export interface PropertyFilter {
   kind: 'property';
   key: string;
-  /** Group type of the property; null for a person property. */
+  /** Group type of the property. Null for a person property. */
   groupType: number | null;
   compiled: CompiledTest;
 }
@@ -69,7 +75,10 @@ export interface PropertyFilter {
 export interface FlagFilter {
   kind: 'flag';
   flagId: number;
-  /** Required value of the other flag: `true` means on with any variant; a string is the key of a variant. */
+  /**
+   * The value that the other flag must have. `true` means that it is on, with any variant. A string is the key of a
+   * variant.
+   */
   expected: boolean | string;
 }
 
@@ -82,7 +91,7 @@ export interface CompiledCohort {
   id: number;
   isStatic: boolean;
   node: CohortNode;
-  /** Why membership cannot be determined. */
+  /** Why membership cannot be determined. Null if it can. */
   problem: CohortProblem | null;
 }
 
@@ -101,15 +110,15 @@ export interface FlagNeeds {
   staticCohorts: readonly number[];
   /** True if a stored hash key can change the outcome. */
   hashKeyOverride: boolean;
-  /** Patterns to compile before the evaluation. */
+  /** Patterns that must be compiled before the evaluation. */
   patterns: readonly SharedPattern[];
 }
 
 const none: readonly never[] = Object.freeze([]);
 
 /**
- * Returns the list, or a shared instance if it is empty, which saves memory because a process caches the flags of many
- * projects.
+ * Returns the list itself, or a shared instance if it is empty. This saves memory, because a process caches the flags
+ * of many projects.
  */
 export function compact<Member>(list: readonly Member[]): readonly Member[] {
   return list.length === 0 ? none : list;

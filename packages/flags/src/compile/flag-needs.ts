@@ -11,7 +11,7 @@ import {
   type PropertyFilter,
 } from './compiled.ts';
 
-/** Shared by all flags that are decided by the ID alone. */
+/** The needs of all flags that depend on the ID alone. */
 export const nothingNeeded: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],
@@ -20,7 +20,7 @@ export const nothingNeeded: FlagNeeds = Object.freeze({
   patterns: [],
 });
 
-/** Collects the data that a flag's filters use, including those of its cohorts. */
+/** Collects which data a flag's filters use, including the filters of its cohorts. */
 export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
   const person = new Set<string>();
   const groups = new Map<number, Set<string>>();
@@ -66,7 +66,7 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
   }
 }
 
-/** Returns whether all persons who match get the same value, so that the hashed ID makes no difference. */
+/** Returns whether all persons who match get the same value, so that it does not matter which ID is hashed. */
 function isSameForAll({ conditions, variants }: CompiledFlag): boolean {
   return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
 }

@@ -5,7 +5,8 @@ import type { CompiledFlag } from '../compile/compiled.ts';
 import type { Evaluation } from './evaluation-state.ts';
 
 /**
- * Returns the ID to hash for a flag; null when the request does not contain it (no group key or no device ID).
+ * Returns the ID to hash for a flag, or null if the request does not contain it because it has no group key or no
+ * device ID.
  * @param aggregation the group type, or null for the person
  */
 export function bucketingId(flag: CompiledFlag, aggregation: number | null, evaluation: Evaluation): string | null {
@@ -18,8 +19,8 @@ export function bucketingId(flag: CompiledFlag, aggregation: number | null, eval
 }
 
 /**
- * Like `bucketingId` for a holdout, which ignores stored hash keys because it is the same for all flags of a
- * project.
+ * Returns the ID to hash for a holdout, or null like `bucketingId`. Ignores stored hash keys, because a holdout is the
+ * same for all flags of a project.
  */
 export function holdoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {
   if (flag.aggregation !== null || flag.bucketsBy === 'device_id') {
@@ -40,7 +41,7 @@ export function isHeldOut(percentage: number, id: string): boolean {
   return percentage === 100 || bucketHash('holdout-', id) <= percentage / 100;
 }
 
-/** Chooses a variant by hash; null when the shares add up to less than 1 and the ID falls into the rest. */
+/** Chooses a variant by hash. Returns null if the shares add up to less than 1 and the ID falls into the rest. */
 export function variantByHash(flag: CompiledFlag, id: string): string | null {
   if (flag.variants.length === 0) return null;
   const hash = variantHash(flag, id);
@@ -51,7 +52,7 @@ export function variantHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : bucketHash(`${flag.key}.`, id, 'variant');
 }
 
-/** Like in PostHog, an empty ID is at position 0. */
+/** As in PostHog, an empty ID is at position 0. */
 export function rolloutHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : bucketHash(`${flag.key}.`, id);
 }
@@ -60,7 +61,8 @@ export function rolloutHash(flag: CompiledFlag, id: string): number {
 const scale = 2 ** 60;
 
 /**
- * Returns the position of an ID between 0 and 1, the same as in every SDK: the first 15 hexadecimal digits of a SHA-1.
+ * Returns the position of an ID between 0 and 1, computed from the first 15 hexadecimal digits of a SHA-1. Every SDK
+ * computes the same position.
  * @param prefix the flag's key and a dot, or `holdout-` for holdouts, which are the same for all flags
  * @param salt empty for rollouts and `variant` for variants, which makes the two independent
  */

@@ -23,12 +23,12 @@ export type ConditionsOutcome =
   | { kind: 'failed'; failure: FlagFailure };
 
 /**
- * If no condition matches, the reported reason is the one closest to a match; of equal reasons, that of the last
- * condition.
+ * If no condition matches, the reported reason is the one closest to a match. If several are equally close, it is the
+ * one of the last condition.
  */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
-/** Evaluates the condition sets in order, up to the first match, which decides. */
+/** Evaluates the condition sets in order, up to the first one that matches. That one decides. */
 export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): ConditionsOutcome {
   let nearest: keyof typeof nearness = 'no_group_type';
   let nearestIndex: number | null = null;
@@ -61,7 +61,8 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
 export type ConditionOutcome =
   | { kind: 'match'; variant: string | null }
   /**
-   * `isRolloutMiss`: the filters matched but the rollout excludes the ID; false when there was no device ID to hash.
+   * The filters matched. `isRolloutMiss` is true if the rollout excludes the ID, and false if there was no device ID to
+   * hash.
    */
   | { kind: 'out_of_rollout_bound'; isRolloutMiss: boolean }
   | { kind: 'no_condition_match' }
@@ -71,7 +72,7 @@ export type ConditionOutcome =
 const stepsOfCondition = 5;
 const stepsWithHash = 80;
 
-/** Evaluates one condition set: the ID to hash, the filters, the rollout, and then the variant. */
+/** Evaluates one condition set in this order: the ID to hash, the filters, the rollout, and the variant. */
 export function evaluateCondition(
   flag: CompiledFlag,
   condition: CompiledCondition,
@@ -95,7 +96,7 @@ export function evaluateCondition(
   return { kind: 'match', variant: variantOf(flag, condition, id) };
 }
 
-/** Tests all filters, and stops at the first that does not match or cannot be determined. */
+/** Tests filters until one of them does not match or cannot be determined. */
 function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: Evaluation): Outcome {
   for (const filter of filters) {
     const outcome = testFilter(filter, evaluation);
@@ -108,7 +109,7 @@ function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: 
   return true;
 }
 
-/** Ignores a forced variant that the flag does not declare. */
+/** Returns the variant. Ignores a forced variant that the flag does not declare. */
 function variantOf(flag: CompiledFlag, { variant }: CompiledCondition, id: string): string | null {
   const isDeclared = variant !== null && flag.variants.some(({ key }) => key === variant);
   return isDeclared ? variant : variantByHash(flag, id);
@@ -131,8 +132,8 @@ export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Eva
 }
 
 /**
- * A flag that is inactive or not part of this evaluation counts as `false`. A flag that could not be evaluated matches
- * neither true nor false.
+ * Tests the value of another flag. A flag that is inactive or not part of this evaluation counts as `false`. A flag
+ * that could not be evaluated matches neither true nor false.
  */
 function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Outcome {
   if (!spendSteps(evaluation, 1)) return 'timeout';
@@ -143,7 +144,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
-/** Fixed cost of finding and testing a value, in addition to its length. */
+/** Number of steps that finding and testing a value costs in addition to its length. */
 const stepsOfTest = 8;
 
 function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {
@@ -152,7 +153,7 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
   const value = groupType === null ? values.person(key) : values.group(groupType, key);
   if (value === unavailable) return 'database_error';
   if (value === missing) return spendSteps(evaluation, stepsOfTest) ? whenMissing : 'timeout';
-  // The converted forms of a value are computed once. One step per character covers all of them.
+  // The converted forms of a value are computed only once. One step per character covers all of them.
   const steps = stepsOfTest + (value.isCounted ? 0 : value.length) + test.stepsFor(value.length);
   if (!spendSteps(evaluation, steps)) return 'timeout';
   value.isCounted = true;
@@ -160,8 +161,8 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
 }
 
 /**
- * Returns for each cohort whether the person belongs to it, or why it cannot be determined, with the same result as a
- * flag filter. Yields after each cohort. Pure, like `evaluateFlags`.
+ * Returns for each cohort whether the person belongs to it, or why this cannot be determined, with the same result as a
+ * flag filter. Yields after each cohort. Like `evaluateFlags`, it is a pure function.
  */
 export function* evaluateCohortsInSteps(
   flags: CompiledFlags,
@@ -214,7 +215,7 @@ function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
   }
 }
 
-/** Stops at the first decisive node: one that fails `every`, or one that matches `some`. */
+/** Tests nodes until one of them decides: one that fails for `every`, or one that matches for `some`. */
 function testNodes({ kind, nodes }: Extract<CohortNode, { nodes: unknown }>, evaluation: Evaluation): Outcome {
   const deciding = kind === 'some';
   let unknown: Outcome = !deciding;

@@ -1,33 +1,36 @@
 /** All input of an evaluation: the request, and the stored data that was loaded for it. */
 export interface EvaluationContext {
   distinctId: string;
-  /** ID of the person before login, as sent in `$anon_distinct_id`. */
+  /** ID that the person had before login, as sent in `$anon_distinct_id`. */
   anonymousDistinctId?: string;
   deviceId?: string;
-  /** Group keys by group type name, as sent: strings and numbers are valid keys. */
+  /** Group keys by the name of the group type, as sent. Valid keys are strings and numbers. */
   groups: Record<string, unknown>;
-  /** Properties from the request, which override stored ones. */
+  /** Person properties from the request, which override stored ones. */
   personProperties: Record<string, unknown>;
-  /** Properties from the request, by group type name. */
+  /** Group properties from the request, by the name of the group type. */
   groupProperties: Record<string, unknown>;
   stored: StoredData;
-  /** Milliseconds since 1970, for relative dates. */
+  /** The current time in milliseconds since 1970, for relative dates. */
   now: number;
 }
 
-/** Stored data. `unavailable` means that it could not be loaded; flags that need it fail. */
+/**
+ * Stored data about the person and groups. `unavailable` means that it could not be loaded. Flags that need it then
+ * fail.
+ */
 export interface StoredData {
-  /** Empty for an unknown person. */
+  /** Stored person properties. Empty if the person is unknown. */
   personProperties: Record<string, unknown> | 'unavailable';
-  /** By group type index. */
+  /** Stored group properties, by the index of the group type. */
   groupProperties: ReadonlyMap<number, Record<string, unknown>> | 'unavailable';
   /** IDs of the static cohorts the person belongs to. */
   staticCohorts: ReadonlySet<number> | 'unavailable';
-  /** IDs to hash in place of the person's own, by flag key. */
+  /** IDs to hash instead of the person's own, by flag key. */
   hashKeyOverrides: ReadonlyMap<string, string> | 'unavailable';
 }
 
-/** Stored data of an unknown person. */
+/** The stored data of a person who is unknown. */
 export const nothingStored: StoredData = {
   personProperties: {},
   groupProperties: new Map(),

@@ -1,4 +1,4 @@
-// Feature flag evaluation: finds the value of each flag for one person, in a limited number of steps.
+// Evaluates feature flags: finds the value of each flag for one person, in a limited number of steps.
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { runSteps, type Steps } from '../steps.ts';
@@ -16,20 +16,20 @@ export interface EvaluatedFlags {
   hasErrors: boolean;
 }
 
-/** An evaluation that can pause and continue. Each call sets the maximum total number of steps since its start. */
+/** An evaluation that can pause and continue. Each call sets the maximum number of steps since the evaluation began. */
 export interface FlagEvaluation {
   /** Continues until a flag needs more steps than allowed, and pauses at that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
   /** Finishes the evaluation. Flags that need more steps than allowed fail. */
   atMost(maxSteps: number): Steps<EvaluatedFlags>;
-  /** Number of steps so far. */
+  /** Returns the number of steps taken so far. */
   steps(): number;
 }
 
 /**
- * Evaluates flags for a person. Pure: the same definitions and context give the same results, without any I/O. Never
- * throws, whatever definitions or requests contain.
- * @param selected result of `selectFlags`: each flag comes after its dependencies
+ * Evaluates flags for a person. This is a pure function without any I/O: the same definitions and context give the same
+ * results. It never throws, whatever definitions or requests contain.
+ * @param selected result of `selectFlags`, in which each flag comes after its dependencies
  */
 export function evaluateFlags(
   flags: CompiledFlags,
@@ -48,7 +48,7 @@ export function evaluateFlagsInSteps(
   return startEvaluation(flags, selected, context).atMost(stepLimits.whole);
 }
 
-/** Like `evaluateFlags`, but the caller controls how many steps it may take. */
+/** Like `evaluateFlags`, but the caller controls how many steps the evaluation may take. */
 export function startEvaluation(
   flags: CompiledFlags,
   selected: readonly CompiledFlag[],
@@ -71,7 +71,10 @@ interface Progress {
   hasErrors: boolean;
 }
 
-/** A top-level function, because creating a generator function per evaluation would increase its cost by half. */
+/**
+ * This function is at the top level, because creating a generator function for each evaluation would increase its cost
+ * by half.
+ */
 function* evaluateRest(
   progress: Progress,
   { maxSteps, isLast }: { maxSteps: number; isLast: boolean },
@@ -84,7 +87,7 @@ function* evaluateRest(
     evaluation.maxSteps = Math.max(least, Math.min(maxSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
-      // This flag will be evaluated again from its start, so discard unfinished cohorts.
+      // This flag will be evaluated again from its start, so discard cohorts that are only partly evaluated.
       evaluation.membership.clear();
       break;
     }
@@ -106,7 +109,8 @@ function* compilePatterns({ needs }: CompiledFlag): Steps<void> {
 }
 
 /**
- * Evaluates one flag in this order: dependencies, early access, holdout, conditions. The first that decides ends it.
+ * Evaluates one flag in this order: dependencies, early access, holdout, conditions. The first of these that decides
+ * ends the evaluation.
  */
 function evaluateFlag(flag: CompiledFlag, evaluation: Evaluation): FlagResult {
   if (flag.brokenDependency !== null) return off(flag, reason('missing_dependency'));
@@ -152,7 +156,8 @@ function failed(flag: CompiledFlag, failure: FlagFailure): FlagResult {
 }
 
 /**
- * Returns whether the person has opted in or out; null if the person has not chosen or the flag has no early access.
+ * Returns whether the person has opted in or out. Returns null if the person has not chosen, or if the flag is not for
+ * early access.
  */
 function evaluateEnrollment(flag: CompiledFlag, evaluation: Evaluation): boolean | null | FlagFailure {
   const { enrollment } = flag;

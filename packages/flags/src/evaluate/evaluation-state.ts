@@ -8,7 +8,7 @@ import { type PropertyValues, propertyValues } from './property-values.ts';
 /** Whether something matches, or why this cannot be determined. */
 export type Outcome = boolean | FlagFailure;
 
-/** State of one evaluation, shared by its flags. */
+/** State of one evaluation, which all its flags share. */
 export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
@@ -17,7 +17,7 @@ export interface Evaluation {
   results: Map<number, FlagResult>;
   /** Cohort memberships determined so far, by cohort ID. */
   membership: Map<number, Outcome>;
-  /** Number of steps so far, see `spendSteps`. */
+  /** Number of steps taken so far (see `spendSteps`). */
   steps: number;
   /** Step limit of the current flag or cohort. */
   maxSteps: number;
@@ -46,21 +46,21 @@ export function negate(outcome: Outcome): Outcome {
 
 /**
  * Limits on the cost of an evaluation. Anyone may send a value of a megabyte, and a project may have hundreds of
- * thousands of filters, which together must not block the process. Costs are counted as steps, not as time, so that the
- * same request always has the same result. 80,000 steps take about a millisecond.
+ * thousands of filters. Together, these must not block the process. The cost is counted in steps and not measured as
+ * time, so that the same request always has the same result. 80,000 steps take about a millisecond.
  */
 export const stepLimits = {
-  /** Up to this, an evaluation costs little more than receiving the request. */
+  /** An evaluation within this limit costs little more than receiving the request. */
   cheap: 80_000,
-  /** Guaranteed to each flag, whatever the others used: enough to decide a rollout. */
+  /** Every flag may take this many steps, no matter how many the others took. They are enough to decide a rollout. */
   least: 100,
-  /** Limit of a single flag or cohort. It takes about 40 ms, after which other requests get their turn. */
+  /** Limit for a single flag or cohort. These steps take about 40 ms, after which other requests get their turn. */
   each: 3_200_000,
-  /** Limit for all flags of a request. It takes about 100 ms. */
+  /** Limit for all flags of a request. These steps take about 100 ms. */
   whole: 8_000_000,
 };
 
-/** Counts steps before they are taken. @returns false if they exceed the limit and must not be taken. */
+/** Counts steps before they are taken. @returns false if they exceed the limit and must not be taken */
 export function spendSteps(evaluation: Evaluation, steps: number): boolean {
   const spent = evaluation.steps + steps;
   if (spent > evaluation.maxSteps) return false;

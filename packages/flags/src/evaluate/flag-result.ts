@@ -1,12 +1,12 @@
-/** Result of a flag evaluation, with its reason. */
+/** Result of evaluating a flag, with its reason. */
 export interface FlagResult {
   key: string;
   id: number;
   version: number;
   enabled: boolean;
-  /** Null for a flag without variants, or when no variant was chosen. */
+  /** Key of the chosen variant. Null if the flag has no variants or none was chosen. */
   variant: string | null;
-  /** JSON text. */
+  /** The payload as JSON text. Null if there is none. */
   payload: string | null;
   reason: FlagReason;
   /** Set when the flag could not be evaluated. Clients then keep its previous value. */
@@ -15,9 +15,9 @@ export interface FlagResult {
 
 export interface FlagReason {
   code: ReasonCode | FlagFailure;
-  /** Index of the decisive condition set, from 0. */
+  /** Index of the condition set that decided the result, from 0. */
   conditionIndex: number | null;
-  /** Human-readable text. */
+  /** The reason as text for people. */
   description: string;
 }
 
@@ -39,7 +39,7 @@ export type FlagFailure =
   /** The evaluation exceeded its step limit. */
   | 'timeout';
 
-/** Value that an application receives: the variant, or whether the flag is on. */
+/** The value that an application receives: the key of a variant, or whether the flag is on. */
 export type FlagValue = boolean | string;
 
 export function flagValue({ enabled, variant }: Pick<FlagResult, 'enabled' | 'variant'>): FlagValue {

@@ -1,11 +1,11 @@
-// Determines which stored data a request needs in addition to what it contains.
+// Determines which stored data is needed to evaluate a request.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import { currentOf, groupKeyOf } from './property-values.ts';
 
-/** Data to load before an evaluation. All lists are empty if the request contains enough. */
+/** Data to load before an evaluation. All lists are empty if the request itself contains enough data. */
 export interface NeededData {
   /** Names of the required stored properties. */
   personProperties: readonly string[];
@@ -63,7 +63,7 @@ interface NeededGroup {
   properties: Set<string>;
 }
 
-/** Returns the group of a type that the request names; null if it names none. */
+/** Returns the group of a type in the request, or null if the request has none. */
 function requestedGroup(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,

@@ -28,7 +28,7 @@ test.each([
 
 const enterprise = { properties: [person('plan', 'exact', 'enterprise')], rollout_percentage: 100 };
 const tenPercent = { properties: [], rollout_percentage: 10 };
-/** An ID outside the first tenth of the flag `split`. */
+/** An ID that is not in the first tenth of the flag `split`. */
 const outside = String(Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => bucketHash('split.', id) > 0.1));
 const early = (plan: string, groups: unknown[], filters = {}): EvaluationInput => ({
   flags: [flag('split', { groups, filters })],
@@ -456,7 +456,7 @@ describe('holdouts and early access', () => {
 
 describe('the hashed ID', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
-  /** One ID in the first half of flag `f`, and one outside of it. */
+  /** One ID in the first half of flag `f`, and one in the second half. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
   const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));

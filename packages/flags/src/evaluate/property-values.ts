@@ -1,4 +1,4 @@
-// Finds the value of a property for a filter: in the request or in the stored data.
+// Finds the value of a property that a filter tests: in the request or in the stored data.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -6,23 +6,27 @@ import { PropertyValue } from '../filters/value-operators.ts';
 import { textForm } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 
-/** The property does not exist. JSON null is a value. */
+/** Means that the property does not exist. JSON null, in contrast, is a value. */
 export const missing: unique symbol = Symbol('missing');
-/** The property may be stored, but stored data could not be loaded. */
+/** Means that the property may be stored, but the stored data could not be loaded. */
 export const unavailable: unique symbol = Symbol('unavailable');
 
 export type Found = PropertyValue | typeof missing | typeof unavailable;
 
-/** Property values of the person and groups of one evaluation. */
+/** Values of the properties of the person and of the groups, in one evaluation. */
 export interface PropertyValues {
   /**
-   * Returns the first available value: the value in the request, the distinct ID under its own name, the stored value,
-   * and for an `$initial_` property the current value of the property without this prefix.
+   * Returns the value of a person property. Tries in this order: the value in the request, the distinct ID if the
+   * property has its name, the stored value, and for an `$initial_` property the current value of the property without
+   * this prefix.
    */
   person(key: string): Found;
-  /** Returns the first available value: the group key for `$group_key`, the value in the request, or the stored value. */
+  /**
+   * Returns the value of a group property. Tries in this order: the group key if the property is `$group_key`, the
+   * value in the request, and the stored value.
+   */
   group(groupType: number, key: string): Found;
-  /** Key of the group in the request, as text; null if the request names none. */
+  /** Returns the key of the group in the request as text, or null if the request has no group of this type. */
   groupKey(groupType: number): string | null;
 }
 
@@ -85,7 +89,7 @@ const fromSession =
   '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_term gclid gad_source gclsrc dclid gbraid wbraid ' +
   'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid epik qclid sccid irclid _kx';
 
-/** Current property used for a missing initial one, for example `$browser` for `$initial_browser`. */
+/** The current property that replaces a missing initial one. For example, `$browser` replaces `$initial_browser`. */
 const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );
@@ -94,7 +98,10 @@ export function currentOf(initial: string): string | undefined {
   return currentByInitial.get(initial);
 }
 
-/** Returns the key of the request's group of a type, as text; null if it names none. Keys may be strings or numbers. */
+/**
+ * Returns the key of the group of a type in the request as text, or null if there is none. Keys may be strings or
+ * numbers.
+ */
 export function groupKeyOf(groups: Record<string, unknown>, typeName: string | undefined): string | null {
   const key = typeName === undefined || !Object.hasOwn(groups, typeName) ? undefined : groups[typeName];
   if (typeof key === 'number') return textForm(key);

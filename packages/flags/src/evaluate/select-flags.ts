@@ -4,13 +4,13 @@ import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
 /** Restricts which flags a request evaluates. By default, a request evaluates all flags. */
 export interface FlagSelection {
-  /** Runtime of the caller; `unknown` gets only flags for both runtimes. */
+  /** Runtime of the caller. With `unknown`, it gets only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';
-  /** Flags with contexts are included if they have one of these. */
+  /** Contexts of the caller. A flag that has contexts is included only if it has one of these. */
   contexts?: readonly string[];
-  /** Flag keys. Dependencies are included automatically; unknown keys are ignored. */
+  /** Keys of the requested flags. Their dependencies are included automatically. Unknown keys are ignored. */
   keys?: readonly string[];
-  /** Includes only flags whose key starts with this. */
+  /** Includes only flags whose keys start with this text. */
   keyPrefix?: string;
 }
 
@@ -33,8 +33,8 @@ function isOffered(
 }
 
 /**
- * Counts the flags that are left out only because the caller's runtime is unknown. Flags excluded for other reasons do
- * not count.
+ * Counts the flags that are left out only because the runtime of the caller is unknown. Flags that are also excluded
+ * for other reasons do not count.
  */
 export function countWithheld(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;

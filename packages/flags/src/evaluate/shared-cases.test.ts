@@ -5,8 +5,8 @@ import { flagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';
 
 /**
- * Expected results of SDKs and of PostHog's server for the same flags. `src/testing/flag-cases.json` describes how they
- * were obtained.
+ * For the same flags, the SDKs and PostHog's server return the results in `src/testing/flag-cases.json`, which
+ * describes how they were obtained.
  */
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
 

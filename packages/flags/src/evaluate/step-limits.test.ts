@@ -10,7 +10,9 @@ import { flag, matches } from '../testing/ask-flag.ts';
 
 const person = (operator: string, value: unknown) => ({ key: 'p', type: 'person', operator, value });
 const long = 'a'.repeat(900_000);
-/** A search text for which the engine's own search would inspect each character of the text a thousand times. */
+/**
+ * For this search text, the search of the JavaScript engine would inspect each character of the text a thousand times.
+ */
 const slow = `${'a'.repeat(499)}b${'a'.repeat(500)}`;
 
 function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {
@@ -22,7 +24,7 @@ function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>
   return { flags, context: { ...context, personProperties: properties } };
 }
 
-/** Evaluates all flags. @returns also the maximum number of steps between two pauses. */
+/** Evaluates all flags. @returns the results, and the maximum number of steps between two pauses */
 function evaluated(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {
   const { flags, context } = started(groupsOfFlags, properties);
   const evaluation = startEvaluation(flags, selectFlags(flags, {}), context);

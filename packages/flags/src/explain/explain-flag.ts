@@ -11,21 +11,21 @@ import { currentOf, groupKeyOf } from '../evaluate/property-values.ts';
 
 /** Explains how a flag got its value for a person. Contains no property values, only their sources. */
 export interface FlagExplanation {
-  /** Kind of ID that is hashed for rollouts; not the ID itself. */
+  /** Which kind of ID is hashed for rollouts. The explanation does not contain the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
-  /** Early access: the properties that may contain the person's choice. */
+  /** For an early access flag: the properties that may contain the person's choice. Null for other flags. */
   enrollment: PropertySource[] | null;
-  /** All conditions, including those after the decisive one. */
+  /** The explanations of all conditions, including those after the condition that decided. */
   conditions: ConditionExplanation[];
-  /** Null for flags without variants, and when the request contains no ID to hash. */
+  /** Hash that chooses the variant. Null if the flag has no variants, or if the request contains no ID to hash. */
   variantHash: number | null;
 }
 
 export interface ConditionExplanation {
   outcome: ConditionOutcome['kind'];
   filters: FilterExplanation[];
-  /** The hash is null when the request contains no ID to hash. */
+  /** The hash is null if the request contains no ID to hash. */
   rollout: { percentage: number; hash: number | null };
 }
 
@@ -35,13 +35,12 @@ export type FilterExplanation = { outcome: Outcome } & (
   | { about: 'nothing' }
 );
 
-/** Higher than for an evaluation, because an explanation tests all filters. */
+/** This limit is higher than that of an evaluation, because an explanation tests all filters. */
 const maxSteps = 4 * stepLimits.whole;
 
 /**
- * Creates a function that explains flags one at a time. Pure, like the evaluation. Filters beyond the step limit have
- * an undetermined outcome.
- * @param evaluated results of an evaluation in the same context, with the flags and all their dependencies.
+ * Creates a pure function that explains one flag at a time. Filters beyond the step limit have an undetermined outcome.
+ * @param evaluated results of an evaluation in the same context, with the flags and all their dependencies
  */
 export function createExplainer(
   flags: CompiledFlags,
@@ -118,10 +117,10 @@ function explainFilter(filter: CompiledFilter, evaluation: Evaluation): FilterEx
   }
 }
 
-/** Source of a property's value; `propertyValues` returns the value. */
+/** Where the value of a property comes from. `propertyValues` returns the value itself. */
 interface PropertySource {
   source: 'request' | 'distinct_id' | 'group_key' | 'stored' | 'missing' | 'unavailable';
-  /** The property itself, or the current one that was used for a missing initial one. */
+  /** The property that the filter names, or the current one that replaced a missing initial one. */
   property: string;
 }
 
@@ -144,8 +143,8 @@ function ownPersonSource(key: string, { personProperties, stored }: Sources): Pr
 }
 
 /**
- * Returns where the value of a group property comes from. @param typeName group type name; undefined if the type does
- * not exist.
+ * Returns where the value of a group property comes from.
+ * @param typeName group type name; undefined if the type does not exist
  */
 export function groupSource(
   key: string,

@@ -1,4 +1,4 @@
-// Finds flags that SDKs evaluate differently than the server, to warn the person who edits them.
+// Finds flags that SDKs evaluate differently from the server, and builds warnings for the person who edits them.
 
 import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
@@ -11,7 +11,9 @@ interface Parts {
   conditions: Record<string, unknown>[];
 }
 
-/** Definitions that SDKs with local evaluation evaluate differently from the server, with the warnings to show. */
+/**
+ * Kinds of definitions that SDKs with local evaluation evaluate differently from the server, with the warnings to show.
+ */
 const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
   {
     isSo: ({ conditions }) =>
@@ -102,8 +104,8 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
 const orderings = new Set<unknown>(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * Returns whether clients may plausibly send the property in another case or as another type. Lower-case values are
- * usually sent unchanged.
+ * Returns whether clients may plausibly send the property in upper or mixed case, or as another type. Lower-case values
+ * are usually sent unchanged.
  */
 function hasCaseOrType(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'number' || typeof value === 'boolean';
@@ -111,9 +113,9 @@ function hasCaseOrType(value: unknown): boolean {
 }
 
 /**
- * Returns warnings about SDKs whose local evaluation of this flag differs from the server, for the person who edits it.
- * They depend only on the definition; docs/flags.md covers differences for unusual property values. Returns none for a
- * flag with experience continuity, which no SDK evaluates locally.
+ * Returns warnings for the person who edits a flag: about SDKs whose local evaluation of the flag differs from the
+ * server. They depend only on the definition. docs/flags.md describes the differences for unusual property values. A
+ * flag with experience continuity has no warnings, because no SDK evaluates it locally.
  */
 export function sdkWarnings(flag: Flag): string[] {
   if (flag.ensure_experience_continuity === true) return [];

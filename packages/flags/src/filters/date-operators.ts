@@ -6,7 +6,7 @@ import { type PropertyValue, stepsToCompare, type ValueTest } from './value-oper
 type Comparison = (value: number, expected: number) => boolean;
 
 /**
- * Prepares a date comparison; null for a filter value that is not a date. Relative dates are computed at each
+ * Prepares a date comparison. Returns null for a filter value that is not a date. Relative dates are computed at each
  * evaluation.
  */
 export function compareDates(expected: unknown, zone: TimeZone, holds: Comparison): ValueTest | null {
@@ -23,12 +23,14 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
   };
 }
 
-/** Returns whether a value is a valid date or relative date in a filter. Used to validate flags and cohorts. */
+/**
+ * Returns whether a filter can have this value as its date, absolute or relative. Used to validate flags and cohorts.
+ */
 export function isFilterDate(value: unknown): boolean {
   return compareDates(value, createTimeZone('UTC'), () => true) !== null;
 }
 
-/** Converts a property to milliseconds. Numbers and numeric strings (even "2024") are seconds since 1970. */
+/** Converts a property to milliseconds since 1970. Numbers and numeric strings (even "2024") are seconds since 1970. */
 function momentOf({ value, number }: PropertyValue, zone: TimeZone): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   if (number !== null) return number * 1000;
@@ -44,9 +46,9 @@ const epoch = /^(?:\d{10}|\d{13})$/;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * Parses a date to milliseconds since 1970; null if the text is not a date. Dates and times without an offset are in
- * the project time zone; a date without a time is midnight. A time that does not exist because of daylight saving is
- * invalid.
+ * Parses a date to milliseconds since 1970, or returns null if the text is not a date. Dates and times without an
+ * offset are in the project time zone. A date without a time means midnight. A time that does not exist because of
+ * daylight saving is invalid.
  */
 function parseDate(text: string, zone: TimeZone): number | null {
   const trimmed = text.trim();
@@ -73,7 +75,7 @@ function numbersOf(parts: (string | undefined)[]): number[] {
   return parts.map((part) => Number(part ?? 0));
 }
 
-/** Returns null for impossible dates and times, such as 31 February or 24:00. */
+/** Returns null for dates and times that do not exist, such as 31 February or 24:00. */
 function wallTime(
   [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: number[],
   fractionMs = 0,
@@ -105,8 +107,8 @@ const relative = /^-?(\d{1,4})([hdwmy])$/;
 const hourMs = 3_600_000;
 
 /**
- * Parses a relative date such as `7d` or `-3m`: it is in the past, whatever the sign. Hours have a fixed length; other
- * units are steps in the project time zone.
+ * Parses a relative date such as `7d` or `-3m`. It is always in the past, with or without the sign. Hours have a fixed
+ * length. Other units are calendar units in the project time zone.
  */
 function parseRelativeDate(text: string, zone: TimeZone): ((now: number) => number) | null {
   const [, digits, unit = ''] = relative.exec(text) ?? [];
@@ -123,13 +125,16 @@ function stepBack(unit: string, count: number): (wall: number) => number {
   return (wall) => monthsBefore(wall, count, unit === 'm' ? 1 : 12);
 }
 
-/** Goes back step by step, because a day that a month lacks becomes its last day for all further steps. */
+/**
+ * Goes back step by step. If a month does not have the day, its last day is used, and all further steps start from that
+ * day.
+ */
 function monthsBefore(wall: number, steps: number, monthsEach: number): number {
   const date = new Date(wall);
   let remaining = steps;
   while (remaining > 0) {
     const day = date.getUTCDate();
-    // Every month has 28 days, so the rest can be a single step.
+    // Every month has the 28th day, so all remaining months can be a single step.
     const now = day <= 28 ? remaining : 1;
     date.setUTCDate(1);
     date.setUTCMonth(date.getUTCMonth() - now * monthsEach);

@@ -1,4 +1,4 @@
-// All operators of property filters, such as `exact` and `is_set`, and what they test.
+// All operators of property filters, such as `exact` and `is_set`, and their tests.
 
 import { numberForm, textForm } from '../values.ts';
 import { compareDates } from './date-operators.ts';
@@ -15,14 +15,15 @@ import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest }
 import { type VersionOperator, versionTest } from './version-operators.ts';
 
 interface Operator {
-  /** Outcome for a missing property. */
+  /** The outcome if the property does not exist. */
   whenMissing: boolean;
-  /** Prepares the test; null if the filter's value is invalid and nothing can match. */
+  /** Prepares the test. Returns null if the filter's value is invalid, in which case nothing matches. */
   prepare(expected: unknown, options: TestOptions): ValueTest | null;
 }
 
 /**
- * Operators of property filters. Cohort filters (`in`, `not_in`) and flag filters (`flag_evaluates_to`) have others.
+ * Operators of property filters. Cohort filters (`in`, `not_in`) and flag filters (`flag_evaluates_to`) have their own
+ * operators.
  */
 const operators = {
   exact: is((expected, { matchingVersion }) => exactTest(expected, matchingVersion)),
@@ -77,24 +78,25 @@ const searching = new Set<PropertyOperator>([
 ]);
 
 /**
- * Returns whether a filter searches for text that is too long and would never match. Used to validate flags and cohorts.
+ * Returns whether the text that a filter searches for is so long that the filter would never match. Used to validate
+ * flags and cohorts.
  */
 export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boolean {
   const needles = Array.isArray(value) ? value : [value];
   return searching.has(operator) && needles.some((needle) => textForm(needle).length > longestNeedle);
 }
 
-/** A missing property does not match. */
+/** Creates an operator that does not match a missing property. */
 function is(prepare: Operator['prepare']): Operator {
   return { whenMissing: false, prepare };
 }
 
-/** Compares versions by the rules of semver.org. */
+/** Creates an operator that compares versions by the rules of semver.org. */
 function ofVersion(operator: VersionOperator): Operator {
   return is((expected) => versionTest(operator, expected));
 }
 
-/** A missing property matches a negated operator. */
+/** Creates a negated operator, which matches a missing property. */
 function isNot(prepare: Operator['prepare']): Operator {
   return { whenMissing: true, prepare };
 }
@@ -103,12 +105,12 @@ function not(test: ValueTest | null): ValueTest | null {
   return test && { matches: (value, now) => !test.matches(value, now), stepsFor: (length) => test.stepsFor(length) };
 }
 
-/** Names that older clients store for the same operators. */
+/** Names that older clients use for some operators. */
 const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
 
 /**
- * Prepares a property filter, including everything that does not depend on the property.
- * @param operator null or undefined means `exact`; an unknown operator matches nothing
+ * Prepares a property filter as far as it does not depend on the property.
+ * @param operator null and undefined mean `exact`; an unknown operator matches nothing
  * @param expected the filter's value; without it, only `is_set` and `is_not_set` can match
  */
 export function compileTest(operator: unknown, expected: unknown, options: TestOptions): CompiledTest {
@@ -132,7 +134,10 @@ function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null 
   return quickTest(({ number }) => number !== null && holds(number, bound));
 }
 
-/** Both bounds are inclusive. Returns null unless the value consists of two numbers in order. */
+/**
+ * Prepares the tests for a range that includes both bounds. Returns null unless the filter's value consists of two
+ * numbers in order.
+ */
 function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: ValueTest } | null {
   if (!Array.isArray(expected) || expected.length !== 2) return null;
   const [low, high] = expected.map(numberForm);
@@ -143,7 +148,9 @@ function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: 
   };
 }
 
-/** Returns null without a number, which is neither between nor not between. */
+/**
+ * Returns whether a number is in the range. Returns null if there is no number, which is neither inside nor outside.
+ */
 function isWithin(number: number | null, low: number, high: number): boolean | null {
   return number === null ? null : low <= number && number <= high;
 }

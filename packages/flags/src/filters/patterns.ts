@@ -1,12 +1,14 @@
-// Compiles and limits the regular expressions in filters, so that none of them is slow.
+// Compiles the regular expressions in filters, and limits them so that none of them is slow.
 
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
 
-/** Maximum number of instructions: larger patterns are too slow for any text. */
+/** Maximum number of instructions of a compiled pattern. A larger pattern is too slow for texts of any length. */
 const largestPattern = 2000;
 const longestPattern = 1000;
-/** A pattern is only compiled if it cannot expand beyond this size, which takes 50 ms. */
+/**
+ * A pattern is only compiled if its expanded size is below this limit. Compiling a pattern of this size takes 50 ms.
+ */
 const largestExpansion = 20_000;
 
 /** The problem of each pattern, or null if it is valid. */
@@ -33,7 +35,7 @@ function* patternsOf(node: unknown): Generator<string> {
   for (const part of Object.values(node)) yield* patternsOf(part);
 }
 
-/** Returns why a pattern cannot be used, or null. Used to validate flags and cohorts. */
+/** Returns why a pattern cannot be used, or null if it can. Used to validate flags and cohorts. */
 export function findPatternProblem(pattern: string): string | null {
   const compiled = compilePattern(pattern);
   return typeof compiled === 'string' ? compiled : null;
@@ -51,7 +53,7 @@ function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** Upper bound for how often a part of the pattern is repeated. Only repetitions of groups can be nested. */
+/** Returns an upper bound for how often a part of the pattern is repeated. Only repetitions of groups can be nested. */
 function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
   let ofOthers = 1;
@@ -79,7 +81,7 @@ export class SharedPattern {
     return this.#compiled !== undefined;
   }
 
-  /** Null for an invalid pattern. The first call takes up to 50 ms. */
+  /** Returns the compiled pattern, or null if it is invalid. The first call takes up to 50 ms. */
   compiled(): RE2JS | null {
     if (this.#compiled === undefined) {
       const compiled = compilePattern(this.#text);
@@ -89,13 +91,13 @@ export class SharedPattern {
   }
 }
 
-/** Weak references, so that a pattern is freed with the last filter that uses it. */
+/** The references are weak, so that a pattern is freed together with the last filter that uses it. */
 const inUse = new Map<string, WeakRef<SharedPattern>>();
 const collected = new FinalizationRegistry((text: string) => {
   if (inUse.get(text)?.deref() === undefined) inUse.delete(text);
 });
 
-/** Returns the same object for the same text, across flags and projects. */
+/** Returns the same object for equal texts, even in different flags and projects. */
 export function sharedPattern(text: string): SharedPattern {
   const known = inUse.get(text)?.deref();
   if (known !== undefined) return known;

@@ -4,7 +4,7 @@ import { isBooleanLike, isTruthy, textForm } from '../values.ts';
 import { sharedPattern } from './patterns.ts';
 import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-operators.ts';
 
-/** Longest text that filters may search for. */
+/** Maximum length of the text that a filter searches for. */
 export const longestNeedle = 1000;
 
 /**
@@ -45,12 +45,12 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** Up to this product of lengths, the engine's own search is faster for any texts. */
+/** If the product of both lengths is at most this, the engine's own search is faster for all texts. */
 const maxCompared = 10_000;
 
 /**
- * Searches a text in time proportional to its length. For some texts, the engine's own search takes time proportional
- * to the product of both lengths, so it is only used for short ones.
+ * Searches a text in time proportional to its length. The engine's own search may take time proportional to the product
+ * of both lengths, so it is only used for short texts.
  */
 class Search implements ValueTest {
   readonly #needle: string;
@@ -100,9 +100,9 @@ function isFound(text: string, needle: string, borders: Uint16Array): boolean {
 }
 
 /**
- * Tests equality of text forms, ignoring case, so that 5 equals "5". With a list, tests equality to any element. Under
- * matching version 1, a boolean-like value only tests whether the property is true: "false" matches everything that is
- * not true.
+ * Tests whether the text forms are equal, ignoring case, so that 5 equals "5". If the filter has a list, one equal
+ * element is enough. Under matching version 1, a boolean-like value only tests whether the property is true: "false"
+ * matches everything that is not true.
  */
 export function exactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest {
   if (Array.isArray(expected) && expected.length === 0) return quickTest(({ isTrue }) => isTrue);
@@ -137,22 +137,22 @@ class EqualTest implements ValueTest {
   }
 }
 
-/** Longer texts neither match nor mismatch. */
+/** A text that is longer than this matches neither the operator nor its negation. */
 const longestText = 16 * 1024;
 /**
- * The time of a search is proportional to the size of the pattern (including repetitions) times the length of the text.
- * At this limit, a search takes 40 ms.
+ * A search takes time proportional to the size of the pattern (including repetitions) times the length of the text. At
+ * this limit, it takes 40 ms.
  */
 const maxSteps = 3_000_000;
 
 /**
- * Prepares a search for a pattern in RE2 syntax, anywhere in the text. The time is proportional to the text for any
- * pattern. Look-around and back-references would not allow that, so they make a pattern invalid: it neither matches nor
- * mismatches.
+ * Prepares a search for a pattern in RE2 syntax, anywhere in the text. For every pattern, the time is proportional to
+ * the length of the text. Look-around and back-references would make this impossible, so a pattern with one of them is
+ * invalid and matches neither the operator nor its negation.
  */
 export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
   const pattern = sharedPattern(textForm(expected));
-  /** 0 when the text is too long to search. */
+  /** The result is 0 if the text is too long to search. */
   const stepsFor = (length: number) => {
     const steps = length * (pattern.compiled()?.programSize() ?? 0);
     return length > longestText || steps > maxSteps ? 0 : steps;

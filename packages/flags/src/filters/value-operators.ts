@@ -4,31 +4,31 @@ import type { TimeZone } from '@millrace/schedule';
 import { isTruthy, numberForm, parseVersion, type SemanticVersion, textForm } from '../values.ts';
 import type { SharedPattern } from './patterns.ts';
 
-/** A test of a property's value. Pure. */
+/** A test of a property's value. It is a pure function. */
 export interface ValueTest {
-  /** @param now milliseconds since 1970, for relative dates. */
+  /** Returns whether the value passes the test. @param now milliseconds since 1970, for relative dates */
   matches(value: PropertyValue, now: number): boolean;
-  /** Number of steps for a text of this length, in addition to computing its forms. */
+  /** Returns the number of steps for a text of this length, in addition to the steps for computing its forms. */
   stepsFor(length: number): number;
-  /** Pattern to compile before the first test, in a separate step because compiling takes long. */
+  /** Pattern to compile before the first test. This is a separate step because it takes long. */
   pattern?: SharedPattern;
 }
 
 /** The prepared operator and value of a filter. */
 export interface CompiledTest {
   test: ValueTest;
-  /** Outcome for a missing property. JSON null is a value. */
+  /** The outcome if the property does not exist. JSON null is a value. */
   whenMissing: boolean;
 }
 
 export interface TestOptions {
-  /** Version 1 compares texts like "true" as booleans (see `exactTest`); version 2 does not. */
+  /** Version 1 compares texts like "true" as booleans (see `exactTest`). Version 2 does not. */
   matchingVersion: 1 | 2;
-  /** The project time zone. */
+  /** Time zone of the project. */
   zone: TimeZone;
 }
 
-/** Cost of comparing this many characters. */
+/** Returns the number of steps for comparing this many characters. */
 export const stepsToCompare = (characters: number): number => characters / 16;
 
 const noSteps = (): number => 0;
@@ -38,16 +38,16 @@ export function quickTest(matches: ValueTest['matches']): ValueTest {
   return { matches, stepsFor: noSteps };
 }
 
-/** Test that never matches, for unknown operators and invalid values. */
+/** A test that never matches. It is used for unknown operators and invalid values. */
 export const never: CompiledTest = { test: quickTest(() => false), whenMissing: false };
 
 /** A property value in the forms that filters compare. Each form is computed once, on first use. */
 export class PropertyValue {
-  /** The value as sent or stored. */
+  /** The value as it was sent or stored. */
   readonly value: unknown;
-  /** Length of a text value; 0 for numbers, booleans and null, which are always short. */
+  /** Length of a text. It is 0 for numbers, booleans and null, which are always short. */
   readonly length: number;
-  /** True after the evaluation has counted the cost of computing the forms. */
+  /** True if the evaluation has already counted the cost of computing the forms. */
   isCounted = false;
   private textMade: string | undefined;
   private searchedMade: string | undefined;
@@ -67,13 +67,13 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** Lower case for substring searches: only A to Z are converted. */
+  /** The text for substring searches. Only the letters A to Z are converted to lower case. */
   get searched(): string {
     this.searchedMade ??= asciiLower(this.text);
     return this.searchedMade;
   }
 
-  /** Lower case for comparing complete texts. */
+  /** The text for comparing complete texts, in lower case. */
   get folded(): string {
     this.foldedMade ??= this.text.toLowerCase();
     return this.foldedMade;
@@ -95,11 +95,14 @@ export class PropertyValue {
   }
 }
 
-/** Converts A to Z, like PostHog: substring searches distinguish "Ä" from "ä", unlike `exact`. */
+/**
+ * Converts the letters A to Z to lower case, as PostHog does. Unlike `exact`, substring searches therefore distinguish
+ * "Ä" from "ä".
+ */
 export function asciiLower(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Converts character by character, because a hostile text may have half a million capitals, too many for a
-  // replacement function.
+  // Converts character by character. A hostile text may contain half a million capital letters, which are too many for
+  // a replacement function.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db/sql';
 
-/** A definition as JSON text, which the reader parses a few rows at a time. */
+/** A definition as JSON text. The reader parses a few rows at a time. */
 export interface DefinitionRow {
   kind: 'project' | 'flag' | 'cohort' | 'group_type';
   json: string;
@@ -40,7 +40,7 @@ export async function findDefinitionRows(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Reads the version of an environment's definitions; `0` if it never had any. */
+/** Reads the version of an environment's definitions. It is `0` if there were never any. */
 export async function findDefinitionsVersion(sql: Sql, environmentId: number): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     'SELECT version::text FROM flag_definitions_version WHERE project_id = $1::int',
@@ -52,11 +52,11 @@ export async function findDefinitionsVersion(sql: Sql, environmentId: number): P
 interface RemoteConfig {
   id: number;
   createdById: number | null;
-  /** Payload as plain or encrypted JSON text; null when the flag has none. */
+  /** The payload as plain or encrypted JSON text. Null if the flag has no payload. */
   payload: string | null;
 }
 
-/** Finds a remote config flag by key or ID; null if it does not exist. */
+/** Finds a remote config flag by key or ID. Returns null if it does not exist. */
 export async function findRemoteConfig(sql: Sql, environmentId: number, keyOrId: string): Promise<RemoteConfig | null> {
   const [row] = await sql.query<RemoteConfig & Record<string, unknown>>(
     `SELECT f.id, f.created_by_id AS "createdById", f.filters->'payloads'->>'true' AS payload

@@ -23,7 +23,7 @@ afterAll(async () => {
 const deaf: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'> = { subscribe: () => {}, isSubscribed: () => false };
 const keysOf = async (flags: CompiledFlags | Promise<CompiledFlags>) => [...(await flags).byKey.keys()].sort();
 
-/** Creates the cache, and records its database queries. */
+/** Creates the cache that is tested, and records its database queries. */
 function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> = {}) {
   const queries: string[] = [];
   const outcomes: string[] = [];

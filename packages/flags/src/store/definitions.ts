@@ -28,13 +28,13 @@ export function createFlagDefinitions(options: DefinitionMemoryOptions): Version
   });
 }
 
-/** Prepares definitions for evaluation. Lets other work run in between if there are many. */
+/** Compiles definitions for evaluation. If there are many, lets other work run in between. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
   return inTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
 }
 
-/** Evaluations are public, so they must not contain payloads that require a secret key. */
+/** Anyone can request an evaluation, so its result must not contain payloads that require a secret key. */
 function withRedactedPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
   const filters = isObject(flag.filters) ? flag.filters : {};
   const keys = Object.keys(isObject(filters.payloads) ? filters.payloads : {});
@@ -46,7 +46,10 @@ function noDefinitions(environmentId: number): StoredDefinitions {
   return { ...none, environmentId, version: '0', matchingVersion: 1 };
 }
 
-/** Measured heap usage of compiled definitions, per character of stored JSON and per pattern after its first use. */
+/**
+ * Measured memory of compiled definitions on the heap, per character of stored JSON and per pattern after its first
+ * use.
+ */
 const bytesPerCharacter = 3;
 const bytesPerPattern = 20_000;
 const bytesPerProject = 4096;
@@ -66,9 +69,9 @@ export interface StoredFlag extends FlagDefinition {
 /** A snapshot of an environment's definitions. */
 export interface StoredDefinitions extends ProjectDefinitions {
   environmentId: number;
-  /** Increases with every change. */
+  /** The version, which increases with every change. */
   version: string;
-  /** Sorted by key, without deleted flags. */
+  /** Flags sorted by key, without deleted ones. */
   flags: StoredFlag[];
   /** Length of all definitions as JSON text. */
   textLength: number;
@@ -76,12 +79,15 @@ export interface StoredDefinitions extends ProjectDefinitions {
   patterns: number;
 }
 
-/** Decides how `exact` compares booleans. SDKs with local evaluation receive this number. */
+/** The version of the rules by which `exact` compares booleans. SDKs with local evaluation receive this number. */
 const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;
 
-/** Loads an environment's definitions; null if it does not exist. Database errors reach the caller. */
+/**
+ * Loads an environment's definitions. Returns null if the environment does not exist. Passes database errors on to the
+ * caller.
+ */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
   return inTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }
@@ -132,8 +138,8 @@ function addRow(definitions: StoredDefinitions, { kind, json }: DefinitionRow): 
 }
 
 /**
- * Returns the filter tree of a cohort. Old cohorts have a list of groups instead: members match any group, and a group
- * matches if all its filters do.
+ * Returns the filter tree of a cohort. Cohorts of older versions have a list of groups instead. A person is a member if
+ * any group matches, and a group matches if all its filters do.
  */
 function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }): unknown {
   if (isObject(filters)) return filters.properties ?? null;

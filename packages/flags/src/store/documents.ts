@@ -1,4 +1,4 @@
-// Builds the document with which SDKs evaluate flags locally.
+// Builds the document from which SDKs evaluate flags locally.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -15,12 +15,15 @@ import { createVersionedMemory, type VersionedMemory } from './versioned-memory.
 
 /** The document for local evaluation, ready to be sent. */
 export interface FlagDocument {
-  /** Equal for equal documents, in any process; without quotes. */
+  /** The ETag without quotes. All processes compute the same one for equal documents. */
   etag: string;
   gzipped: Buffer;
 }
 
-/** Creates a cache that holds one document per environment. Each is written, hashed and compressed once per version. */
+/**
+ * Creates a cache that holds one document per environment. Each version of a document is written, hashed and compressed
+ * only once.
+ */
 export function createFlagDocuments(options: DefinitionMemoryOptions): VersionedMemory<FlagDocument> {
   const { sql } = options;
   return createVersionedMemory({
@@ -50,10 +53,10 @@ async function makeDocument(text: string): Promise<FlagDocument> {
 const surveyPrefix = 'survey-targeting-';
 
 /**
- * Builds the document that SDKs use for local evaluation. It contains all flags except deleted ones, with each
- * dependency by key and its evaluation chain, and the dynamic cohorts that flags use, including the cohorts that these
- * refer to. Static cohorts are omitted, so that SDKs query the server. The order is fixed, so equal definitions give
- * equal text.
+ * Builds the document for local evaluation. It contains all flags that are not deleted, with the key and the evaluation
+ * chain of each dependency. It also contains the dynamic cohorts that flags use, and the cohorts to which these refer.
+ * Static cohorts are omitted, so that SDKs query the server for flags that use them. The order is fixed, so that equal
+ * definitions result in equal text.
  */
 export function localEvaluationDocument(definitions: StoredDefinitions) {
   const flags = definitions.flags.filter((flag) => !flag.has_encrypted_payloads && !flag.key.startsWith(surveyPrefix));
@@ -90,7 +93,7 @@ function flagInDocument(flag: StoredFlag, environmentId: number, filters: object
 function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefinitions): Record<string, unknown> {
   const byId = new Map(cohorts.map((cohort) => [cohort.id, cohort]));
   const wanted = new Set(flags.flatMap(({ filters }) => cohortIdsIn(filters)));
-  // Iterating a set also visits the elements that are added during the loop.
+  // Iterating over a set also visits elements that are added during the loop.
   for (const id of wanted) for (const inner of cohortIdsIn(byId.get(id)?.tree)) wanted.add(inner);
   const dynamic = [...wanted]
     .sort((a, b) => a - b)
@@ -107,7 +110,7 @@ function filtersForSdks(
   targetOf: (id: string) => DependencyTarget | undefined,
 ): Fields {
   const stored = (filters ?? {}) as Fields;
-  // Old flags have a single list of filters, and a separate column for the rollout.
+  // Flags of older versions have a single list of filters, and a separate column for the rollout.
   const groups = Object.hasOwn(stored, 'groups')
     ? stored.groups
     : [{ properties: stored.properties ?? [], rollout_percentage }];
@@ -133,7 +136,7 @@ function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
 }
 
 /**
- * Longer chains are left to the server, because the document repeats them for each flag, so its size would grow
+ * SDKs query the server for longer chains. The document repeats a chain for each flag in it, so its size would grow
  * quadratically.
  */
 const longestChain = 100;
@@ -141,7 +144,7 @@ const longestChain = 100;
 /** A flag that another flag depends on. */
 interface DependencyTarget {
   key: string;
-  /** Keys in evaluation order, the target last; empty if SDKs have to ask the server. */
+  /** Keys in the order of evaluation, with the target last. Empty if SDKs must query the server. */
   chain: string[];
 }
 
@@ -151,7 +154,7 @@ interface Flag {
   filters: unknown;
 }
 
-/** Returns a function that finds the target of a dependency by its ID; undefined if it does not exist. */
+/** Returns a function that finds the target of a dependency by its ID, or returns undefined if it does not exist. */
 function createDependencyChains(flags: readonly Flag[]): (targetId: string) => DependencyTarget | undefined {
   const byId = new Map(flags.map((flag) => [String(flag.id), flag]));
   const targets = new Map<string, DependencyTarget>();
@@ -164,7 +167,7 @@ function createDependencyChains(flags: readonly Flag[]): (targetId: string) => D
   };
 }
 
-/** Returns an empty chain for a cycle, a missing flag, or a chain that is too long. */
+/** Returns the chain of a flag. It is empty if there is a cycle, a missing flag, or a chain that is too long. */
 function chainOf(target: Flag, byId: ReadonlyMap<string, Flag>): string[] {
   const chain: string[] = [];
   const visited = new Map<string, 'open' | 'done'>();
@@ -189,7 +192,7 @@ function dependenciesOf({ filters }: Flag): string[] {
   return filtersIn(filters).flatMap(({ type, key }) => (type === 'flag' ? [String(key)] : []));
 }
 
-/** Finds all filters of a flag or cohort tree at any depth: all objects with a `type`. */
+/** Finds all filters of a flag or cohort tree at any depth. Every object with a `type` is a filter. */
 function filtersIn(stored: unknown): Fields[] {
   const found: Fields[] = [];
   const pending = [stored];

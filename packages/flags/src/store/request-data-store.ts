@@ -9,8 +9,8 @@ export interface FlagUser {
 }
 
 /**
- * Selects stored properties by name, because a person may have hundreds, of which flags need a few. Concatenation with
- * an empty object makes PostgreSQL decompress the column once, and not once per name.
+ * Selects stored properties by name, because a person may have hundreds and flags need only a few. The concatenation
+ * with an empty object makes PostgreSQL decompress the column once instead of once per name.
  */
 const named = (column: string, names: string) =>
   `LATERAL (SELECT ${column} || '{}'::jsonb AS whole OFFSET 0) unpacked
@@ -27,7 +27,7 @@ const personText = `
    CROSS JOIN ${named('p.properties', '$3')}
    WHERE d.project_id = $1::int AND d.distinct_id = $2`;
 
-/** Reads the named properties of a person; empty for an unknown person. */
+/** Reads the named properties of a person. Returns an empty object for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -53,7 +53,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Reads the named properties of groups. Unknown groups are left out. */
+/** Reads the named properties of groups. Leaves out unknown groups. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
@@ -67,7 +67,7 @@ export async function findGroupProperties(
   ]);
 }
 
-/** Returns those of the given static cohorts that the person belongs to. */
+/** Returns which of the given static cohorts the person belongs to. */
 export async function findStaticCohorts(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -83,7 +83,7 @@ export async function findStaticCohorts(
   return rows.map(({ cohort_id }) => cohort_id);
 }
 
-/** A stored hash key of a person; null if the person has none. */
+/** A row for a person and the person's stored hash key, which is null if there is none. */
 export interface HashKeyRow {
   distinctId: string;
   personUuid: string;
@@ -91,7 +91,7 @@ export interface HashKeyRow {
   hashKey: string | null;
 }
 
-/** Reads the hash keys of the persons with the given distinct IDs: at least one row per person. */
+/** Reads the hash keys of the persons with the given distinct IDs. Returns at least one row per person. */
 export async function findHashKeys(
   sql: Sql,
   environmentId: number,
@@ -110,8 +110,8 @@ export async function findHashKeys(
 /**
  * Stores a hash key for persons and flags, unless they already have one. Returns the stored keys.
  *
- * Locks the persons, in the order used everywhere, until the rows are written. A person that is being merged or deleted
- * gets no row, so no orphaned rows remain.
+ * Locks the persons until the rows are written, in the order in which all code locks them. A person that is being
+ * merged or deleted gets no row, so that no orphaned rows remain.
  */
 export async function keepHashKeys(
   sql: Sql,

@@ -17,13 +17,13 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
   environmentId: number;
   flags: CompiledFlags;
   needed: NeededData;
-  /** Called for each failed query, whose data is then `unavailable`. */
+  /** Called for each query that fails. Its data is then `unavailable`. */
   onFailure(error: unknown): void;
 }
 
 /**
- * Loads the data that an evaluation needs, with concurrent queries: at most one of each kind, and only if needed. Never
- * rejects.
+ * Loads the data that an evaluation needs, with concurrent queries. There is at most one query per kind of data, and
+ * only if it is needed. Never rejects.
  */
 export async function loadStoredData(sql: Sql, request: StoredDataRequest): Promise<StoredData> {
   const { environmentId, flags, needed, onFailure } = request;
@@ -71,8 +71,8 @@ interface HashKeyRequest {
 }
 
 /**
- * Returns the IDs to hash in place of the person's own, by flag key. If the request contains the ID before login, that
- * ID is stored for all such flags without a stored one. Nothing is stored for unknown persons.
+ * Returns the IDs to hash instead of the person's own, by flag key. If the request contains the ID before login, stores
+ * that ID for all such flags that have no stored ID yet. Stores nothing for unknown persons.
  */
 async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<ReadonlyMap<string, string>> {
   const { environmentId, distinctId, anonymousDistinctId, flagKeys } = request;
@@ -92,7 +92,7 @@ async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<
   return overrides;
 }
 
-/** If two persons have a row for the same flag, the row of the distinct ID's person is used. */
+/** If two persons have a row for the same flag, uses the row of the person to whom the distinct ID belongs. */
 function add(
   overrides: Map<string, string>,
   rows: readonly Omit<HashKeyRow, 'distinctId'>[],

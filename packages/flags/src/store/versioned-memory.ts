@@ -3,20 +3,20 @@
 import { type ProjectChanges, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 
-/** A value derived from an environment's definitions. */
+/** A value that was derived from an environment's definitions. */
 export interface Versioned<Value> {
-  /** Version of the definitions. */
+  /** The version of the definitions. */
   version: string;
   value: Value;
-  /** Approximate memory usage. */
+  /** Approximate size in memory. */
   bytes: number;
 }
 
 export interface VersionedMemory<Value> {
   /**
-   * Returns a value that is at most a second old, or the last known one while the database is down. Returns it
-   * directly, not as a promise, if it is cached, which is nearly always.
-   * @throws errors of `load` when no value is known.
+   * Returns a value that is at most a second old, or the last known one while the database is down. A cached value is
+   * returned directly and not as a promise, which is nearly always the case.
+   * @throws the errors of `load` if no value is known
    */
   get(environmentId: number): Value | Promise<Value>;
   usedBytes(): number;
@@ -24,7 +24,7 @@ export interface VersionedMemory<Value> {
 
 export interface VersionedMemoryOptions<Value> {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** Beyond this, the least recently used values are evicted. */
+  /** Maximum size of the cache. The least recently used values are evicted. */
   maxBytes: number;
   load(environmentId: number): Promise<Versioned<Value>>;
   findVersion(environmentId: number): Promise<string>;
@@ -37,20 +37,23 @@ interface Remembered<Value> extends Versioned<Value> {
   checkedAtMs: number;
   /** Time at which the last check failed. */
   failedAtMs: number;
-  /** True if a change of the value was announced. */
+  /** True if a change was announced after the value was loaded. */
   isOutdated: boolean;
 }
 
-/** How long a value is used without a check while changes are announced. It is limited because a message may be lost. */
+/**
+ * How long a value is used without a check while changes are being announced. There is a limit because an announcement
+ * may be lost.
+ */
 const trustedForMs = 60_000;
-/** A caller waits at most this long for a newer value when one is already cached. */
+/** If a value is cached, a caller waits at most this long for a newer one. */
 const patienceMs = 200;
 /** Minimum pause between queries while the database is down. */
 const restAfterFailureMs = 1000;
 
 /**
- * Creates a cache of values derived from definitions. A value expires when a change is announced; while announcements
- * are not received, the version is checked every second. Concurrent callers share one query.
+ * Creates a cache of values derived from definitions. A value expires when a change is announced. While no
+ * announcements can be received, the cache checks the version every second. Concurrent callers share one query.
  */
 export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Value>): VersionedMemory<Value> {
   const { changes, maxBytes, load, findVersion, onLookup } = options;
@@ -75,7 +78,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
     const ageMs = performance.now() - remembered.checkedAtMs;
     const usedForMs = changes.isSubscribed() ? trustedForMs : unsubscribedMaxAgeMs;
     if (isCurrent(remembered) && ageMs < usedForMs) {
-      // Checked in the background, so that no request waits while traffic is steady.
+      // The check runs in the background, so that no request waits while traffic is steady.
       if (ageMs > usedForMs / 2 && isDue(remembered)) lookUpOnce(environmentId).catch(() => {});
       return remembered.value;
     }
@@ -98,7 +101,8 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
 
   /**
    * Loads a new value if the version has changed.
-   * @param isStillCurrent false if a change was announced after the query started, so that its result may be outdated.
+   * @param isStillCurrent returns false if a change was announced after the query started, so that its result may be
+   * outdated
    */
   async function lookUp(environmentId: number, isStillCurrent: () => boolean): Promise<Value> {
     const remembered = memory.peek(environmentId);
@@ -114,7 +118,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
       const loaded = await load(environmentId);
       const isOutdated = !isStillCurrent();
       const entry = { ...loaded, checkedAtMs: startedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
-      // A possibly outdated value is still better than none if the database goes down now.
+      // If the database goes down now, a value that may be outdated is still better than none.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onLookup('loaded');
       return loaded.value;
@@ -129,7 +133,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   return { get, usedBytes: () => memory.calculatedSize };
 }
 
-/** Falls back to the known value when the database takes too long. */
+/** Returns the known value if the database takes too long. */
 function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(known), patienceMs);
@@ -140,7 +144,7 @@ function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Val
 function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
   return new LRUCache({
     maxSize: maxBytes,
-    // A value larger than the limit is stored alone, because otherwise every request would create it again.
+    // A value that is larger than the limit is stored alone. Otherwise, every request would create it again.
     sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
   });
 }

@@ -12,7 +12,7 @@ import {
   selectFlags,
 } from '../index.ts';
 
-/** Creates a flag with defaults; `groups` are its condition sets. */
+/** Creates a flag with default values. `groups` are its condition sets. */
 export function flag(
   key: string,
   { groups = [], filters = {}, ...others }: Partial<FlagDefinition> & { groups?: unknown[]; filters?: object },
@@ -34,7 +34,7 @@ export interface EvaluationInput {
   selection?: FlagSelection;
 }
 
-/** Evaluates flags. Returns for each key the value, and the reason as `code:index` or `failed:code`. */
+/** Evaluates flags. Returns the value for each key, and the reason as `code:index` or `failed:code`. */
 export function evaluate({
   flags,
   cohorts = [],

@@ -7,7 +7,10 @@ import {
   type ProjectDefinitions,
 } from '../index.ts';
 
-/** `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, results of others]`. */
+/**
+ * One case: `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, results of
+ * others]`.
+ */
 export type FlagCase = [
   document: number,
   category: string,
@@ -48,7 +51,7 @@ interface CaseFilter {
 
 export const caseFile = JSON.parse(readFileSync(new URL('flag-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
-/** Returns the documents in the format in which definitions are stored. The second one has matching version 2. */
+/** The documents in the format in which definitions are stored. The second one has matching version 2. */
 const caseDefinitions: ProjectDefinitions[] = caseFile.docs.map((document, index) => ({
   flags: withTargetIds(document.flags),
   cohorts: [
@@ -75,7 +78,7 @@ export function caseContext(distinctId: string, sent: CaseContext): EvaluationCo
   };
 }
 
-/** Replaces keys with IDs: documents for SDKs name dependencies by key, stored flags by ID. */
+/** Replaces the keys of dependencies with IDs, because documents for SDKs contain keys and stored flags contain IDs. */
 function withTargetIds(flags: CaseDocument['flags']): CaseDocument['flags'] {
   const ids = new Map(flags.map(({ id, key }) => [key, String(id)]));
   return flags.map((flag) => ({

@@ -10,7 +10,7 @@ import { readHook } from './read-hook.ts';
 import { createRecordingClient } from './recording-client.ts';
 import { serverTree } from './server-tree.ts';
 
-/** The functions that a test finds in the page as `kit`. */
+/** The functions that tests call in the page as `kit`. */
 const pageKit = {
   ...shared,
   PostHogProvider,

@@ -9,7 +9,7 @@ export interface Mounted {
   warnings: string[];
 }
 
-/** Renders into a new element of the page. All effects have run when it returns. */
+/** Renders into a new element of the page. When this function returns, all effects have run. */
 export function mount(
   node: ReactNode,
   { isStrict = false, ...options }: RootOptions & { isStrict?: boolean } = {},

@@ -20,7 +20,7 @@ const hooks = {
 export type FlagHook = keyof typeof hooks;
 
 export interface HookReading {
-  /** The value of each render. */
+  /** The value that the hook returned in each render. */
   shown: unknown[];
   /** All calls of client methods, except reads that capture nothing. */
   calls: unknown[][];
@@ -30,7 +30,7 @@ export interface HookCase {
   hook: FlagHook;
   given: unknown[];
   client: GivenFlags;
-  /** The flags that the client loads after the first render, one set after the other. */
+  /** The flags that the client loads after the first render. It loads one set after the other. */
   loads: GivenFlags[];
 }
 

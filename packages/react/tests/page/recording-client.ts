@@ -10,7 +10,7 @@ export interface GivenFlags {
 }
 
 export type RecordingClient = PostHog & {
-  /** Every method call with its arguments. */
+  /** Every method call, with its arguments. */
   calls: unknown[][];
   /** Loads flags, and notifies all listeners. */
   load(flags: Record<string, FlagValue>, payloads?: Record<string, JsonValue>): void;
@@ -18,7 +18,7 @@ export type RecordingClient = PostHog & {
   listeners(): number;
 };
 
-/** A client with the real client's methods that records its calls and serves the flags given by the test. */
+/** A client that has the methods of the real client, records its calls, and returns the flags that the test sets. */
 export function createRecordingClient({
   flags,
   payloads,
@@ -69,7 +69,7 @@ export function createRecordingClient({
       const value = values[key];
       if (value === undefined) return undefined;
       const variant = typeof value === 'string' ? value : undefined;
-      // A new object for each read, as in the real client.
+      // Each read returns a new object, as in the real client.
       return { key, enabled: Boolean(value), variant, payload: structuredClone(payloadValues[key]) };
     }),
     onFeatureFlags(listener: (active: string[]) => void) {

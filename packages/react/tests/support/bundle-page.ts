@@ -12,9 +12,9 @@ const aliases: Record<ReactVersion, Record<string, string>> = {
 
 interface PageBundle {
   react: ReactVersion;
-  /** A script for a browser, or a program for Node. */
+  /** Whether the bundle is a script for a browser or a program for Node.js. */
   platform?: 'browser' | 'node';
-  /** Uses the production build of React instead of the development build with its warnings. */
+  /** Whether to use the production build of React instead of the development build with its warnings. */
   isProduction?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** Inserts rows like the management API and the consumer. */
+/** Inserts the same rows as the management API and the consumer. */
 export interface FlagRows {
   addFlag(environmentId: number, key: string, columns?: Record<string, unknown>): Promise<number>;
   addCohort(environmentId: number, columns: Record<string, unknown>): Promise<number>;
