@@ -7,7 +7,10 @@ import { type Code, minifyCode } from './minify-code.ts';
 
 /** Bundles the library: as a script for pages without a build step, and as modules for bundlers. */
 export const bundles = {
-  /** The script that the gateway serves at `/static/array.js`. It replaces the snippet's stub. */
+  /**
+   * The script that the gateway serves at `/static/array.js`. When it loads, it replaces the stub that the snippet
+   * creates.
+   */
   'array.js': { entry: 'snippet.ts', format: 'iife' },
   /** Scripts that `array.js` loads on sites that use the feature. */
   'exceptions.js': { entry: 'side-scripts/exceptions.ts', format: 'iife' },

@@ -1,8 +1,8 @@
 import type { BuildOptions } from 'esbuild';
 
 /**
- * Internal property names that bundles shorten. None of them may be a name of the public types, of the wire format, of
- * stored data or of browser APIs: tests/client/internal-names.test.ts checks this.
+ * Internal property names that bundles shorten. None of them may be a name in the public types, in the wire format, in
+ * stored data or in browser APIs. tests/client/internal-names.test.ts checks this.
  */
 export const internalNames = (
   'addGate addPageProperties addProperties anonymousDistinctId area captureSoon carryOut contentHeight ' +

@@ -3,16 +3,16 @@
 import { memberNames } from '../src/start/member-names.ts';
 
 export interface SnippetScript {
-  /** URL of the library: `https://events.example.com/array/phc_…/array.js`, or one with a version. */
+  /** URL of the library: `https://events.example.com/array/phc_…/array.js`, or a URL that contains a version. */
   src: string;
-  /** Only for a URL with a version, whose content never changes. */
+  /** Hash of the file. Only for a URL with a version, because the content of such a URL never changes. */
   integrity?: string | undefined;
 }
 
 /**
  * Returns the HTML for the head of a page. It loads the library asynchronously and records calls that are made before
- * it has loaded. Without the option `api_host`, the library sends to the host that served it. Elements on the page may
- * have the id `posthog`, or names that shadow properties of `document`.
+ * the library has loaded. Without the option `api_host`, the library sends events to the host that served it. It also
+ * works if elements on the page have the id `posthog`, or names that shadow properties of `document`.
  */
 export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetScript): string {
   const pinned = integrity === undefined ? '' : `\n    script.integrity = ${literal(integrity)};`;

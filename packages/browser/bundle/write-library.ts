@@ -14,10 +14,10 @@ export const libraryFolder = 'browser-library';
 
 /**
  * Writes the library files for the gateway: `<directory>/library.json` with the version, and `<directory>/<version>/`
- * with each file uncompressed, with brotli and with gzip, at the highest compression.
+ * with each file uncompressed, with brotli and with gzip, at the highest compression level.
  * @param directory created if missing; other versions in it are kept
- * @param isQuick uses normal compression, because the highest takes seconds and is not worth it on a development
- *   machine
+ * @param isQuick whether to use normal compression, because the highest level takes seconds and is not worth it on a
+ * development machine
  */
 export async function writeLibrary(directory: string, { isQuick = false } = {}): Promise<void> {
   const version = await libraryVersion();
@@ -26,13 +26,13 @@ export async function writeLibrary(directory: string, { isQuick = false } = {}):
   await mkdir(folder, { recursive: true });
   const names = Object.keys(bundles) as BundleName[];
   const integrities = await Promise.all(names.map((name) => writeFiles(folder, name, isQuick)));
-  // Otherwise esbuild's child process would keep running as long as this one.
+  // If esbuild's child process is not stopped, it runs as long as this process.
   await stop();
   const files = Object.fromEntries(names.map((name, at) => [name, { integrity: integrities[at] }]));
   await writeFile(join(directory, 'library.json'), `${JSON.stringify({ version, files }, null, 2)}\n`);
 }
 
-/** Writes a file in three encodings. @returns the value for the `integrity` attribute. */
+/** Writes a file in three encodings. @returns the value for the `integrity` attribute */
 async function writeFiles(folder: string, name: BundleName, isQuick: boolean): Promise<string> {
   const code = Buffer.from((await bundleLibrary(name)).code);
   const quality = { [constants.BROTLI_PARAM_QUALITY]: isQuick ? 5 : constants.BROTLI_MAX_QUALITY };

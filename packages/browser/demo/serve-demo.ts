@@ -6,10 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface DemoOptions {
-  /** The gateway's URL as seen by the browser. */
+  /** URL of the gateway, as seen from the browser. */
   ingestUrl: string;
   projectApiKey: string;
-  /** 0 picks a free port. */
+  /** Port of the web server. With 0, it uses any free port. */
   port: number;
 }
 
@@ -29,7 +29,7 @@ const types = {
   js: 'text/javascript; charset=utf-8',
 };
 
-/** Serves the demo shop on localhost, with a content security policy as strict as possible. */
+/** Serves the demo shop on localhost. Its content security policy is as strict as possible. */
 export async function serveDemo({ ingestUrl, projectApiKey, port }: DemoOptions): Promise<DemoShop> {
   const library = `${ingestUrl}/array/${encodeURIComponent(projectApiKey)}/array.js`;
   const html = (await read('index.html')).replace('%LIBRARY%', library).replace('%PROJECT_API_KEY%', projectApiKey);

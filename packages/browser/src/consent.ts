@@ -1,4 +1,4 @@
-// Whether the visitor allows capturing, which the visitor can change and the browser stores.
+// Manages whether the visitor allows capturing. The visitor can change this, and the browser stores it.
 
 import type { Options } from './client/client.ts';
 import type { Emitter } from './client/core.ts';
@@ -7,7 +7,7 @@ import { createCookieStorage, doesKeep, type TextStorage, toTextStorage, webStor
 
 export interface Consent {
   status(): 'granted' | 'denied' | 'pending';
-  /** Whether the visitor has opted out, or has not decided yet and `opt_out_capturing_by_default` is set. */
+  /** Returns true if the visitor has opted out, or has not decided yet while `opt_out_capturing_by_default` is set. */
   isOptedOut(): boolean;
   set(isGranted: boolean): void;
   forget(): void;
@@ -18,7 +18,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   const storage = chooseStorage(name, options);
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
-    // Consent tools also write this value, with their own words.
+    // Consent tools also write this value, in their own words.
     const value = storage.read(name) ?? '';
     if (isYes(value)) return 'granted';
     return /^"?(false|0|no)"?$/.test(value) ? 'denied' : 'pending';
@@ -34,9 +34,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   };
 }
 
-/**
- * Returns the place where consent is stored. A value stored elsewhere, from before the option was changed, is moved.
- */
+/** Returns the storage for consent. If the option was changed, moves the value from the previous storage. */
 function chooseStorage(name: string, options: Options): TextStorage {
   const [local, cookies] = [toTextStorage(webStorage('localStorage')), createCookieStorage(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && doesKeep(cookies);
@@ -52,7 +50,7 @@ function isYes(value: unknown): boolean {
   return /^"?(true|1|yes)"?$/.test(String(value));
 }
 
-/** Checks Do Not Track and its successor, Global Privacy Control. */
+/** Returns whether the browser sends Do Not Track or its successor, Global Privacy Control. */
 function isTrackingRefused(): boolean {
   const { doNotTrack, globalPrivacyControl } = Object(page?.navigator) as Record<string, unknown>;
   return isYes(doNotTrack) || isYes(globalPrivacyControl);

@@ -3,7 +3,9 @@
 import type { Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
 import { page } from './page/globals.ts';
-/** Adds browser, operating system and device type, with the names by which users of the service filter. */
+/**
+ * Adds the browser, the operating system and the device type, under the names that users of the service use in filters.
+ */
 export const describeDevice: Feature = ({ addProperties }) => {
   let known: Properties | undefined;
   addProperties(() => {
@@ -39,7 +41,10 @@ function typeOf(device: string): string {
 const consoles = /Nintendo|PlayStation|Xbox/;
 const windowsVersions: Record<string, string> = { '6.1': '7', '6.2': '8', '6.3': '8.1', '10.0': '10' };
 
-/** Patterns whose groups are the parts of the version, if the user agent contains one. */
+/**
+ * Operating systems and patterns for their user agents. If a user agent contains a version, the groups of the pattern
+ * are its parts.
+ */
 const systems: [name: string, sign: RegExp][] = [
   ['Windows', /Windows(?:.*NT ([\d.]+))?/],
   ['iOS', /iP(?:hone|ad|od)(?:.*OS (\d+)_(\d+)_?(\d+)?)?/],
@@ -71,8 +76,9 @@ function deviceOf(agent: string): string {
 }
 
 /**
- * Browser names, each optionally followed by the token that precedes its version in the user agent. The first match
- * wins, because most browsers also include the names of those they are derived from.
+ * Browser names. A pattern after `=` matches what precedes the version in the user agent; by default, this is the name
+ * and a slash. The first match wins, because most browsers also include the names of the browsers that they are derived
+ * from.
  */
 const browsers =
   'Opera Mini=OPR/.*Mini,Opera=OPR/,Oculus Browser=OculusBrowser/,Samsung Internet=SamsungBrowser/,Microsoft Edge=Edge?/,' +

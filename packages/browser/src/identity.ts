@@ -1,5 +1,5 @@
-// Manages the visitor's identity: the initial anonymous id, identify, alias, reset, person properties, groups, and
-// changes in other tabs.
+// Manages the visitor's identity: the initial anonymous ID, identify, alias, reset, person properties, groups, and
+// changes by other tabs.
 
 import type { Client, Options } from './client/client.ts';
 import type { Core, Emitter, Log, Store } from './client/core.ts';
@@ -24,13 +24,13 @@ export function createIdentity(parts: IdentityParts): Partial<Client> {
   };
 }
 
-/** Calls flag methods through the client, because a build may not include flags. */
+/** Flag methods are called through the client, because some builds do not include flags. */
 interface IdentityParts extends EventParts {
   client: Client;
   capture: Core['capture'];
 }
 
-/** Only an anonymous visitor is merged with the new identity. An identified one is replaced by it. */
+/** An anonymous visitor is merged into the new identity. A visitor who was already identified is replaced by it. */
 function createIdentify(parts: IdentityParts, { members, tell }: PersonProperties): Client['identify'] {
   const { store, person, signals, log } = parts;
   return (given, set, once) => {
@@ -73,10 +73,10 @@ function createAlias(parts: IdentityParts, identify: Client['identify']): Client
   };
 }
 
-/** Ids that are caused by mistakes and would merge many visitors into one person. */
+/** IDs that are probably mistakes and would merge many visitors into one person. */
 const mistakes = ['undefined', 'null', 'distinct_id', 'distinctid', '$posthog_cookieless'];
 
-/** Returns the id as a string, or logs an error and returns undefined if it is not valid. */
+/** Returns the ID as a string. If it is not valid, logs an error and returns undefined. */
 function checkId(given: unknown, log: Log): string | undefined {
   const id = typeof given === 'number' ? String(given) : given;
   if (typeof given === 'number') log.warn('identify: the ID should be a string');
@@ -90,7 +90,7 @@ interface How {
   bootstrap?: Bootstrap;
 }
 
-/** Resets to a new visitor on this device. Only the device id is kept. */
+/** Creates `reset`, which starts a new visitor in this browser. Only the device ID is kept. */
 function createReset(parts: IdentityParts, forgetPerson: () => void): Client['reset'] {
   const { options, store, tabStore, session, consent, signals, log } = parts;
   const firstBootstrap = options.bootstrap;
@@ -120,9 +120,9 @@ function createReset(parts: IdentityParts, forgetPerson: () => void): Client['re
 
 interface PersonProperties {
   members: Pick<Client, 'setPersonProperties' | 'unsetPersonProperties' | 'createPersonProfile'>;
-  /** Passes properties to flags and to the service. With `identified`, the event also identifies the visitor. */
+  /** Passes properties to the flags and to the service. With `identified`, the event also identifies the visitor. */
   tell(set?: Properties, once?: Properties, identified?: Properties): void;
-  /** Allows the same properties to be sent again. */
+  /** Makes the client send the same properties again if they are set again. */
   forget(): void;
 }
 
@@ -188,8 +188,8 @@ function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' 
 }
 
 /**
- * Gives a new visitor an id, which is also the device id, unless the application provides one. Returns the id to
- * identify an anonymous visitor with, once all features have started.
+ * Gives a new visitor an ID, which is also the device ID, unless the application provides one. Returns the ID with
+ * which to identify an anonymous visitor when all features have started.
  */
 export function startVisitor(options: Options, store: Store, log: Log): string | null | undefined {
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
@@ -211,7 +211,10 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   return undefined;
 }
 
-/** Creates an id with the application's hook. Falls back to a UUID, because events without an id are not stored. */
+/**
+ * Creates an ID with the application's hook. If the hook fails, uses a UUID, because events without an ID are not
+ * stored.
+ */
 function newDeviceId({ get_device_id }: Options, log: Log): string {
   const made = newUuid();
   try {
@@ -224,7 +227,7 @@ function newDeviceId({ get_device_id }: Options, log: Log): string {
   return made;
 }
 
-/** Emits a signal when another tab has changed the visitor's identity, which all tabs share. */
+/** Emits a signal when another tab has changed the visitor's identity. All tabs share the identity. */
 export function followOtherTabs({ name, get }: WholeStore, signals: Emitter): void {
   let known = get('distinct_id');
   const learn = () => {

@@ -17,7 +17,7 @@ export const posthog = createClient({
   readOptions: checkOptions,
   moreOptions,
 });
-/** @alias of the above */
+/** @alias of `posthog` */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;
 

@@ -1,4 +1,4 @@
-// Determines where visitors come from: referrer, first URL and campaign. Also masks personal data in URLs.
+// Determines where visitors come from: the referrer, the first URL and the campaign. Also masks personal data in URLs.
 
 import type { Options } from './client/client.ts';
 import type { Core, Feature } from './client/core.ts';
@@ -6,12 +6,12 @@ import type { JsonValue, Properties } from './client/values.ts';
 import { attempt, ofDocument, page } from './page/globals.ts';
 import { memoizeLast } from './values.ts';
 
-/** Records the origin of a visitor, a session and a tab at the first event, and sends it with every event. */
+/** Records the origin of a visitor, a session and a tab at the first event, and adds it to every event. */
 export const createOrigin: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);
   let isSent = false;
-  // Memoized because parsing URLs takes longer than the rest of an event.
+  // This is memoized, because parsing URLs takes longer than everything else that happens for an event.
   const entryOf = memoizeLast((props: JsonValue) => withoutEmpty(propertiesOf(props, '$session_entry_')));
 
   core.addGate(() => {
@@ -30,7 +30,7 @@ export const createOrigin: Feature = (core) => {
   );
   core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
 
-  // Sets these properties once on a new person: with the first event of a page and with every `$identify`.
+  // New persons get these properties once: with the first event of a page and with every `$identify`.
   signals.on('capturing', (event) => {
     const isIdentify = event.event === '$identify';
     if (!event.properties.$process_person_profile || (isSent && !isIdentify)) return;
@@ -41,9 +41,7 @@ export const createOrigin: Feature = (core) => {
   return undefined;
 };
 
-/**
- * Stores the referrer of a tab and the origin of a visitor only once, while a new campaign replaces the previous one.
- */
+/** Stores the referrer of a tab and the origin of a visitor only once. A new campaign replaces the previous one. */
 function createMemory({ options, store, tabStore }: Core): () => void {
   let readAddress = '';
   return () => {
@@ -67,7 +65,9 @@ function withoutEmpty(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value));
 }
 
-/** The referrer and URL of a visitor or a session, from which all other origin properties are derived. */
+/**
+ * The referrer and the URL with which a visitor or a session began. All other origin properties are derived from them.
+ */
 interface Origin {
   r: string;
   u?: string;
@@ -85,7 +85,7 @@ function originNow({ mask_personal_data_properties: isMasked }: Options): Origin
   return { r: referrer().$referrer.slice(0, 1000), ...(address && { u: maskAddress(address, isMasked) }) };
 }
 
-/** Returns the properties for an origin, with a prefix for each name. */
+/** Returns the properties that describe an origin. Their names begin with the prefix. */
 function propertiesOf(origin: JsonValue, prefix: '$initial_' | '$session_entry_' | ''): Properties {
   const { r, u } = (origin ?? {}) as Partial<Origin>;
   if (!r) return {};
@@ -109,7 +109,7 @@ function hostOf(address: string): string | undefined {
   return attempt(() => new URL(address).host);
 }
 
-/** URL parameters with which advertisers recognize visitors. They are masked if personal data is masked. */
+/** URL parameters with which advertisers recognize visitors. They are masked if the options request it. */
 const personal =
   'gclid gclsrc dclid gbraid wbraid fbclid msclkid twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid oppref bfcid irclid _kx'.split(
     ' ',
@@ -119,7 +119,7 @@ const campaignNames = [
   ...personal,
 ];
 
-/** Returns null for each parameter that the URL does not contain. */
+/** Returns the campaign parameters of a URL. Parameters that it does not contain are null. */
 function campaignOf(address: string, more: string[] = []): Record<string, string | null> {
   const query = queryOf(address);
   return Object.fromEntries([...campaignNames, ...more].map((name) => [name, query.get(name) || null]));
@@ -136,7 +136,7 @@ export function maskAddress(address: string, isMasked: boolean): string {
   return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);
 }
 
-/** Returns properties for a visitor who came from a search engine. */
+/** Returns properties about the search engine from which a visitor came. */
 function searchOf(referrer: string): Record<string, string> {
   const engine = /^https?:\/\/.*(google|bing|yahoo|duckduckgo)\.(?:com|[^/?]*)/.exec(referrer)?.[1];
   if (!engine) return {};

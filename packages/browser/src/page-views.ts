@@ -1,4 +1,5 @@
-// Captures page views of loaded pages, routes and restored pages, with the scroll depth of the previous one.
+// Captures page views of loaded pages, route changes and restored pages, each with the scroll depth of the previous
+// page.
 
 import type { Core, Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
@@ -10,7 +11,7 @@ interface PageView {
   startedAt: Date;
 }
 
-/** Captures page views and page leaves, and adds the page view's id to every event. */
+/** Captures page views and page leaves, and adds the ID of the page view to every event. */
 export const createPageViews: Feature = (core) => {
   const { signals, options } = core;
   const signal = stopSignal(core);
@@ -31,7 +32,7 @@ export const createPageViews: Feature = (core) => {
     return { ...before, $pageview_id: uuid, title: ofDocument('title') };
   });
 
-  // After this, the current page view belongs to the previous session or visitor.
+  // After this, the current page view belongs to the previous session or visitor, so later events do not refer to it.
   signals.on('session', forget);
   signals.on('leaving', () => {
     const { capture_pageleave: wanted, capture_pageview, request_batching } = options;
@@ -44,7 +45,7 @@ export const createPageViews: Feature = (core) => {
   return { getPageViewId: () => view?.id };
 };
 
-/** Returns the properties of a finished page view. */
+/** Returns the properties of a page view that has ended. */
 function ended(view: PageView | undefined, now: Date, depth: Properties): Properties {
   return view
     ? {
@@ -57,9 +58,9 @@ function ended(view: PageView | undefined, now: Date, depth: Properties): Proper
 }
 
 /**
- * Captures the view of a loaded page once it is visible (not prerendered or in a background tab) and the visitor has
- * consented. Returns a function that tells whether a route change still belongs to this first view, because
- * applications often redirect while they start.
+ * Captures the view of a loaded page when it is visible (not prerendered or in a background tab) and the visitor has
+ * consented. Returns a function that says whether a route change still belongs to this first view, because applications
+ * often redirect while they start.
  */
 function captureFirst({ signals, options, isCapturing, capture }: Core, signal: AbortSignal): () => boolean {
   let isDone = false;
@@ -72,14 +73,14 @@ function captureFirst({ signals, options, isCapturing, capture }: Core, signal: 
   };
   onDocument('visibilitychange', captureOnce, { signal });
   signals.on('consent', captureOnce);
-  // Wait for code that runs right after `init`, such as identifying the visitor.
+  // Waits for code that runs right after `init`, for example to identify the visitor.
   setTimeout(captureOnce, 1);
   return captureOnce;
 }
 
 /**
- * Captures a view when the browser restores a page from the back/forward cache, like a reload. The leave of that page
- * was already captured.
+ * Captures a view when the browser restores a page from the back/forward cache, as for a reload. When that page was
+ * left, the leave was already captured.
  */
 function captureReturns({ options, capture }: Core, forget: () => void, signal: AbortSignal): void {
   const onShow = ({ persisted }: PageTransitionEvent) => {
@@ -103,7 +104,7 @@ function captureRoutes({ signals, options, capture }: Core, isOfFirst: () => boo
   signals.on('options', watch);
 }
 
-/** How an application navigated to another path. */
+/** The way in which an application navigated to another path. */
 type NavigationType = 'pushState' | 'replaceState' | 'popstate';
 
 /** Calls `onPath` when a single-page application has navigated to another path. */
@@ -121,7 +122,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
     if (location.pathname === path) return;
     pending = type;
     path = location.pathname;
-    // Routers set the title after the URL, in the same task. During popstate they may render immediately.
+    // Routers set the title after the URL, but in the same task. During popstate, they may render immediately.
     if (type === 'popstate' || window.event?.type === 'popstate') tell();
     else queueMicrotask(tell);
   };
@@ -129,7 +130,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
   for (const method of ['pushState', 'replaceState'] as const) {
     const original = history[method];
     history[method] = function (this: History, ...change: Parameters<History['pushState']>) {
-      // A pending notification is about the URL that is being left.
+      // A notification that is still pending is about the URL that is being left.
       if (!signal.aborted && isElsewhere(change[2])) tell();
       original.apply(this, change);
       if (!signal.aborted) note(method);
@@ -151,13 +152,13 @@ interface Depth {
   maxScroll: number;
   lastContent: number;
   maxContent: number;
-  /** The maximum scroll position, and the height of the content. */
+  /** The maximum scroll position in pixels. `contentHeight` is the height of the content. */
   scrollHeight: number;
   contentHeight: number;
 }
 
 interface ScrollDepth {
-  /** Returns how far the page was scrolled since the last `restart`, in pixels and as a fraction. */
+  /** Returns how far the page was scrolled since the last `restart`, in pixels and as a fraction of the page. */
   properties(): Properties;
   restart(): void;
 }
@@ -179,7 +180,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
       contentHeight: Math.max(scrollHeight, depth?.contentHeight ?? 0),
     };
   };
-  // Scroll events of elements do not bubble, so listen in the capture phase.
+  // Scroll events of elements do not bubble, so the listener is in the capture phase.
   for (const type of ['scroll', 'scrollend', 'resize']) {
     addEventListener(type, measure, { capture: true, passive: true, signal });
   }
@@ -188,7 +189,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
     properties: () => (depth ? asProperties(depth) : {}),
     restart() {
       depth = undefined;
-      // Measure after the new page has been rendered.
+      // Measures after the new page has been rendered.
       setTimeout(measure);
     },
   };

@@ -6,18 +6,18 @@ import { attempt, ofWindow } from './page/globals.ts';
 
 declare global {
   interface Window {
-    /** By token. Set by `/array/<token>/array.js` or `/array/<token>/config.js`. */
+    /** Settings by token, which `/array/<token>/array.js` or `/array/<token>/config.js` sets. */
     _POSTHOG_REMOTE_CONFIG?: Record<string, { config?: RemoteConfig }>;
   }
 }
 
 /**
- * Emits the environment's settings once: those embedded in the page, those returned by the service, or the last known
- * ones. They are requested as data instead of a script, because a page's policy may forbid scripts.
+ * Emits the environment's settings once: those embedded in the page, those that the service returns, or the last known
+ * ones. They are requested as data and not as a script, because the policy of a page may forbid scripts.
  */
 export function createRemoteConfig({ token, options, store: { area }, sender, signals, url }: Core): undefined {
   const key = `ph_${token}_remote_config`;
-  // Runs in a separate task, because it is not urgent while a page starts.
+  // This runs in a separate task, because it is not urgent while a page starts.
   setTimeout(async () => signals.emit('remoteConfig', await load()));
 
   async function load(): Promise<RemoteConfig | null> {

@@ -13,7 +13,7 @@ interface SessionState {
 }
 
 export interface Session {
-  /** Records visitor activity: continues the session, or starts a new one. */
+  /** Records that the visitor is active. Continues the session or starts a new one. */
   touch(nowMs?: number): SessionState;
   /** Reads the session without extending it. */
   current(): SessionState;
@@ -22,17 +22,17 @@ export interface Session {
 }
 
 const longestMs = 24 * 3600_000;
-/** The minimum interval between writes of the last activity time. */
+/** Minimum interval between two writes of the time of the last activity. */
 const writtenEveryMs = 5000;
 
 export function readIdleMs({ session_idle_timeout_seconds: seconds }: Options): number {
   return Math.min(36_000, Math.max(60, seconds || 1800)) * 1000;
 }
 
-/** Manages the session, stored in `$sesid` as `[last activity, id, start]` and shared by all tabs. */
+/** Manages the session. It is stored in `$sesid` as `[last activity, id, start]`, and all tabs share it. */
 export function createSession(options: Options, store: Store, signals: Emitter): Session {
   const windowIdOf = createWindowId(options);
-  /** Undefined until the first session, empty after a reset. */
+  /** ID of the session. Undefined until the first session, and empty after a reset. */
   let known: string | undefined;
   let nextId: string | null | undefined;
 
@@ -80,15 +80,15 @@ export function createSession(options: Options, store: Store, signals: Emitter):
   };
 }
 
-/** Returns when the session began, which its UUIDv7 contains. Undefined for other ids. */
+/** Returns when a session began, which is part of an ID that is a UUIDv7. Returns undefined for other IDs. */
 function startOf(id: unknown): number | undefined {
   const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.exec(String(id)) ?? [];
   return high && low ? Number.parseInt(high + low, 16) : undefined;
 }
 
 /**
- * Creates window ids. They survive reloads and change with each session. A tab removes its mark when it is left. A
- * duplicated tab still finds the mark of the original and therefore gets a new id.
+ * Creates window IDs. They survive a reload and change with each session. A tab removes its mark when it is left. A
+ * duplicated tab still finds the mark of the original, and therefore gets a new ID.
  */
 function createWindowId({ persistence, persistence_name, token }: Options): (isNew: boolean) => string {
   const storage = createTabStorage(persistence);

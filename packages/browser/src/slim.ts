@@ -3,7 +3,7 @@ import { createFlags } from './flags/flags.ts';
 import { takeOptions } from './options/default-options.ts';
 import { createClient } from './start/create-client.ts';
 
-/** Events, identity and flags. No autocapture, exceptions, measurements or remote settings. */
+/** Events, identity and flags, without autocapture, exceptions, measurements or remote settings. */
 const slimFeatures: Feature[] = [
   createFlags,
   ({ signals }) => {
@@ -17,8 +17,8 @@ export type * from './client/options.ts';
 export type * from './client/posthog-names.ts';
 export type * from './client/values.ts';
 
-/** The small client, which captures only explicit calls. */
+/** The small client. It captures an event only if the application calls one of its methods. */
 export const posthog = createClient({ features: slimFeatures, readOptions: takeOptions });
-/** @alias of the above */
+/** @alias of `posthog` */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;

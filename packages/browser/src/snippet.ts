@@ -9,7 +9,7 @@ import { createWebVitals } from './web-vitals/web-vitals.ts';
 
 const script = page && (ofDocument('currentScript') as HTMLScriptElement | null);
 
-/** The ingest host served `https://host/static/array.js` or `https://host/array/<token>/array.js`. */
+/** The ingest host, which served `https://host/static/array.js` or `https://host/array/<token>/array.js`. */
 const scriptHost = /^(.*)\/(static|array)\//.exec(script?.src ?? '')?.[1];
 
 const load = createLoadSideScript({ host: scriptHost, nonce: script?.nonce });
@@ -44,7 +44,9 @@ function takeOverStub(page: { posthog?: unknown }, client: Client): void {
   page.posthog = client;
 }
 
-/** Replays aliases first and captures last, so that early events belong to the visitor identified since. */
+/**
+ * Replays aliases first and captures last, so that early events belong to the visitor who was identified afterwards.
+ */
 function replay(target: Record<string, (...args: unknown[]) => unknown>, calls: Calls): void {
   const all = Symbol.iterator in calls ? [...(calls as Iterable<Call | (() => void)>)] : [];
   const rank = (call: Call | (() => void)) => {

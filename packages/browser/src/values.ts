@@ -1,19 +1,20 @@
-// Converts values to JSON, memoizes functions and creates ids.
+// Converts values to JSON, memoizes functions and creates IDs.
 
 import type { JsonValue } from './client/values.ts';
 import { attempt } from './page/globals.ts';
 
 /**
- * Limits repeated references, because objects of some frameworks refer to each other in an exponential number of ways.
+ * Maximum number of repeated references. Objects of some frameworks refer to each other in an exponential number of
+ * ways.
  */
 const maxRepeats = 1000;
 
 /**
- * Returns a copy that JSON can represent, with strings cut to a maximum length. Never throws: values that cannot be
- * represented (functions, symbols, cycles, getters that throw) are omitted; BigInts and DOM objects become strings.
+ * Returns a copy that JSON can represent, with strings cut to a maximum length. Never throws. Values that cannot be
+ * represented (functions, symbols, cycles, getters that throw) are left out. BigInts and DOM objects become strings.
  */
 export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
-  /** Visited objects. The value is true for those that contain the one being copied. */
+  /** Objects that have been visited. The value is true for objects that contain the one being copied. */
   const known = new Map<object, boolean>();
   let repeats = 0;
 
@@ -49,7 +50,9 @@ export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): J
   return copy(given);
 }
 
-/** Encodes JSON without an `Array.prototype.toJSON`, which old frameworks add and which turns arrays into strings. */
+/**
+ * Encodes JSON without calling `Array.prototype.toJSON`, which old frameworks add and which turns arrays into strings.
+ */
 export function toJson(value: unknown): string {
   const arrays = Array.prototype as { toJSON?: unknown };
   const { toJSON } = arrays;
@@ -62,7 +65,7 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** Memoizes a function for its most recent argument. */
+/** Memoizes the result of a function for its most recent argument. */
 export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From) => To {
   let last: { from: From; to: To } | undefined;
   return (from) => {
@@ -71,7 +74,7 @@ export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From)
   };
 }
 
-/** Creates a UUIDv7. It begins with the time in milliseconds, so later ids sort after earlier ones. */
+/** Creates a UUIDv7. It begins with the time in milliseconds, so later IDs sort after earlier ones. */
 export function newUuid(now = Date.now()): string {
   const [version = 0, variant = 0, ...rest] = crypto.getRandomValues(new Uint16Array(5));
   const words = [(version & 0xfff) | 0x7000, (variant & 0x3fff) | 0x8000, ...rest];

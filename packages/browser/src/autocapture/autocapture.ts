@@ -11,7 +11,8 @@ import { isReadable, readableText, readParts } from './privacy.ts';
 const switchedOff = '$autocapture_disabled_server_side';
 
 /**
- * Captures clicks, changes and submits, once the environment's settings have been loaded and unless they disable it.
+ * Captures clicks, changes and submits once the environment's settings have been loaded, unless the settings disable
+ * this.
  */
 export const createAutocapture: Feature = (core) => {
   const signal = stopSignal(core);
@@ -39,8 +40,8 @@ export const createAutocapture: Feature = (core) => {
 };
 
 /**
- * Uses the last known setting of the service. If it was never received, autocapture is only on when the application has
- * disabled requests to the service.
+ * Returns whether autocapture is off, according to the last known setting of the service. If no setting was ever
+ * received, autocapture is on only if the application has disabled requests to the service.
  */
 function isSwitchedOff({ store, options }: Core, received: boolean | undefined): boolean {
   const known = store.get(switchedOff);
@@ -77,20 +78,20 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
 }
 
 /**
- * The nodes on the event's path, innermost first. Uses the browser's own method, because the page may have replaced it
- * on the event.
+ * Returns the nodes on the event's path, innermost first. Uses the browser's own method, because the page may have
+ * replaced the method of the event.
  */
 const nodesOf = (event: Event): Node[] =>
   Event.prototype.composedPath.call(event).filter((node) => node !== window) as Node[];
 
-/** Selectors for elements on which repeated clicks are normal. */
+/** Returns selectors for elements on which repeated clicks are normal. */
 const calmSelectors = (rageclick: Core['options']['rageclick']): string[] =>
   (typeof rageclick === 'object' && rageclick.css_selector_ignorelist) || ['.ph-no-rageclick'];
 
 const clipboardEvents = ['copy', 'cut', 'paste'];
 const ignoredByDefault = ['.ph-no-autocapture', '[data-ph-no-autocapture]'];
 
-/** Whether the application's options allow capturing an event on the first element of a path. */
+/** Returns whether the application's options allow capturing an event on the first element of a path. */
 function isChosen(type: string, path: Element[], options: AutocaptureOptions): boolean {
   const { url_allowlist, url_ignorelist, dom_event_allowlist, element_allowlist, css_selector_allowlist } = options;
   if (url_allowlist && !isAddressOf(url_allowlist)) return false;
@@ -106,8 +107,8 @@ const isAddressOf = (patterns: (string | RegExp)[]): boolean =>
   patterns.some((pattern) => new RegExp(pattern).test(location.href));
 
 /**
- * Whether an event is meaningful on the first element of a path. For example, a click is meaningful where clicks are
- * expected.
+ * Returns whether an event is meaningful on the first element of a path. A click, for example, is meaningful on an
+ * element that visitors are expected to click.
  */
 function isMeant(type: string, path: Element[]): boolean {
   const [target] = path;
@@ -134,8 +135,8 @@ const hasPointer = (element: Element): boolean => getComputedStyle(element).curs
 const unreadable = '.ph-sensitive,.ph-no-capture,[contenteditable]:not([contenteditable=false])';
 
 /**
- * Returns the properties of a copy, cut or paste event, or undefined if it must not be captured. Pasted text is never
- * read.
+ * Returns the properties of a copy, cut or paste event, or undefined if the event must not be captured. Never reads
+ * pasted text.
  */
 function clipboardProperties($copy_type: string, canRead: boolean): Properties | undefined {
   if ($copy_type === 'paste') return { $copy_type };
@@ -147,7 +148,10 @@ function clipboardProperties($copy_type: string, canRead: boolean): Properties |
   return $selected_content ? { $selected_content, $clipboard_text_length: text.length, $copy_type } : undefined;
 }
 
-/** Returns a function that detects the third of three clicks at one place, each within a second of the previous one. */
+/**
+ * Returns a function that detects the third of three clicks in one place, if each is within a second of the previous
+ * one.
+ */
 function createRageClick(): (event: MouseEvent) => boolean {
   let last: [x: number, y: number, time: number] = [0, 0, Number.NEGATIVE_INFINITY];
   let count = 0;

@@ -8,10 +8,10 @@ import { isReadable, isReadableItself, isSensitive, type Part, readableText, rea
 
 interface Seen {
   type: string;
-  /** From the target up. */
+  /** The elements on the path, starting with the target. */
   parts: Part[];
   masks: Masks;
-  /** Whether to send the list of elements in addition to the elements chain. */
+  /** Whether to send the list of elements in addition to `elements_chain`. */
   withElements: boolean;
   copied: Properties;
 }
@@ -30,7 +30,7 @@ export function readEvent({ type, parts, masks, withElements, copied }: Seen): (
       isSensitive(text) || repeats(text, at, isName);
   return () => {
     const elements = described.map((describe, at) => describe(hidesAt(at + control)));
-    // A sensitive number may be split over several elements, in either order.
+    // The digits of a sensitive number may be spread over several elements, in either order.
     const texts = elements.map(({ $el_text = '' }) => $el_text);
     if (isSplit(texts.join(' ')) || isSplit(texts.reverse().join(' ')))
       for (const element of elements) element.$el_text &&= '';
@@ -82,7 +82,10 @@ function isElsewhere(address: string): boolean {
 
 const prefix = 'data-ph-capture-attribute-';
 
-/** Returns the properties that the page defines in `data-ph-capture-attribute-…`. Those nearest to the target win. */
+/**
+ * Returns the properties that the page defines in `data-ph-capture-attribute-…`. If several elements define the same
+ * property, the one nearest to the target wins.
+ */
 function ownProperties(parts: Part[], hidesAt: HidesAt): Properties {
   const properties: Properties = {};
   for (const [at, { attributes, isPrivate }] of [...parts.entries()].reverse()) {
@@ -106,7 +109,7 @@ const longestAddress = 2048;
 
 function link(element: ElementDescription): string {
   const { tag_name, $el_text, attr__class, attr__href, attr__id } = element;
-  /** Empty attributes are kept, but the values derived from them are omitted. */
+  /** Empty attributes are kept, but values derived from them are left out. */
   const pairs: Record<string, string | number> = {
     ...($el_text && { text: $el_text.slice(0, 400) }),
     'nth-child': element.nth_child,
@@ -140,10 +143,10 @@ type Masks = Pick<Options, 'mask_all_text' | 'mask_all_element_attributes'> & {
 };
 
 export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 'select', 'textarea', 'label'];
-/** Attributes of fields that the page sets, and not the visitor. */
+/** Attributes of form fields that come from the page and not from the visitor. */
 const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 
-/** Whether a text, or the name or class of an element, must not be sent. */
+/** Returns whether a text, or the name or class of an element, must not be sent. */
 type Hides = (text: string, isName?: boolean) => boolean;
 
 /** Reads an element immediately, and returns a function that describes it later. */
@@ -183,13 +186,13 @@ const longest = 1024;
 
 const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
 
-/** Returns the text of an element: its own text nodes, and for links and buttons also those of nested spans. */
+/** Returns the text of an element: its own text nodes and, for links and buttons, those of nested spans. */
 function textOf(element: Element): string {
   const text = joinWords(ownText(element), /^(a|button)$/.test(readTag(element)) ? spanText(element) : '');
   return isSplit(text) ? '' : shorten(text);
 }
 
-/** Whether a text contains a sensitive number in pieces that are harmless on their own. */
+/** Returns whether a text contains a sensitive number, possibly in pieces that are harmless on their own. */
 const isSplit = (text: string): boolean => isSensitive(text) || isSensitive(text.replace(/\s/g, ''));
 
 function ownText(element: Element): string {
@@ -201,7 +204,7 @@ function ownText(element: Element): string {
   return text.trim();
 }
 
-/** Deeper nesting does not occur in pages for people. */
+/** Pages that are made for people do not nest spans deeper than this. */
 const deepestSpan = 50;
 
 function spanText(element: Element, depth = 0): string {

@@ -16,7 +16,7 @@ import { attempt, page } from '../page/globals.ts';
 const secretName =
   /^cc|cardnum|ccnum|creditcard|csc|cvc|cvv|exp|pass|pwd|routing|seccode|securitycode|securitynum|socialsec|socsec|ssn/i;
 
-/** Whether the element's own type, name or id marks it as secret. The class `ph-include` overrides this. */
+/** Returns whether the type, name or id of the element marks it as secret. The class `ph-include` overrides this. */
 function isSecret({ tag, classes, attributes: { type = '', name, id } }: ReadElement): boolean {
   if (classes.includes('ph-include')) return false;
   if (tag === 'input' && /^(hidden|password)$/i.test(type)) return true;
@@ -29,9 +29,7 @@ const isEditor = ({ attributes: { contenteditable = 'false', role = '' } }: Read
 
 const isContentEditable = page && Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'isContentEditable')?.get;
 
-/**
- * Whether the browser treats the element as an editor for other reasons: its style, its document, or an `EditContext`.
- */
+/** Returns whether the element is an editor for other reasons: its style, its document, or an `EditContext`. */
 function isEdited(element: Element & { editContext?: unknown }): boolean {
   const isEditor = attempt(() => isContentEditable?.call(element) || Boolean(element.editContext));
   return (
@@ -39,7 +37,10 @@ function isEdited(element: Element & { editContext?: unknown }): boolean {
   );
 }
 
-/** Whether a visitor types into the element or selects a value in it. The `value` of a button is set by the page. */
+/**
+ * Returns whether a visitor types into the element or selects a value in it. The `value` of a button does not count,
+ * because the page sets it.
+ */
 function isField(read: ReadElement): boolean {
   const { tag, attributes } = read;
   if (tag === 'input') return !/^(button|checkbox|submit|reset)$/i.test(attributes.type ?? '');
@@ -47,9 +48,15 @@ function isField(read: ReadElement): boolean {
 }
 
 export interface Privacy {
-  /** Secret, or inside an element that is marked as such. Neither its text nor its capture attributes may be sent. */
+  /**
+   * Whether the element is secret, or inside an element that is marked as secret. Neither its text nor its capture
+   * attributes may be sent.
+   */
   isPrivate: boolean;
-  /** A field, or inside a field or an editor. Its text and most attributes may contain user input. */
+  /**
+   * Whether the element is a field, or inside a field or an editor. Its text and most of its attributes may contain
+   * what the visitor typed.
+   */
   isTyped: boolean;
 }
 
@@ -62,8 +69,9 @@ const isMarked = ({ classes }: ReadElement): boolean =>
 export interface Part extends ReadElement, Privacy {}
 
 /**
- * Returns the parts of a path. `around` contains elements that surround the path in other ways: the document, and
- * elements of shadow trees that render the path in a slot.
+ * Reads the elements of a path.
+ * @param around elements that surround the path in other ways: the document, and elements of shadow trees that render
+ * the path in a slot
  */
 export function readParts(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);
@@ -78,23 +86,23 @@ export function readParts(path: Element[], around: Element[]): Part[] {
   return parts.reverse();
 }
 
-/** Whether an element may be read, judged by its own attributes only. */
+/** Returns whether an element may be read, judging only by its own attributes. */
 export function isReadableItself(element: Element): boolean {
   const read = readElement(element);
   return !isMarked(read) && !isSecret(read) && !isField(read);
 }
 
 /**
- * Whether a text repeats the content of a field. `at` is the index of the part that contains the text. Element names
- * are usually chosen by the page, so they are treated more leniently.
+ * Returns whether a text repeats the content of a field. `at` is the index of the part that contains the text. Names of
+ * elements are usually chosen by the page, so the test is more lenient for them.
  */
 type Repeats = (text: string, at: number, isName?: boolean) => boolean;
 
 const places = 'input,textarea,select,[contenteditable]:not([contenteditable=false]),[role~=textbox],[role~=searchbox]';
 
 /**
- * Reads the contents of all fields that these parts may repeat. The fields are read immediately, but compared only when
- * an event is sent.
+ * Reads the contents of all fields that the texts of these parts may repeat. The fields are read immediately, but they
+ * are compared only when an event is sent.
  */
 export function readHeld(parts: Part[]): Repeats {
   const path = parts.map(({ element }) => element);
@@ -102,14 +110,14 @@ export function readHeld(parts: Part[]): Repeats {
   const held = placesIn(path).flatMap((place) => {
     const { type } = place as HTMLInputElement;
     const isField = /^(input|select|textarea)$/.test(readTag(place));
-    // The content is hidden in all parts from this index on. It is 0 for a field whose form is on the path. Otherwise,
-    // it is the index of the first part that contains the element.
+    // The content is hidden in all parts from this index on. If the form of the field is on the path, the index is 0.
+    // Otherwise, it is the index of the first part that contains the field.
     let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
     for (let at: Element | null = place; at && from < 0; at = findParent(at)) from = path.indexOf(at);
     const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);
     return (isField ? textsOfField(place, type) : textsOfEditor(place)).map((text) => {
-      // Typed content is hidden in all parts, unless it is short. A visitor who types `2` has not typed every `2` on
-      // the page.
+      // Typed content is hidden in all parts unless it is short: if a visitor types `2`, not every `2` on the page is a
+      // repetition.
       const isWide = isTyped && (text.length > 3 || (text && isSecret(readElement(place))));
       return { text, from: isWide ? 0 : from };
     });
@@ -122,7 +130,7 @@ export function readHeld(parts: Part[]): Repeats {
     const normalized = read(text.slice(0, longestRead));
     return wanted.some(({ from, own, letters }) => {
       if (at < from) return false;
-      // A partial repetition, such as the beginning of a message, is hidden too.
+      // A text that repeats only a part, such as the beginning of a message, is hidden too.
       if (letters.length > 3)
         return (
           normalized.letters.includes(letters) ||
@@ -154,29 +162,29 @@ function textsOfField(field: Element, type: string): string[] {
 const textsOfEditor = (editor: Element): string[] =>
   [editor, ...listChildren(editor)].map((node) => String(textContent.call(node)).slice(0, maxRead));
 
-/** Normalizes a text for comparison, ignoring case and punctuation. */
+/** Normalizes a text for comparison. Case and punctuation are ignored. */
 function read(text: string): { own: string; words: string[]; letters: string } {
   const own = plainText(text).trim().toLowerCase();
   const words = own.match(/[\p{L}\p{N}]+/gu) ?? [];
   return { own, words, letters: words.join('') };
 }
 
-/** Payment card numbers, by prefix and length. */
+/** Payment card numbers, recognized by their prefix and length. */
 const card = /^([2-6]\d{15}|4\d{12}(\d{6})?|3\d{13,14}|(1800|2131)\d{11}|62\d{15,17})$/;
 /** US social security numbers. */
 const socialSecurity = /^\d{3}-?\d{2}-?\d{4}$/;
 /** Digits in groups with any separator: non-breaking spaces, dots, dashes or invisible characters. */
 const groupedDigits = /\d+([^\p{L}\d]{1,3}\d+)*/gu;
 
-/** Whether a text consists only of a sensitive number. */
+/** Returns whether a text consists of nothing but a sensitive number. */
 function isNumber(text: string): boolean {
   const value = text.trim();
   return /^[\d -]+$/.test(value) && (socialSecurity.test(value) || card.test(value.replace(/[- ]/g, '')));
 }
 
 /**
- * Whether grouped digits contain a sensitive number. A social security number is recognized by the lengths of its
- * groups, a card number by its check digit.
+ * Returns whether grouped digits contain a sensitive number. A social security number is recognized by the lengths of
+ * its groups, and a card number by its check digit.
  */
 function haveNumber(digits: string): boolean {
   const groups = digits.split(/\D+/);
@@ -190,7 +198,7 @@ function haveNumber(digits: string): boolean {
   });
 }
 
-/** Validates the check digit (Luhn algorithm). */
+/** Returns whether the check digit is correct (Luhn algorithm). */
 function isChecked(digits: string): boolean {
   let sum = 0;
   [...digits].reverse().forEach((digit, at) => {
@@ -205,7 +213,7 @@ const longestRead = 5000;
 const plainText = (text: string): string =>
   text.replace(/(%[\da-f]{2})+/gi, (bytes) => attempt(() => decodeURIComponent(bytes)) ?? bytes).normalize('NFKC');
 
-/** Whether a text contains a sensitive number. */
+/** Returns whether a text contains a sensitive number. */
 export function isSensitive(text: string): boolean {
   const plain = plainText(text.slice(0, longestRead));
   return isNumber(plain) || (plain.match(groupedDigits) ?? []).some(haveNumber);

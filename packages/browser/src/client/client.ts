@@ -2,13 +2,13 @@ import type { AbsentOptions, OptionValues } from './options.ts';
 import type { CaptureOptions, CaptureResult, FlagValue, JsonValue, Properties, Property } from './values.ts';
 
 /**
- * Feature flags of the application, added by declaration merging: `declare module '@millrace/browser' { interface
- * FlagTypes { 'button-color': 'green' | 'orange' } }`.
+ * The application's feature flags. An application adds them by declaration merging: `declare module '@millrace/browser'
+ * { interface FlagTypes { 'button-color': 'green' | 'orange' } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface FlagTypes {}
 
-/** Events of the application with their properties, added by declaration merging. */
+/** The application's events and their properties. An application adds them by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface EventTypes {}
 
@@ -19,15 +19,15 @@ export type PropertiesOf<Name> = Name extends keyof EventTypes ? EventTypes[Name
 export interface FlagResult {
   key: string;
   enabled: boolean;
-  /** Only for a flag with variants. */
+  /** Key of the variant. Undefined for a flag without variants. */
   variant: string | undefined;
   payload: JsonValue;
 }
 
 export interface FlagReadOptions {
-  /** If false, reading captures no `$feature_flag_called` event. */
+  /** If false, reading the flag does not capture a `$feature_flag_called` event. */
   send_event?: boolean;
-  /** Ignores values stored from the last visit. */
+  /** If true, values that were stored on the last visit are ignored. */
   fresh?: boolean;
 }
 
@@ -58,7 +58,10 @@ export interface FlagMembers {
   isFeatureEnabled(key: FlagKey, options?: FlagReadOptions & { defaultValue?: boolean }): boolean | undefined;
   getFeatureFlagPayload(key: FlagKey): JsonValue;
   getFeatureFlagResult(key: FlagKey, options?: FlagReadOptions): FlagResult | undefined;
-  /** Called on every change of flags, and immediately if they are known. Returns a function that unsubscribes. */
+  /**
+   * Adds a listener that is called on every change of flags, and immediately if flags are known. Returns a function
+   * that removes the listener.
+   */
   onFeatureFlags(listener: FlagsListener): () => void;
   reloadFeatureFlags(): void;
   updateFlags(
@@ -91,7 +94,7 @@ export interface Options extends OptionValues {
   loaded: (client: Client) => void;
 }
 
-/** The options that an application passes to `init`: any subset, also under their former names. */
+/** The options that an application passes to `init`. All are optional, and their former names are also accepted. */
 export type InitOptions = Partial<Options> & FormerOptions & AbsentOptions;
 
 interface FormerOptions {
@@ -104,7 +107,7 @@ interface FormerOptions {
   property_blacklist?: string[];
 }
 
-/** Surveys are not supported, so their listeners always get an empty list. */
+/** A listener for surveys. Millrace does not support surveys, so the list is always empty. */
 type SurveysListener = (surveys: Property[], context?: { isLoaded: boolean; error?: string }) => void;
 
 /** The public API. Names, arguments and results match PostHog's library. */
@@ -159,7 +162,7 @@ export interface Client extends FlagMembers {
 
   set_config(options: InitOptions): void;
   /**
-   * Sends queued events now. Resolves when the service has accepted them, or when they remain in storage for the next
+   * Sends queued events now. Resolves when the service has accepted them, or when they stay in storage for the next
    * page.
    */
   flush(): Promise<void>;

@@ -1,7 +1,7 @@
 declare const LIBRARY_VERSION: string | undefined;
 
 /**
- * The version of the package, inserted when it is bundled. `source` for applications that bundle these files
- * themselves.
+ * The version of the package, which is inserted when the package is bundled. It is `source` if an application bundles
+ * these files itself.
  */
 export const libraryVersion: string = typeof LIBRARY_VERSION === 'undefined' ? 'source' : LIBRARY_VERSION;

@@ -12,8 +12,8 @@ export interface AutocaptureOptions {
 }
 
 /**
- * Values that are used until the service has responded. Null is treated like undefined, because JSON from a server may
- * contain it.
+ * Values that are used until the service has responded. Null has the same meaning as undefined, because JSON from a
+ * server may contain it.
  */
 export interface Bootstrap {
   distinctID?: string | null;
@@ -25,25 +25,26 @@ export interface Bootstrap {
 
 export type BeforeSend = (event: CaptureResult) => CaptureResult | null;
 
-/** The kinds of uncaught errors to capture: those set to true. */
+/** Which kinds of uncaught errors to capture. Only those set to true are captured. */
 export interface ExceptionOptions {
   capture_unhandled_errors?: boolean;
   capture_unhandled_rejections?: boolean;
-  /** Has no effect: console output is never captured. */
+  /** This option has no effect, because console output is never captured. */
   capture_console_errors?: boolean;
 }
 
 export interface PerformanceOptions {
   web_vitals?: boolean;
   web_vitals_allowed_metrics?: string[];
-  /** Has no effect, because only session replay displays it. */
+  /** This option has no effect, because only session replay displays these values. */
   network_timing?: boolean;
 }
 
-/** Options with plain values. `Options` of the client also includes the functions. */
+/** The options that are values. The type `Options` adds those that are functions. */
 export interface OptionValues {
   /**
-   * URL of the ingest host. Required for the npm package. The script served by the gateway derives it from its own URL.
+   * URL of the ingest host. It is required for the npm package. The script that the gateway serves can derive it from
+   * its own URL.
    */
   api_host: string;
   ui_host: string | null;
@@ -56,7 +57,7 @@ export interface OptionValues {
   rageclick: boolean | { css_selector_ignorelist?: string[] };
   capture_pageview: boolean | 'history_change';
   capture_pageleave: boolean | 'if_capture_pageview';
-  /** If unset, the environment's settings decide. */
+  /** Which errors to capture. If this is not set, the environment's settings decide. */
   capture_exceptions: boolean | ExceptionOptions | undefined;
   capture_performance: boolean | PerformanceOptions | undefined;
   persistence: 'localStorage+cookie' | 'cookie' | 'localStorage' | 'sessionStorage' | 'memory';
@@ -77,7 +78,7 @@ export interface OptionValues {
   advanced_disable_feature_flags_on_first_load: boolean;
   feature_flag_request_timeout_ms: number;
   feature_flag_request_max_retries: number;
-  /** The number of queued events that triggers sending. */
+  /** Number of queued events at which they are sent immediately. */
   flushAt: number;
   request_batching: boolean;
   request_queue_config: { flush_interval_ms?: number };
@@ -93,7 +94,7 @@ export interface OptionValues {
   property_denylist: string[];
   properties_string_max_length: number;
   before_send: BeforeSend | BeforeSend[] | undefined;
-  /** Predecessor of `before_send`, which can do more. */
+  /** The predecessor of `before_send`, which can do more. */
   sanitize_properties: ((properties: Properties, event: string) => Properties) | null | undefined;
   get_device_id: (id: string) => string;
   disable_session_recording: boolean;
@@ -104,8 +105,9 @@ export interface OptionValues {
 }
 
 /**
- * Options for features that Millrace does not have (session replay, surveys, heatmaps, product tours, …). They are
- * accepted so that applications written for PostHog's library compile, but have no effect. Debug mode logs this.
+ * Options for features that Millrace does not have (session replay, surveys, heatmaps, product tours, …). They have no
+ * effect. They are accepted so that applications written for PostHog's library compile. Debug mode logs a message about
+ * them.
  */
 export interface AbsentOptions {
   advanced_disable_toolbar_metrics?: boolean;
@@ -129,7 +131,7 @@ export interface AbsentOptions {
 
 type Mask = ((text: string, element?: HTMLElement) => string) | null;
 
-/** Declares the functions by name, so that their parameters are typed. */
+/** These functions are declared by name, so that their parameters have types. */
 interface SessionRecordingOptions {
   maskInputFn?: Mask;
   maskTextFn?: Mask;

@@ -74,7 +74,10 @@ export function createCapture(parts: EventParts): EventCapture {
   };
 }
 
-/** Events with options are sent immediately, except if the only option is to skip the rate limit. */
+/**
+ * Returns whether an event is sent immediately. This is the case if it has options, unless its only option is to skip
+ * the rate limit.
+ */
 function isUrgent(how: CaptureOptions = {}): boolean {
   return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');
 }
@@ -93,7 +96,7 @@ function omitEmpty<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as Partial<Values>;
 }
 
-/** Applies the application's hooks. Returns null if they drop the event or throw. */
+/** Calls the application's hooks. Returns null if a hook drops the event or throws. */
 function runBeforeSend(event: CaptureResult, options: Options, log: Log): CaptureResult | null {
   const { before_send, sanitize_properties } = options;
   let result: CaptureResult | null = event;
@@ -106,7 +109,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
       return null;
     }
     if (!result?.event) {
-      // Returning `true` or a promise is a mistake in the application.
+      // If a hook returns `true` or a promise, this is a mistake in the application.
       log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }
@@ -114,7 +117,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
   return result;
 }
 
-/** Adapts the predecessor of `before_send`. */
+/** Converts the predecessor of `before_send` to a `before_send` hook. */
 function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (event: CaptureResult) => CaptureResult {
   return (event) => {
     const { properties, $set_once } = event;
@@ -128,10 +131,11 @@ function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (eve
 }
 
 /**
- * During heavy interaction, browsers postpone tasks. Running all deferred captures together could then block the page.
+ * Browsers postpone tasks during heavy interaction. If all deferred captures then ran together, they could block the
+ * page.
  */
 const maxAtOnce = 20;
-/** Limits the memory used. */
+/** Maximum number of deferred captures, which limits the memory that they use. */
 const maxWaiting = 500;
 
 interface DeferredCaptures {

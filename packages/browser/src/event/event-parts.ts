@@ -1,4 +1,4 @@
-// The components from which an event is built, and the choice whether it belongs to a person profile.
+// The components from which an event is built, and the rules on whether it belongs to a person profile.
 
 import type { Options } from '../client/client.ts';
 import type { Emitter, Log, Sender, Store } from '../client/core.ts';
@@ -19,7 +19,7 @@ export interface EventParts extends Stores {
 
 interface Person {
   isIdentified(): boolean;
-  /** Whether events create or change a person profile. */
+  /** Returns whether events create or change a person profile. */
   hasProfile(): boolean;
   /** Enables the person profile. Returns false if the options forbid it. */
   requireProfile(member: string): boolean;

@@ -16,8 +16,8 @@ export interface Moment {
 }
 
 /**
- * Returns all properties of an event, in increasing precedence: page, super properties, features, the event's own, and
- * reserved properties.
+ * Returns all properties of an event. If several sources have the same property, the last one wins in this order: the
+ * page, super properties, features, the event itself, and reserved properties.
  */
 export function eventProperties(
   { options, store, tabStore, session, person, log }: EventParts,
@@ -39,7 +39,7 @@ export function eventProperties(
   const properties: Properties = {
     ...browserProperties(),
     ...page,
-    // The random half of a UUID.
+    // The random part of a UUID.
     $insert_id: newUuid().slice(19).replace('-', ''),
     $time: +now / 1000,
     ...tabStore.superProperties(),
@@ -60,7 +60,7 @@ export function eventProperties(
   return properties;
 }
 
-/** Merges the event's groups into the visitor's. An empty object on the event changes nothing. */
+/** Merges the event's groups into the visitor's groups. An empty object in the event changes nothing. */
 function groupsOf(registered: JsonValue, own: JsonValue): Properties {
   const isSaid = Object.keys(Object(own)).length > 0;
   return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
@@ -79,7 +79,7 @@ export function pageProperties(): Properties {
   };
 }
 
-/** Returns properties that the visitor's actions do not change. */
+/** Returns properties that do not depend on what the visitor does. */
 function browserProperties(): Properties {
   if (!page) return {};
   const { navigator, screen } = page;

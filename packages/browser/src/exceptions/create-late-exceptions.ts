@@ -6,9 +6,9 @@ import type { ReadException } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';
 
 /**
- * Captures errors with code that is loaded on demand. Until it is loaded, an error waits as an event with its original
- * time, at the longest until the page is left.
- * @param load if it rejects, errors are captured with minimal details
+ * Captures errors with code that is loaded on demand. Until the code is loaded, an error waits as an event that keeps
+ * its original time. It waits at most until the page is left.
+ * @param load loads the code; if it rejects, errors are captured with minimal details
  */
 export function createLateExceptions(core: Core, load: () => Promise<ReadException>): Pick<Client, 'captureException'> {
   let read: ReadException | undefined;

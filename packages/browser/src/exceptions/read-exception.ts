@@ -1,17 +1,17 @@
-// Converts a thrown value to the properties of `$exception`, with its causes and stacks, and decides which uncaught
-// errors to ignore.
+// Converts a thrown value to the properties of `$exception`, including its causes and stacks. Also decides which
+// uncaught errors to ignore.
 
 import type { Properties } from '../client/values.ts';
 
 /**
- * Returns the properties of `$exception` for a thrown value, or undefined if it is ignored.
+ * Returns the properties of `$exception` for a thrown value, or undefined if the value is ignored.
  * @param handled false if the error was not caught
  */
 export type ReadException = (thrown: unknown, handled: boolean, capturedAt?: string) => ExceptionEvent | undefined;
 
 /**
- * Creates a reader that accepts every error captured by the application. Uncaught errors are ignored if they come from
- * browser extensions or exceed the rate limit.
+ * Creates a reader of thrown values. It accepts every error that the application captures. It ignores uncaught errors
+ * if they come from browser extensions or exceed the rate limit.
  */
 export function createReadException(): ReadException {
   const isLetThrough = createFloodLimit();
@@ -23,7 +23,7 @@ export function createReadException(): ReadException {
   };
 }
 
-/** Errors in browser extensions are not the application's. */
+/** Returns whether an error comes from a browser extension and not from the application. */
 const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
   $exception_list.some(({ stacktrace }) =>
     stacktrace?.frames.some(({ filename }) => /^[a-z-]+-extension:/.test(filename)),
@@ -32,9 +32,9 @@ const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
 const burst = 10;
 const refillMs = 10_000;
 
-/** Allows ten errors of a type in a burst, then one every ten seconds. */
+/** Allows ten errors of a type at once, and then one every ten seconds. */
 function createFloodLimit(): (kind: string) => boolean {
-  /** By type, the time at which the full burst is available again. */
+  /** For each type, the time from which ten errors are allowed at once again. */
   const fullAt = new Map<string, number>();
   return (kind) => {
     const now = Date.now();
@@ -56,7 +56,7 @@ type ExceptionEvent = Properties & { $exception_list: ExceptionEntry[] & Propert
 
 const most = 50;
 
-/** Describes a thrown value, then its causes and the members of aggregate errors. */
+/** Describes a thrown value, followed by its causes and the members of aggregate errors. */
 export function exceptionEvent(thrown: unknown, handled: boolean, capturedAt?: string): ExceptionEvent {
   const list: ExceptionEntry[] = [];
   const seen = new Set<unknown>();
@@ -85,14 +85,16 @@ interface ThrownDescription {
   type: string;
   value: string;
   stack?: string | undefined;
-  /** True if the value has no stack of its own. The stack, if any, is then that of the caller that captured it. */
+  /**
+   * True if the value has no stack of its own. The stack is then that of the caller that captured it, if it is known.
+   */
   synthetic: boolean;
   cause?: unknown;
-  /** Only for an `AggregateError`. */
+  /** The members of an `AggregateError`. Undefined for other errors. */
   errors?: unknown[] | undefined;
 }
 
-/** Describes a thrown value. `capturedAt` is the stack for values without one. */
+/** Describes a thrown value. @param capturedAt the stack to use if the value has none */
 function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription {
   const synthesize = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
 
@@ -128,7 +130,7 @@ function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription
   try {
     return describe(thrown);
   } catch {
-    // The value is a proxy, or has a getter that throws.
+    // This happens if the value is a proxy, or has a getter that throws.
     return synthesize('Error', 'Unknown error');
   }
 }
@@ -145,7 +147,7 @@ const ofDom = ({ name, message, stack }: Error): ThrownDescription => ({
   synthetic: false,
 });
 
-/** Browsers report `Uncaught TypeError: …` as text if they do not provide the error. */
+/** Splits a text such as `Uncaught TypeError: …`, which browsers report if they do not provide the error itself. */
 function ofText(text: string): [type: string, value: string] {
   const [, type = 'Error', value = text] =
     /^(?:uncaught (?:exception: )?)?(?:((?:eval|internal|range|reference|syntax|type|uri|)error): )?(.*)$/i.exec(
@@ -178,7 +180,7 @@ interface StackFrame {
   platform: 'web:javascript';
   filename: string;
   function: string;
-  /** False for code of the browser or an extension. */
+  /** False if the code belongs to the browser or to an extension. */
   in_app: boolean;
   lineno?: number;
   colno?: number;
@@ -187,9 +189,11 @@ interface StackFrame {
 const maxFrames = 50;
 const longestLine = 1024;
 
-/** Parses an error's `stack` in the format of Chrome, Firefox or Safari, with the outermost call first. */
+/**
+ * Parses an error's `stack` in the format of Chrome, Firefox or Safari. The outermost call comes first in the result.
+ */
 function parseStack(stack: string): StackFrame[] {
-  // Chrome puts the message before the frames, and a message may look like a Firefox frame.
+  // In Chrome, the message comes before the frames, and it may look like a frame of Firefox.
   const pattern = /^\s*at /m.test(stack) ? chromeFrame : geckoFrame;
   const frames: StackFrame[] = [];
   for (const line of stack.split('\n')) {
@@ -200,11 +204,11 @@ function parseStack(stack: string): StackFrame[] {
   return frames.reverse();
 }
 
-/** `at name (place)` or `at place`. */
+/** Matches `at name (place)` or `at place`. */
 const chromeFrame = /^\s*at (?:(.*?) \((.*)\)|(?:async )?(.+?))\s*$/;
-/** `name@place`, `@place`, or in Safari only `place`. */
+/** Matches `name@place` and `@place`, and in Safari also `place` alone. */
 const geckoFrame = /^\s*(?:(.*?)@)?(\S*?\[native code\]|\S.*?(?::\d+|\.js))\s*$/;
-/** The location of the `eval` call, as formatted by Chrome and Firefox. */
+/** Matches the location of an `eval` call in the format of Chrome and Firefox. */
 const evalInChrome = /^eval.*?\((\S*:\d+:\d+)\).*/;
 const evalInGecko = / line (\d+)(?: > eval line \d+)* > eval.*/;
 const schemesOfPages =

@@ -9,14 +9,17 @@ const maxWaiting = 10;
 
 interface Follower {
   tell(event: Uncaught): void;
-  /** The settings enable error capture, so errors may follow. */
+  /** Called if the settings turn error capture on, because errors may then follow. */
   onWanted?(): void;
 }
 
-/** Observes uncaught errors if the application or the environment's settings enable it. */
+/** Observes uncaught errors if the application or the environment's settings turn this on. */
 export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
-  /** Errors that occurred before the settings were known. They are held, because pages often break while they start. */
+  /**
+   * Errors that occurred before the settings were known. They are kept until then, because pages often fail while they
+   * start.
+   */
   let waiting: Uncaught[] | undefined = [];
   let isEnabledRemotely: boolean | undefined;
 

@@ -1,13 +1,13 @@
 import type { FlagValue, JsonValue } from '../client/values.ts';
 
-/** One flag in the response of `/flags/?v=2`, stored in the same form. */
+/** A flag as in the response of `/flags/?v=2`. It is stored in the same form. */
 export interface FlagDetail {
   key: string;
   enabled: boolean;
   variant?: string | null | undefined;
   reason?: { code?: string; description?: string } | null;
   metadata?: { id?: number; version?: number; has_experiment?: boolean; payload?: JsonValue } | null;
-  /** The flag could not be evaluated. */
+  /** True if the flag could not be evaluated. */
   failed?: boolean;
 }
 
@@ -20,13 +20,13 @@ export interface FlagsDocument {
 }
 
 /**
- * The known flags of a visitor, with the same stored names as in PostHog's library, so that sites that switch keep
- * their data.
+ * The flags that are known of a visitor. They are stored under the same names as in PostHog's library, so that sites
+ * that switch keep their data.
  */
 export interface FlagSnapshot {
   $enabled_feature_flags?: Record<string, FlagValue>;
   $active_feature_flags?: string[];
-  /** Payloads of enabled flags. Those from the service are JSON strings. */
+  /** Payloads of enabled flags. Payloads from the service are JSON strings. */
   $feature_flag_payloads?: Record<string, JsonValue>;
   $feature_flag_details?: Record<string, FlagDetail>;
   $feature_flag_request_id?: string | undefined;
@@ -38,7 +38,7 @@ export function readOwn<Value>(values: Record<string, Value> | undefined, key: s
   return Object.getOwnPropertyDescriptor(values ?? {}, key)?.value;
 }
 
-/** Returns the flags that are on or have a variant. */
+/** Returns the flags that are on, including those with a variant. */
 export function selectActive(values: Record<string, FlagValue> = {}): Record<string, FlagValue> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 }
@@ -57,8 +57,8 @@ export function createDocument(
 }
 
 /**
- * Returns the known flags after a response, which replaces all of them. If some flags could not be evaluated, these and
- * any missing ones keep their previous values. A response without flags changes nothing.
+ * Returns the flags that are known after a response, which replaces all of them. If some flags could not be evaluated,
+ * these flags and those that are missing keep their previous values. A response without flags changes nothing.
  */
 export function snapshotAfter(
   { flags, errorsWhileComputingFlags: isPartial, requestId, evaluatedAt }: FlagsDocument,

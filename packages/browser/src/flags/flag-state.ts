@@ -5,7 +5,7 @@ import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
 import { createDocument, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
 
-/** The stored properties. */
+/** The names of the stored properties. */
 const names = Object.keys(snapshotAfter({ flags: {} }, {}));
 
 /** Holds the known flags of the visitor on this page. */
@@ -18,7 +18,7 @@ export function createFlagState({ store, options }: Core) {
     isFetched: false,
     errors: () => (store.get('$feature_flag_errors') ?? []) as string[],
 
-    /** Loads the values of the last visit or of `bootstrap`, which are used until flags are fetched. */
+    /** Loads the values that are used until flags are fetched: those of the last visit or those in `bootstrap`. */
     begin(): void {
       state.known = Object.fromEntries(names.map((name) => [name, store.get(name)]));
       state.isLoaded = state.isFetched = false;
@@ -26,7 +26,7 @@ export function createFlagState({ store, options }: Core) {
       bootstrap = options.bootstrap;
       const { featureFlags, featureFlagPayloads } = bootstrap;
       const isNew = !state.known.$enabled_feature_flags;
-      // Null comes from servers that had no flags.
+      // Servers that had no flags may pass null.
       if (featureFlags && Object.keys(featureFlags).length)
         state.learn(createDocument(featureFlags, featureFlagPayloads), isNew);
     },
@@ -39,7 +39,7 @@ export function createFlagState({ store, options }: Core) {
 
     /**
      * Replaces the known flags after a response.
-     * @returns whether to notify listeners. False if the environment's quota for flag requests is used up.
+     * @returns whether to notify listeners, which is false if the environment's quota for flag requests is used up
      */
     receive({ status, json, isTimeout }: ServerResponse): boolean {
       const isFetched = status === 200;

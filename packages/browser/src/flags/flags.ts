@@ -13,9 +13,9 @@ import { type CallReport, createCallReport, createReadMembers } from './read-fla
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
 /**
- * Implements feature flags. They are available immediately if possible, and requested again when the visitor or known
- * properties change.
- * @param overrides not included in every build
+ * Implements feature flags. They are available immediately if possible, and are requested again when the visitor or
+ * known properties change.
+ * @param overrides missing in some builds
  */
 export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   const state = createFlagState(core);
@@ -89,7 +89,7 @@ interface FlagParts {
   read(key: string): unknown;
 }
 
-/** Connects the signals that make a client request flags again. */
+/** Makes the client request flags again when certain signals are emitted. */
 function followSignals(core: Core, { state, request, calls, read }: FlagParts): void {
   const { options, signals } = core;
   const stopRefreshing = refreshWhileVisible(core, request.reload);
@@ -117,8 +117,8 @@ function followSignals(core: Core, { state, request, calls, read }: FlagParts): 
 }
 
 /**
- * Calls `refresh` periodically in a page that stays open. If the page is hidden, the call is postponed until it is
- * visible. Returns a function that stops it.
+ * Calls `refresh` periodically while the page stays open. If the page is hidden, postpones the call until it is
+ * visible. Returns a function that stops this.
  */
 function refreshWhileVisible({ options }: Core, refresh: () => void): () => void {
   if (!page || !(options.remote_config_refresh_interval_ms > 0)) return () => {};

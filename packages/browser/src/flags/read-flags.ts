@@ -60,7 +60,7 @@ interface FlagCall {
   key: string;
   value: FlagValue | undefined;
   snapshot: FlagSnapshot;
-  /** Errors of the last request that may make the value wrong, with PostHog's names. */
+  /** Errors of the last request because of which the value may be wrong, under PostHog's names. */
   errors: string[];
   /** Whether flags were fetched on this page. */
   isFetched: boolean;
@@ -68,7 +68,7 @@ interface FlagCall {
 
 /** Captures `$feature_flag_called` once for each value of a flag that a visitor got. */
 export function createCallReport({ store, options, isCapturing, capture }: Core) {
-  /** Keys that were read while capturing was not allowed. */
+  /** Keys of flags that were read while capturing was not allowed. */
   const held = new Set<string>();
 
   function report(call: FlagCall): void {
@@ -109,7 +109,7 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
       held.clear();
       return keys;
     },
-    /** Makes every read count as new, because the person has changed. */
+    /** Makes every read count as the first one, because the person has changed. */
     forget(): void {
       held.clear();
       store.remove(reportedKey);

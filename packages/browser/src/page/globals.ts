@@ -1,10 +1,13 @@
-// Access to browser globals that is safe against changes by the page.
+// Accesses globals of the browser in ways with which the page cannot interfere.
 
 import type { Core } from '../client/core.ts';
 
 type Page = Window & typeof globalThis;
 
-/** Undefined on a server, even if it defines `window` for other libraries. Read once, because it never changes. */
+/**
+ * The window. Undefined on a server, even if the server defines `window` for other libraries. It never changes, so it
+ * is read once.
+ */
 export const page: Page | undefined = typeof document === 'undefined' ? undefined : window;
 
 /**
@@ -25,7 +28,10 @@ export function onDocument(type: string, listener: (event: Event) => void, optio
   ofDocument('addEventListener').call(document, type, listener, options);
 }
 
-/** Returns undefined if `read` throws, for APIs that a browser blocks (storage, sandboxed frames) or lacks. */
+/**
+ * Calls `read`, and returns undefined if it throws. For APIs that a browser may block (storage, sandboxed frames) or
+ * not have.
+ */
 export function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -34,7 +40,7 @@ export function attempt<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Returns a signal that removes page listeners when the client is shut down. */
+/** Returns a signal that removes listeners on the page when the client is shut down. */
 export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
   const stop = new AbortController();
   signals.on('shutdown', () => stop.abort());
@@ -43,17 +49,17 @@ export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
 
 let knownZone: string | undefined;
 
-/** Returns the name of the time zone, such as `Europe/Paris`. Undefined if the browser does not provide it. */
+/** Returns the name of the time zone, such as `Europe/Paris`, or undefined if the browser does not provide it. */
 export function timeZone(): string | undefined {
   knownZone ??= attempt(readZone);
   return knownZone;
 }
 
-/** `Temporal` is fast. For `Intl`, browsers load locale data, which takes tens of milliseconds and longer on phones. */
+/** `Temporal` is fast. For `Intl`, browsers load locale data, which takes tens of milliseconds, and more on phones. */
 function readZone(): string {
   const time = ofWindow('Temporal' as never) as { Now?: { timeZoneId?(): string } } | undefined;
   return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** About 25 days. Browsers treat longer timeouts, including `Infinity`, as zero. */
+/** About 25 days. Browsers treat longer timeouts, including `Infinity`, like 0. */
 export const longestTimerMs = 2 ** 31 - 1;

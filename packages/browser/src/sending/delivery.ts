@@ -1,4 +1,4 @@
-// Sends batches one after the other, at the pace that the service's responses ask for.
+// Sends batches one after the other, at the pace that the responses of the service allow.
 
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { EventQueue, QueuedEvent } from './queue.ts';
@@ -6,9 +6,15 @@ import { type Body, type Envelope, sendRequest } from './wire.ts';
 
 /** Sends queued events and reacts to the service's responses. */
 export interface Delivery {
-  /** Sends all queued events, one request after the other. Resolves when they were accepted, rejected or put back. */
+  /**
+   * Sends all queued events, one request after the other. Resolves when they have been accepted, rejected or put back
+   * into the queue.
+   */
   flush(): Promise<void>;
-  /** Synchronously starts a request that can outlive the page, because it may be the last chance. */
+  /**
+   * Starts a request that can outlive the page. This happens synchronously, because it may be the last chance to send
+   * the events.
+   */
   hurry(): Promise<void>;
 }
 
@@ -17,7 +23,7 @@ interface Taken {
 }
 
 const maxEvents = 500;
-/** Limit for a request that outlives its page. Leaves room for beacons. */
+/** Maximum size of a request that outlives its page. It leaves room for beacons. */
 const maxHurriedCharacters = 30_000;
 const quotaPauseMs = 60_000;
 
@@ -32,7 +38,7 @@ export function createDelivery(
    */
   let most = maxEvents;
   let limit = maxEvents;
-  /** How many events `flush` still has to send. */
+  /** Number of events that `flush` still has to send. */
   let goal = 0;
   let running: Promise<void> | undefined;
 
@@ -49,7 +55,7 @@ export function createDelivery(
       most = Math.min(most * 2, limit);
       queue.forget(events);
       if (!isTaken) core.log.error(`${events.length} events dropped: the server responded with ${status}`, json);
-      // The plan's event quota is used up, so the sent events were not stored, and further ones would not be either.
+      // The plan's event quota is used up, so the sent events were not stored, and no further ones will be.
       if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
     } else {
       pace.failures += 1;
@@ -75,7 +81,7 @@ export function createDelivery(
         return;
       }
       const body = await pack(wrap(events));
-      // In the meantime, a beacon may have taken the events, or they were dropped to make room.
+      // In the meantime, a beacon may have sent the events, or they may have been dropped to make room.
       if (!queue.take(events)) continue;
       goal -= events.length;
       if (!(await send(events, body))) return;
@@ -98,11 +104,11 @@ export function createDelivery(
   };
 }
 
-/** Decides when the next request makes sense. */
+/** Decides when to send the next request. */
 export interface Pace {
-  /** The number of consecutive failed requests. */
+  /** Number of consecutive requests that failed. */
   failures: number;
-  /** In the time of `performance.now`, which is not affected by clock changes. */
+  /** The end of the pause, as a time of `performance.now`, which clock changes do not affect. */
   pausedUntil: number;
 }
 
@@ -110,8 +116,8 @@ const shortestRestMs = 3000;
 const longestRestMs = 300_000;
 
 /**
- * Returns the wait before the next attempt. It is randomized, so that clients do not all return at the same time after
- * an outage.
+ * Returns how long to wait before the next attempt. The time is random, so that clients do not all return at the same
+ * time after an outage.
  */
 export function restMs({ failures, pausedUntil }: Pace): number {
   const backoffMs = Math.min(shortestRestMs * 2 ** (failures - 1), longestRestMs) * (0.75 + Math.random() / 2);

@@ -1,4 +1,4 @@
-// The queue of events: in memory, and as records in storage that the next page can find.
+// The queue of events. It is in memory, and in records in storage that the next page can find.
 
 import type { Core } from '../client/core.ts';
 import type { CaptureResult } from '../client/values.ts';
@@ -6,25 +6,25 @@ import { attempt } from '../page/globals.ts';
 import { newUuid, toJson } from '../values.ts';
 
 export interface QueuedEvent {
-  /** JSON, created once for both storage and the request. */
+  /** The event as JSON, which is created once and used for both storage and the request. */
   text: string;
-  /** The name of its record. Empty if it has none. */
+  /** The name of the event's record. Empty if it has no record. */
   name: string;
 }
 
 /** The events that the service has not accepted yet, oldest first. */
 export interface EventQueue {
   count(): number;
-  /** Returns undefined if the event can never be sent. */
+  /** Adds an event. Returns undefined if the event can never be sent. */
   add(event: CaptureResult): QueuedEvent | undefined;
-  /** Adds the JSON of events from earlier pages. */
+  /** Adds events from earlier pages, given as JSON. */
   adopt(texts: string[]): void;
   /** Creates records for events that have none. */
   keep(): void;
   first(most: number): QueuedEvent[];
-  /** Removes events from the queue for a request. Returns false if they are no longer the first ones. */
+  /** Takes events out of the queue for a request. Returns false if they are no longer the first ones in it. */
   take(events: QueuedEvent[]): boolean;
-  /** Returns events to the queue after a failed request. */
+  /** Puts events back into the queue after a failed request. */
   putBack(events: QueuedEvent[]): void;
   /** Removes events that the service has accepted or will never accept. */
   forget(events: QueuedEvent[]): void;
@@ -32,19 +32,19 @@ export interface EventQueue {
   leave(): QueuedEvent[];
 }
 
-/** These limits keep usage of the site's storage small. They also keep requests small enough for the service. */
+/** These limits make the library use little of the site's storage, and keep requests small enough for the service. */
 const maxEvents = 500;
 const maxCharacters = 1_000_000;
-/** The property of an event that reports how many events were dropped. */
+/** Matches the property with which an event reports how many events were dropped. */
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
-/** Creates a queue. @param mayKeep returns false while no records may be created. */
+/** Creates a queue. @param mayKeep returns false while no records may be created */
 export function createEventQueue(records: EventRecords, log: Core['log'], mayKeep: () => boolean): EventQueue {
   let events: QueuedEvent[] = [];
   let inRequests = 0;
   /**
-   * Events dropped since the last event that reported a count. The next event reports them, on this page or, through a
-   * record, on a later one.
+   * Number of events dropped since the last event that reported a number. The next event reports them, either on this
+   * page or, through a record, on a later one.
    */
   let dropped = 0;
   let droppedName = '';
@@ -63,11 +63,11 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     if (count) log.debug(`${count} events dropped`);
   };
   /**
-   * Makes room for one more event. @returns the number of dropped events, plus the number of earlier drops that these
-   * events were going to report.
+   * Makes room for one more event.
+   * @returns the number of dropped events, plus the number of earlier dropped events that these would have reported
    */
   const makeRoom = (text = ''): number => {
-    // Do not use `reduce`, which old frameworks replace.
+    // `reduce` is not used, because old frameworks replace it.
     let total = text.length;
     for (const one of events) total += one.text.length;
     const most = text ? maxEvents - 1 : maxEvents;
@@ -103,7 +103,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       const whole: QueuedEvent[] = [];
       for (const text of texts) {
         const record = attempt(() => JSON.parse(text));
-        // An invalid text, such as a truncated one, would make a whole request fail.
+        // An invalid text, such as one that was cut off, would make a whole request fail.
         if (record?.event) whole.push({ text, name: keep(text) });
         else unreported += Number(record?.dropped) || 1;
       }
@@ -149,44 +149,44 @@ function withDropCount(text: string, count: number): string {
 }
 
 /**
- * Events in the site's storage, one record each, and the number of dropped events. Every page writes under its own name
- * prefix, and holds a lock with that name while it has records. When the page is left or crashes, the lock is released,
- * and another page that gets it may adopt the records.
+ * Events in the site's storage, one record per event, and the number of dropped events. Every page has its own prefix
+ * for the names of its records, and holds a lock with that name while it has records. When the page is left or crashes,
+ * the browser releases the lock. Another page that gets the lock may then adopt the records.
  */
 interface EventRecords {
   /**
-   * Returns the record's name. Empty if storage is blocked or full, in which case the event only lives as long as the
-   * page.
+   * Stores a record and returns its name. The name is empty if storage is blocked or full. The event is then lost when
+   * the page is left.
    */
   keep(text: string): string;
   remove(name: string): void;
-  /** False if another page may have adopted the record. */
+  /** Returns false if another page may have adopted the record. */
   isOwn(name: string): boolean;
-  /** Holds or releases the lock that protects this page's records. */
+  /** Acquires or releases the lock that protects this page's records. */
   hold(isNeeded: boolean): void;
   /** Lets other pages adopt this page's records from now on. */
   leave(): void;
   /**
    * Adopts the records of pages that no longer exist.
-   * @param take stores texts, oldest first, under this page's names.
-   * @param done called afterwards, when space in storage has been freed.
+   * @param take stores texts, oldest first, under this page's names
+   * @param done called afterwards, when space in storage has been freed
    */
   adopt(take: (texts: string[]) => void, done: () => void): void;
 }
 
-/** The time until other tabs see what one tab has written. */
+/** Time after which other tabs see what one tab has written. */
 const settleMs = 300;
 /**
- * Without locks (no HTTPS, an old browser) it is unknown which pages still exist. Records older than this are adopted,
- * because pages send their events sooner.
+ * If there are no locks (without HTTPS, or in an old browser), a page cannot find out which other pages still exist. It
+ * then adopts records that are older than this, because a page sends its events sooner.
  */
 const orphanMs = 60_000;
 
 export function createEventRecords({ token, store: { area } }: Pick<Core, 'token' | 'store'>): EventRecords {
   const prefix = `ph_${token}_queue_`;
-  // Do not use `Math.random`, because games seed it with the same value in each tab.
+  // `Math.random` is not used, because games seed it with the same value in each tab.
   const newPage = () => `${prefix}${newUuid()}_`;
-  // Accessed only when needed, because the first access takes milliseconds.
+  // The locks are accessed only when they are needed, because the first access takes milliseconds.
   const locks = (): LockManager | undefined => navigator.locks;
   let page = newPage();
   let last = 0;
@@ -217,7 +217,7 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
   };
   return {
     keep(text) {
-      // Names contain the time, so that they sort in order of creation.
+      // Names contain the time, so that they sort in the order in which they were created.
       last = Math.max(last + 1, Date.now());
       const name = page + last;
       return attempt(() => put(name, text)) ?? '';

@@ -1,4 +1,4 @@
-// Combines queue, delivery, timers and page lifecycle to send events.
+// Sends events by combining the queue, the delivery, timers and the lifecycle of the page.
 
 import type { Core, Sender } from '../client/core.ts';
 import { ofDocument, onDocument } from '../page/globals.ts';
@@ -10,14 +10,14 @@ import { createEnvelope, sendBeacon, sendRequest } from './wire.ts';
 type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' | 'url'>;
 
 /**
- * Sends events without losing any. When `enqueue` returns, an event is in storage until the service has accepted it or
- * the space is needed. This page or a later one sends it, possibly twice; the service deduplicates it by UUID.
- * Events sent by beacon also stay in storage, and the next page of the site sends them again. A beacon's outcome is
- * unknown, so during an outage of the service or the network the events would otherwise be lost.
+ * Sends events without losing any. After `enqueue` returns, an event is in storage until the service has accepted it or
+ * the space is needed. This page or a later one sends it, possibly twice. The service then recognizes its UUID and
+ * stores it once. Events sent by beacon also stay in storage, and the next page of the site sends them again. The
+ * result of a beacon is unknown, so these events would otherwise be lost if the service or the network is down.
  */
 export function createSender(core: SenderParts): Sender {
   const { options, log } = core;
-  /** A prerendered page may never be shown, so it stores and sends nothing until then. */
+  /** A prerendered page may never be shown. It stores and sends nothing until it is. */
   let isSeen = false;
   let hasLeft = false;
 
@@ -64,7 +64,7 @@ export function createSender(core: SenderParts): Sender {
     const isResting = isPaused(pace);
     beacon(queue.leave().filter(({ name }) => !isResting || name === ''));
   }
-  // Runs after all other listeners have captured their last events.
+  // This runs after all other listeners have captured their last events.
   core.signals.on('leaving', () => queueMicrotask(leave));
 
   return {
@@ -87,13 +87,13 @@ export function createSender(core: SenderParts): Sender {
   };
 }
 
-/** Page lifecycle events that matter for sending. */
+/** The events in the life of a page that matter for sending. */
 interface PageLife {
-  /** The page is visible: immediately, or when a prerendered page is opened. */
+  /** Called when the page is visible. This is immediately, or for a prerendered page when it is opened. */
   onSeen(): void;
-  /** The page is hidden. It may never be shown again, and no further event may follow. */
+  /** Called when the page is hidden. It may never be shown again, and this may be the last event of its life. */
   onHidden(): void;
-  /** The page was restored by the back or forward button. */
+  /** Called when the back or forward button has restored the page. */
   onReturn(): void;
   onOnline(): void;
   /** Called periodically. */
@@ -112,10 +112,13 @@ function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife):
 }
 
 interface FlushTimer {
-  /** Sends queued events some time after the first one, or when the next attempt makes sense. */
+  /** Sends queued events some time after the first one was added, or later if the pace requires it. */
   schedule(): void;
   flush(): Promise<void>;
-  /** Runs in a separate task: compressing many events takes time, and a click may have captured the last one. */
+  /**
+   * Sends queued events in a separate task, because compressing many events takes time, and a click may have captured
+   * the last one.
+   */
   flushSoon(): void;
 }
 
@@ -123,7 +126,7 @@ interface FlushTimerParts {
   delivery: Delivery;
   queue: EventQueue;
   pace: Pace;
-  /** False while nothing may be sent. */
+  /** Returns false while nothing may be sent. */
   isOpen(): boolean;
 }
 

@@ -12,18 +12,21 @@ interface RequestContent {
   timeoutMs?: number | undefined;
 }
 
-/** A content type that needs no CORS preflight. The service detects JSON and gzip by their first bytes. */
+/** This content type needs no CORS preflight. The service recognizes JSON and gzip by their first bytes. */
 const contentType = 'text/plain';
 
-/** Limit for a request that outlives its page. Browsers allow 64 KiB for all of them together, including beacons. */
+/**
+ * Maximum size of a request that outlives its page. Browsers allow 64 KiB for all of them together, including beacons.
+ */
 const maxKeptBytes = 32_768;
 const usualTimeoutMs = 60_000;
-/** Upper limit, because a server that asks for more is misconfigured. */
+/** Maximum wait. A server that asks for more is misconfigured. */
 const maxSeconds = 3600;
 
 /** Compresses with gzip, or returns the text if the browser cannot. */
 async function pack(text: string): Promise<Body> {
-  // Read from the window, because builds for runtimes without it (Next.js on the edge) warn about the plain name.
+  // This is read from the window, because builds for runtimes without it (Next.js on the edge) warn about the plain
+  // name.
   const Compression = ofWindow('CompressionStream');
   if (!Compression) return text;
   const { readable, writable } = new Compression('gzip');
@@ -33,7 +36,7 @@ async function pack(text: string): Promise<Body> {
   return new Response(readable).arrayBuffer();
 }
 
-/** Never rejects. Without a response, the status is 0. */
+/** Sends a request. Never rejects. If there is no response, the status is 0. */
 export async function sendRequest(
   { options }: Pick<Core, 'options'>,
   url: string,
@@ -52,7 +55,7 @@ export async function sendRequest(
     });
     const text = await response.text();
     const json = attempt(() => JSON.parse(text)) ?? null;
-    // After a redirect, a POST may have become a GET, whose 200 from another page does not confirm the request.
+    // A redirect may have turned a POST into a GET. The status 200 of another page then does not confirm the request.
     const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
     const status = isLost ? 302 : response.status;
     return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
@@ -72,7 +75,7 @@ function retryAfter(text: string | null): Pick<ServerResponse, 'retryAfter'> {
   return seconds > 0 ? { retryAfter: Math.min(seconds, maxSeconds) } : {};
 }
 
-/** The format of batches, as configured by the environment's settings. */
+/** The format of batches, which the environment's settings determine. */
 export interface Envelope {
   url(): string;
   /** Returns the body of a request as JSON. */
@@ -102,12 +105,12 @@ export function createEnvelope({
   };
 }
 
-/** Limit for all beacons and other requests that outlive their page, together. */
+/** Maximum size of all beacons and other requests that outlive their page, together. */
 const maxBytes = 65_536;
 
 /**
  * Sends events while the page is being left, in as many parts as needed. The responses are not available.
- * @returns false as soon as the browser accepts no more.
+ * @returns false as soon as the browser does not accept more
  */
 export function sendBeacon<Event>(url: string, events: Event[], envelope: (events: Event[]) => string): boolean {
   if (events.length === 0) return true;

@@ -8,24 +8,24 @@ import type { CaptureVitals } from '../web-vitals/web-vitals.ts';
 
 declare global {
   interface Window {
-    /** The loaded side scripts. */
+    /** The exports of the side scripts that have been loaded. */
     __millrace?: Partial<SideScripts>;
   }
 }
 
-/** Features that only some sites use, in separate scripts. Each script stores its exports there. */
+/** The exports of each side script. A side script contains a feature that only some sites use. */
 export interface SideScripts {
   exceptions: typeof createReadException;
   'web-vitals': CaptureVitals;
 }
 
 /**
- * Hashes of the files, inserted when the library is bundled. A page that checks the integrity of the library thereby
- * checks these scripts too.
+ * Hashes of the files, which are inserted when the library is bundled. If a page checks the integrity of the library,
+ * these scripts are thereby checked too.
  */
 declare const SIDE_SCRIPT_DIGESTS: Record<keyof SideScripts, string>;
 
-/** Rejects if the file is missing or the page's policy forbids it. */
+/** Loads a side script. Rejects if the file is missing or the policy of the page forbids it. */
 export type LoadSideScript = <Name extends keyof SideScripts>(core: Core, name: Name) => Promise<SideScripts[Name]>;
 
 /**

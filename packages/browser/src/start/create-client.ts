@@ -1,4 +1,5 @@
-// Creates the client: its methods, `init`, options, console output, and subscriptions made before `init`.
+// Creates the client: its methods, `init`, its options, its output on the console, and listeners that are added before
+// `init`.
 
 import type { Client, InitOptions, Options } from '../client/client.ts';
 import type { Core, Feature, Log } from '../client/core.ts';
@@ -24,7 +25,9 @@ interface ClientState {
   settle?: Core['settle'];
 }
 
-/** Creates a client that waits for `init`. Its methods exist from the start, and none ever throws. */
+/**
+ * Creates a client that does nothing until `init` is called. Its methods exist from the start, and they never throw.
+ */
 export function createClient(parts: ClientParts): Client {
   const state: ClientState = { options: {} as Options };
   const log = createLog(() => state.options.debug);
@@ -46,7 +49,7 @@ export function createClient(parts: ClientParts): Client {
     const options = state.members ? undefined : optionsOfInit(parts, token, given, log);
     if (!options) return client;
     state.options = options;
-    // On a server, only the options' `bootstrap` is used for rendering.
+    // On a server, only `bootstrap` in the options is used, for rendering.
     if (!page) return client;
     const started = createCore(client, options, log);
     state.settle = started.core.settle;
@@ -90,7 +93,7 @@ function guarded(name: string, member: Member, log: Log): Member {
 }
 
 function clientOf(state: ClientState, call: (name: string, args: unknown[]) => unknown, init: Client['init']): Client {
-  /** Takes properties, or the name and value of one property. */
+  /** Accepts properties, or the name and the value of one property. */
   const setPerson = (before: undefined[]) => (given: Properties | string, value?: Property) =>
     void call('setPersonProperties', [...before, typeof given === 'string' ? { [given]: value } : given]);
   const client: Partial<Client> = {
@@ -125,13 +128,13 @@ const noFlags: Client['featureFlags'] = {
 
 interface OptionsParts {
   readOptions: ReadOptions;
-  /** Defaults of options that only some builds have, as of a date. */
+  /** Returns the defaults of options that only some builds have, as of a date. */
   moreOptions?: (defaults: string | undefined) => Partial<Options>;
-  /** Used if `api_host` is not set: the host that served the script. */
+  /** The host that served the script. It is used if `api_host` is not set. */
   scriptHost?: string | undefined;
 }
 
-/** Returns the complete options, or logs an error and returns undefined if a required one is missing. */
+/** Returns the complete options. If a required one is missing, logs an error and returns undefined. */
 function optionsOfInit(
   { readOptions, moreOptions, scriptHost }: OptionsParts,
   givenToken: unknown,
@@ -149,7 +152,7 @@ function optionsOfInit(
 
 type Level = 'log' | 'warn' | 'error';
 
-/** Logs to the browser's console. On a server nothing is logged. */
+/** Creates a log that writes to the browser's console. On a server, it does nothing. */
 function createLog(isDebug: () => boolean): Log {
   const write = (level: Level, what: unknown[]) => {
     // Some pages remove console functions to silence it.
@@ -170,21 +173,21 @@ interface Subscription {
 }
 
 interface EarlySubscriptions {
-  /** Returns a function that unsubscribes, before and after `carryOut`. */
+  /** Adds a listener. Returns a function that removes it, before or after `carryOut`. */
   add(name: string, args: unknown[]): () => void;
   carryOut(subscribe: (name: string, args: unknown[]) => unknown): void;
 }
 
 /**
- * Records listeners that were added before `init`, because a component is often mounted before the code that starts the
- * client.
+ * Remembers listeners that are added before `init`, because components are often mounted before the code that starts
+ * the client runs.
  */
 function createEarlySubscriptions(): EarlySubscriptions {
   const all = new Set<Subscription>();
   return {
     add(name, args) {
       const subscription: Subscription = { name, args };
-      // On a server the client never starts, so the subscriptions of all requests would accumulate.
+      // On a server, the client never starts, so the listeners of all requests would accumulate.
       if (page) all.add(subscription);
       return () => {
         all.delete(subscription);

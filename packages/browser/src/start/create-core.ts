@@ -1,4 +1,4 @@
-// Creates the components of a client in the order of their dependencies when `init` is called.
+// Creates the components of a client when `init` is called, each after those that it depends on.
 
 import type { Client, Options } from '../client/client.ts';
 import type { Core, Emitter, Log, Signals } from '../client/core.ts';
@@ -14,11 +14,11 @@ import { openStores } from '../storage/store.ts';
 export interface Started {
   core: Core;
   parts: EventParts;
-  /** The id with which to identify an anonymous visitor. */
+  /** The ID with which to identify an anonymous visitor. */
   identified: string | null | undefined;
 }
 
-/** Creates the components in order of their dependencies: options, stores, consent, session, sender, events. */
+/** Creates the components, each after those that it depends on: options, stores, consent, session, sender, events. */
 export function createCore(client: Client, options: Options, log: Log): Started {
   const signals = createEmitter(log);
   const consent = createConsent(options, signals);
@@ -29,7 +29,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   followOtherTabs(store, signals);
   const url: Core['url'] = (path, of = 'api') => {
     const host = { api: null, flags: options.flags_api_host, assets: options.asset_host }[of] ?? options.api_host;
-    // Resolve relative hosts such as `/ingest` against the page's URL instead of a `<base>` element.
+    // Relative hosts such as `/ingest` are resolved against the URL of the page, and not against a `<base>` element.
     return (/^\w+:/.test(host) ? host : (attempt(() => new URL(host, location.href).href) ?? host)) + path;
   };
   const { token } = options;
@@ -38,12 +38,12 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const person = createPerson(options, store, log);
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
   const events = createCapture(parts);
-  // `pagehide` also fires where `unload` does not: on phones, and for pages in the back/forward cache.
+  // `pagehide` is also sent where `unload` is not: on phones, and for pages in the back/forward cache.
   page?.addEventListener('pagehide', () => {
     events.settle();
     signals.emit('leaving', undefined);
   });
-  // In the capture phase, before the sender's listener on the document.
+  // This listener is in the capture phase, so that it runs before the sender's listener on the document.
   page?.addEventListener('visibilitychange', events.settle, true);
   const core: Core = {
     token,

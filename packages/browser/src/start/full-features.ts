@@ -11,8 +11,8 @@ import { createPageViews } from '../page-views.ts';
 import { createRemoteConfig } from '../remote-config.ts';
 
 /**
- * The features of the full build in starting order. Remote settings come last, because they may be available
- * immediately, when all features must be listening.
+ * The features of the full build, in the order in which they start. Remote settings come last, because they may be
+ * available immediately, and all features must be listening by then.
  * @param optional features that only some sites use, which may load later
  */
 export const fullFeatures = (...optional: Feature[]): Feature[] => [
@@ -29,7 +29,10 @@ export const fullFeatures = (...optional: Feature[]): Feature[] => [
   createRemoteConfig,
 ];
 
-/** Session replay and surveys are not supported. Their methods do nothing, and log this once in debug mode. */
+/**
+ * Methods for session replay and surveys, which Millrace does not support. They do nothing, and log this once in debug
+ * mode.
+ */
 const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
   const logged = new Set<string>();
   const absent = (what: string) => {
@@ -41,7 +44,7 @@ const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
     listener?.([], { isLoaded: true });
   };
   return {
-    // Returns a link to another product that may show the sessions of this service.
+    // Returns a link to another product that may be able to replay the session.
     get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
       const address = `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`;
       const [, , startedMs] = store.get('$sesid') as [number, string, number];

@@ -16,7 +16,7 @@ interface MemberParts {
   readOptions: ReadOptions;
 }
 
-/** Returns all methods of a started client: those of the core, then those of the features. */
+/** Returns all methods of a client that has started: those of the core, followed by those of the features. */
 export function createMembers({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
   const { client, capture, options, signals, sender, log } = core;
   const identity = createIdentity({ ...parts, client, capture });
@@ -79,8 +79,8 @@ function consentMembers({ capture }: Core, { consent }: EventParts): ConsentMemb
 }
 
 /**
- * Super properties, which are sent with every later event: those of the visitor, and those that end with the session or
- * the tab.
+ * Methods for super properties, which are sent with every later event. There are super properties of the visitor, of
+ * the session and of the tab.
  */
 function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
   const area = createTabStorage(options.persistence);

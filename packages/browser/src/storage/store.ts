@@ -1,4 +1,4 @@
-// Stores data of a visitor and of a tab, in the places that options and consent allow.
+// Stores data about a visitor and a tab, in the places that the options and the visitor's consent allow.
 
 import type { Options } from '../client/client.ts';
 import type { Store } from '../client/core.ts';
@@ -16,9 +16,9 @@ import {
 } from './text-storage.ts';
 
 export interface Stores {
-  /** Data of the visitor. */
+  /** Data about the visitor. */
   store: WholeStore;
-  /** Data of the tab. */
+  /** Data about the tab. */
   tabStore: WholeStore;
 }
 
@@ -43,24 +43,25 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
 interface StorePlace {
   name: string;
   main: TextStorage;
-  /** Used in addition to `main`, for the names that are stored in both. */
+  /** Cookies, which are used in addition to `main` for the names that are stored in both. */
   cookies?: TextStorage | undefined;
   doesCookieWin?: boolean;
   area: Storage | null;
-  /** False if nothing may be persisted because consent is missing. */
+  /** Returns false if nothing may be stored because the visitor has not consented. */
   isPersistent(): boolean;
 }
 
-/** The complete interface, for use by the core only. */
+/** The complete interface of a store. Only the core uses it. */
 export interface WholeStore extends Store {
   readonly name: string;
   clear(): void;
-  /** Writes the known values, or deletes what was written, according to the current consent. */
+  /** Writes the known values or deletes the stored ones, depending on the current consent. */
   followConsent(): void;
 }
 
 /**
- * Stores one JSON text per place. It is reread before and rewritten by each change, because other tabs write it too.
+ * Creates a store that writes one JSON text per place. Each change reads the text again before it rewrites it, because
+ * other tabs also write it.
  */
 function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }: StorePlace): WholeStore {
   let values: Properties = {};
@@ -76,7 +77,7 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
     knownText = text;
     values = parse(text);
   };
-  /** Once per task is enough, because no other tab can write in between. */
+  /** Reading once per task is enough, because no other tab can write during a task. */
   const refresh = (): Properties => {
     if (isFresh) return values;
     isFresh = true;
@@ -89,9 +90,9 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
   const save = () => {
     if (!isPersistent()) return;
     main.write(name, toJson(values));
-    // If the write failed, only memory has the values.
+    // If the write failed, only memory contains the values.
     knownText = main.read(name);
-    // Writing cookies is slow, so unchanged ones are skipped.
+    // Writing cookies is slow, so cookies that have not changed are skipped.
     const shared = toJson(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one])));
     if (shared !== writtenCookie) cookies?.write(name, shared);
     writtenCookie = shared;
@@ -150,11 +151,14 @@ function isEmpty(value: JsonValue): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Names of the values that are also stored in cookies, so that they survive a cleared localStorage and subdomains share them. */
+/**
+ * Names of the values that are also stored in cookies. They then survive when localStorage is cleared, and subdomains
+ * share them.
+ */
 const cookieNames =
   /^(distinct_id|\$(device_id|sesid|session_is_sampled|epp|initial_person_info|fbc_persistence|user_state))$/;
 
-/** Internal names of this library or PostHog's, which share the store. They are not sent with events. */
+/** Internal names of this library or of PostHog's, which uses the same store. They are not sent with events. */
 const hidden =
   /^(__|ph_product|\$(active_feature|capture_rate|client_session|early_access|enabled_feature|epp|error_tracking_supp|fb[cp]_p|feature_flag|flag_call|heatmaps|initial_|logs_capture|minimal_flag|override|people_|posthog_sr|product_tours|sdk_debug|ses|stored_|surveys|user_state))/;
 

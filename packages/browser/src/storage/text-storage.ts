@@ -1,9 +1,9 @@
-// Places that store text by name: browser storage, cookies, or memory.
+// Places that store texts by name: browser storage, cookies, or memory.
 
 import type { Options } from '../client/client.ts';
 import { attempt, ofDocument, page } from '../page/globals.ts';
 
-/** Stores text by name. Never throws. */
+/** A place that stores texts by name. Its methods never throw. */
 export interface TextStorage {
   read(name: string): string | null;
   write(name: string, value: string): void;
@@ -13,8 +13,8 @@ export interface TextStorage {
 const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } = {};
 
 /**
- * Returns null if storage is missing, blocked, or accepts nothing (full, private mode). Tested only once, because it
- * takes milliseconds.
+ * Returns null if the storage is missing or blocked, or if it accepts nothing because it is full or the browser is in
+ * private mode. This is tested only once, because it takes milliseconds.
  */
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
@@ -31,7 +31,7 @@ export function doesKeep(storage: TextStorage): boolean {
   return isKept;
 }
 
-/** Falls back to memory without storage. */
+/** Wraps a storage. If it is null, uses memory instead. */
 export function toTextStorage(storage: Storage | null): TextStorage {
   if (!storage) return createMemoryStorage();
   return {
@@ -52,21 +52,24 @@ export function createMemoryStorage(): TextStorage {
   };
 }
 
-/** Storage that a tab keeps over reloads, or memory if persistence is off. */
+/** Creates storage that a tab keeps when it is reloaded. It is in memory if persistence is off. */
 export function createTabStorage(persistence: Options['persistence']): TextStorage {
   return persistence === 'memory' ? createMemoryStorage() : toTextStorage(webStorage('sessionStorage'));
 }
 
 let knownDomain: string | undefined;
 
-/** The shortest suffix of the host name that accepts cookies. Browsers reject public suffixes such as `co.uk`. */
+/**
+ * Returns the shortest suffix of the host name for which the browser accepts cookies. Browsers reject public suffixes
+ * such as `co.uk`.
+ */
 function rootDomain(): string {
   knownDomain ??= find(page?.location.hostname ?? '');
   return knownDomain;
 }
 
 function find(host: string): string {
-  // IP addresses and `localhost` have no suffix to share.
+  // IP addresses and `localhost` have no suffix that other hosts share.
   if (!/\.\D*$/.test(host)) return '';
   for (let at = host.lastIndexOf('.'); at > 0; ) {
     at = host.lastIndexOf('.', at - 1);
@@ -80,7 +83,7 @@ function find(host: string): string {
   return '';
 }
 
-/** Returns null if the cookie does not exist or cookies are blocked. */
+/** Returns the value of a cookie, or null if it does not exist or cookies are blocked. */
 function readCookie(name: string): string | null {
   const cookies = String(attempt(() => page && ofDocument('cookie')));
   const found = cookies.split('; ').find((one) => one.startsWith(`${name}=`));

@@ -6,14 +6,14 @@ import { maskAddress } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { ofDocument, ofWindow, onDocument, stopSignal } from '../page/globals.ts';
 
-/** Longer values come from a broken clock or a suspended page. */
+/** A longer time means that the clock was wrong or the page was suspended. */
 const longestMs = 15 * 60 * 1000;
-/** How long to wait for the other metrics of a page. */
+/** How long a metric waits for the other metrics of the page. */
 const flushMs = 5000;
 
 /**
  * Measures a page and captures the results.
- * @param names the metrics to capture, by default all
+ * @param names the metrics to capture; by default all
  */
 export function captureVitals(core: Core, names: readonly string[] = Object.keys(vitalLimits)): void {
   const captured: Record<string, number> = {};
@@ -58,7 +58,10 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
 
 type VitalName = 'LCP' | 'CLS' | 'FCP' | 'INP';
 
-/** The limits for good and for poor values, in milliseconds. For CLS, a score. */
+/**
+ * For each metric, the upper limit of good values and that of acceptable values. They are in milliseconds, except the
+ * score CLS.
+ */
 const vitalLimits: Record<VitalName, [number, number]> = {
   CLS: [0.1, 0.25],
   FCP: [1800, 3000],
@@ -82,13 +85,13 @@ type Entry = PerformanceEventTiming & {
 };
 
 /**
- * Measures first and largest paint, layout shifts, and the slowest interaction. Returns a function to call when the
- * page is hidden, because most values are final only then.
+ * Measures the first and the largest paint, layout shifts, and the slowest interaction. Returns a function to call when
+ * the page is hidden, because most values are final only then.
  */
 function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
-  // jsdom, in which applications run tests, has no PerformanceObserver.
+  // jsdom, in which the tests of applications run, has no PerformanceObserver.
   if (!ofWindow('PerformanceObserver')) return () => {};
-  // Prerendered pages start when they are shown.
+  // For a prerendered page, times are counted from when it was shown.
   const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
   const start = navigation?.activationStart ?? 0;
   const isSeen = createIsSeen(start, signal);
@@ -119,7 +122,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
     isLargestFinal = true;
     if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element) });
   };
-  // After the first interaction, later paints are responses to it.
+  // Paints after the first interaction are responses to it.
   for (const type of ['keydown', 'click']) {
     addEventListener(type, () => setTimeout(tellLargest), { capture: true, once: true, signal });
   }
@@ -139,7 +142,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
   };
 }
 
-/** Ignores paints while the page was hidden, because no visitor waited for them. */
+/** Ignores paints that happened while the page was hidden, because no visitor waited for them. */
 function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
   const isHidden = () => ofDocument('visibilityState') === 'hidden';
   const known = performance
@@ -153,7 +156,7 @@ function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boo
   return ({ startTime }) => startTime < hiddenAt;
 }
 
-/** Groups layout shifts in quick succession, and keeps the worst group. */
+/** Groups layout shifts that follow each other quickly, and keeps the worst group. */
 function createShifts() {
   let worst = 0;
   let sum = 0;
@@ -172,10 +175,10 @@ function createShifts() {
   };
 }
 
-/** Collects the slowest interactions. One of every fifty is ignored as an outlier. */
+/** Collects the slowest interactions. One in fifty is ignored as an outlier. */
 function createInteractions() {
   const most = 10;
-  /** Keyed by interaction, because press, release and click are entries of the same one. */
+  /** The key is the interaction, because press, release and click are separate entries of the same one. */
   const slow = new Map<number, Entry[]>();
   const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
   return {
@@ -194,7 +197,8 @@ function createInteractions() {
 }
 
 /**
- * Splits the longest delay into input delay, processing and presentation, over all entries with the same next paint.
+ * Divides the longest delay into input delay, processing and presentation, taking into account all entries with the
+ * same next paint.
  */
 function describeInteraction(longest: Entry, entries: Entry[]) {
   const { name, target, startTime, processingStart } = longest;
@@ -210,7 +214,7 @@ function describeInteraction(longest: Entry, entries: Entry[]) {
   };
 }
 
-/** Returns a readable selector for an element, starting at the nearest id: `#cart>button.buy`. */
+/** Returns a readable selector for an element, starting at the nearest element with an id: `#cart>button.buy`. */
 function nameElement(node: Node | null | undefined): string {
   let name = '';
   for (let at = node as Element | null; at; at = findParent(at)) {

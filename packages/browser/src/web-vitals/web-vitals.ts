@@ -2,10 +2,10 @@
 
 import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 
-/** Measures a page, for the given metrics or all. */
+/** Measures a page. Captures the given metrics, or all. */
 export type CaptureVitals = (core: Core, names: readonly string[] | undefined) => void;
 
-/** Captures `$web_vitals` if the application or the environment's settings enable it. */
+/** Captures `$web_vitals` if the application or the environment's settings turn this on. */
 export function createWebVitals(captureVitals: CaptureVitals): Feature {
   return (core) => {
     let isStarted = false;

@@ -1,14 +1,14 @@
 import type { Captured, Step } from '../support/start-comparison.ts';
 
 /**
- * A page and a visitor's actions on it. Unless `isNothing` or `otherwise` is set, this library must capture exactly
+ * A page, and actions of a visitor on it. Unless `isNothing` or `otherwise` is set, this library must capture exactly
  * what posthog-js captures.
  */
 export interface ChainCase extends Step {
   of: string;
-  /** Neither library captures anything. */
+  /** If true, neither library captures anything. */
   isNothing?: true;
-  /** The reason why this library captures something else on purpose, and what it captures. */
+  /** If this library captures something else on purpose: the reason, and what it captures. */
   otherwise?: { because: string; events: Captured | ((events: Captured) => void) };
 }
 

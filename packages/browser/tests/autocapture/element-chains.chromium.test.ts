@@ -9,7 +9,7 @@ import { optionCases } from './option-cases.ts';
 import { targetCases } from './target-cases.ts';
 import { treeCases } from './tree-cases.ts';
 
-/** Runs both libraries on the same page with the same events. What they capture must be equal byte for byte. */
+/** Runs both libraries on the same page with the same events. What they capture must be identical, byte for byte. */
 describe('autocapture captures the same as posthog-js, except for the listed differences', () => {
   let browser: Browser;
   let comparison: Comparison;

@@ -8,7 +8,7 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** The service's response about autocapture: nothing, on, off, or a failed request. */
+/** What the service says about autocapture: nothing, on, off, or a request that fails. */
 type SettingsResponse = 'nothing' | 'on' | 'off' | 'none';
 
 describe('autocapture follows the last setting from the service', () => {
@@ -43,7 +43,7 @@ describe('autocapture follows the last setting from the service', () => {
     [['off', 'none'], {}, false],
     [['off', 'on'], {}, true],
     [['on'], { autocapture: false }, false],
-    // With these options, the library does not request the setting.
+    // With these options, the library does not request the settings.
     [['none'], { advanced_disable_flags: true }, true],
     [['off'], { advanced_disable_flags: true }, true],
   ];

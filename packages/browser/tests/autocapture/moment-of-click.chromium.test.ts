@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 beforeEach(() => lab.ingest.clear());
 
-/** Opens a shop where a click runs the given script. The library handles the click before the script does. */
+/** Opens a shop in which a click runs the given script. The library handles the click before the script runs. */
 async function open(onClick: string): Promise<Page> {
   const { page } = await lab.visit({
     options: { autocapture: true, rageclick: false, capture_pageleave: false, flushAt: 20 },
@@ -74,7 +74,7 @@ test('a click has the properties from before its handler and precedes the events
   await page.evaluate('act.click(); posthog.flush()');
   const [click, bought] = await received(['$autocapture', 'bought']);
   expect([click.properties.shelf, bought?.properties.shelf]).toEqual([undefined, 'lower']);
-  // Within one millisecond, only the time at the start of an id is ordered.
+  // IDs that were created in the same millisecond are in no particular order, so only their times are compared.
   expect(click.uuid.slice(0, 13) <= String(bought?.uuid).slice(0, 13)).toBe(true);
   expect(click.timestamp <= String(bought?.timestamp)).toBe(true);
   await page.context().close();

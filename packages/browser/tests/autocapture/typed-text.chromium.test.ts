@@ -31,7 +31,7 @@ describe('typed text', () => {
       rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(options)})`);
-    // As soon as a click is captured, the settings have arrived.
+    // When a click has been captured, the settings have arrived.
     await eventually(async () => {
       await page.evaluate(() => {
         document.querySelector('main')?.insertAdjacentHTML('beforeend', '<button>Go</button>');
@@ -69,7 +69,7 @@ describe('typed text', () => {
       main.innerHTML = `<form onsubmit="return false"><label>Name <input name="name"></label><textarea name="note"></textarea>
         <input type="password" name="secret"><div contenteditable="true" class="editor"></div><button>Send</button></form>`;
     });
-    // Without digits, because ids and times can contain any four digits by chance.
+    // This text contains no digits, because IDs and times can contain any four digits by chance.
     const typed = 'Typed by a visitor, qwortz';
     for (const field of ['[name=name]', '[name=note]', '[name=secret]', '.editor']) {
       await page.click(`main ${field}`);
@@ -108,7 +108,7 @@ function fillForm(seed: number): string[] {
   const secret = () => {
     const words = ['zq', 'Ünï', '漢字', 'a b', '"quoted"', 'x\\y', '<b>', "it's", '👍'];
     const text = `s${seed}x${secrets.length}k${pick(words)}${random(1e9)}`;
-    // As the text appears in a body that was encoded as JSON twice.
+    // This is the form of the text in a body that was encoded as JSON twice.
     secrets.push(JSON.stringify(text).slice(1, -1).split(/["\\]/)[0] ?? text);
     return text;
   };
@@ -116,7 +116,7 @@ function fillForm(seed: number): string[] {
   const set = (field: HTMLInputElement | HTMLTextAreaElement) => {
     const text = secret();
     field.value = text;
-    // Form libraries do this.
+    // Some form libraries do this.
     if (random(2)) field.setAttribute('value', text);
     if (random(3) === 0) field.setAttribute('data-value', text);
     if (random(3) === 0) field.title = text;
@@ -151,7 +151,7 @@ function fillForm(seed: number): string[] {
         return host;
       }
       case 4: {
-        // The mirror element that makes a text area grow with its text.
+        // An element that mirrors the text area, with which pages make it grow with its text.
         const mirror = document.createElement('div');
         const area = document.createElement('textarea');
         mirror.dataset.replicatedValue = set(area);
@@ -162,7 +162,7 @@ function fillForm(seed: number): string[] {
         const input = document.createElement('input');
         input.type = pick(types);
         set(input);
-        // A password manager hides fields like this.
+        // Some password managers hide fields in this way.
         if (random(4) === 0) input.style.display = 'none';
         return input;
       }

@@ -5,8 +5,8 @@ import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
  * Checks that autocapture never sends the values of fields, card numbers or social security numbers, wherever and
- * however the page repeats them. Each row: the title, the page, the text that must not be sent, and the action (by
- * default a click on `#it`). An event is always sent, but without that text.
+ * however the page repeats them. Each row contains the title, the page, the text that must not be sent, and the action
+ * (by default a click on `#it`). An event is always sent, but without that text.
  */
 type Row = [of: string, html: string, notSent: string | string[], act?: string];
 
@@ -354,7 +354,7 @@ async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]
     target = act === 'host' ? host : (host.shadowRoot?.querySelector('button') as HTMLElement);
   }
   if (act.startsWith('select')) {
-    // As the HTML parser does in browsers that allow elements in options.
+    // The HTML parser of browsers that allow elements inside options builds the same tree.
     const inner = document.createElement(act === 'select' ? 'span' : 'button');
     inner.append('Secret choice');
     inner.style.cursor = 'pointer';

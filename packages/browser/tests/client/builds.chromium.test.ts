@@ -78,7 +78,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         posthog.capture('after');
         posthog.identify('user-1');
         posthog.onFeatureFlags(() => {})();
-        // Components add a listener for each request. It is not created here, because this scope would keep it alive.
+        // Components add a listener for each request. It must not be created in this scope, which would keep it alive.
         globalThis.listener = new WeakRef(new Function('return () => {}')());
         posthog.onFeatureFlags(globalThis.listener.deref());
         await new Promise((resolve) => setTimeout(resolve));
@@ -91,7 +91,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         join(folder, 'server.mjs'),
       ]);
       expect(stderr).toBe('');
-      // Classic scripts export nothing.
+      // Classic scripts have no exports.
       expect(stdout.trim()).toBe(
         bundles[name].format === 'iife' ? '' : '[false,{"featureFlags":{"a":true}},[],null,true]',
       );

@@ -40,12 +40,12 @@ afterAll(async () => {
   await lab.stop();
 });
 
-/** The properties of a document that the library reads. */
+/** The properties of `document` that the library reads. */
 const ofDocument = (
   'currentScript createElement head documentElement querySelectorAll addEventListener cookie referrer title ' +
   'hidden visibilityState prerendering baseURI'
 ).split(' ');
-/** The properties of a window that the library reads and that may be missing: older browsers lack the last three. */
+/** The properties of `window` that the library reads and that may be missing. Older browsers lack the last three. */
 const ofWindow = '_POSTHOG_REMOTE_CONFIG __millrace posthog CompressionStream PerformanceObserver Temporal'.split(' ');
 const lacks = '<script>delete CompressionStream; delete PerformanceObserver; delete window.Temporal;</script>';
 
@@ -110,11 +110,11 @@ const rows: [of: string, html: () => string][] = [
   ],
 ];
 
-/** Without `api_host`, so that the address of the script decides where data is sent. */
+/** `api_host` is not set, so that the address of the script decides where data is sent. */
 const options = `{ opt_out_useragent_filter: true, flushAt: 1, autocapture: true, rageclick: false, capture_performance: true,
   capture_exceptions: true, feature_flag_request_timeout_ms: ${patienceMs} }`;
 
-/** Opens a page with the given HTML before its content and `end` after it. */
+/** Opens a page that begins with the given HTML and ends with `end`. */
 async function open(html: string, end = ''): Promise<Visit> {
   const path = `/clobbered-${Object.keys(files).length}`;
   const content = `<!doctype html><head><title>Shop</title></head><body>${html}<main><button>Buy</button></main>${end}</body>`;
@@ -123,7 +123,7 @@ async function open(html: string, end = ''): Promise<Visit> {
 }
 
 /**
- * Uses every part of the library and expects that all works, that nothing was sent elsewhere, and that no error was
+ * Uses every part of the library. Expects that everything works, that nothing is sent elsewhere, and that no error is
  * thrown.
  */
 async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
@@ -151,14 +151,14 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   );
   expect(cookie).toContain('ph_phc_test_posthog=');
   expect(JSON.stringify(lab.ingest.events())).not.toContain('typed by a visitor');
-  // The browser itself requests what the page shows.
+  // These requests come from the browser itself, which loads what the page contains.
   expect(strangerRequests.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }
 
 test.each(rows)('the script works in a page with %s', async (_, html) => {
   const visit = await open(html());
-  // Runs after the frames have loaded.
+  // This runs after the frames have loaded.
   await visit.page.evaluate(
     ([src, init]) =>
       new Promise<void>((resolve) => {

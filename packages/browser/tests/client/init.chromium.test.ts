@@ -80,7 +80,7 @@ describe('init', () => {
     const other = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { featureFlags: { beta: true }, featureFlagPayloads: null },
-      // Otherwise the response of the service would replace the flags.
+      // Without this option, the response of the service would replace the flags.
       advanced_disable_feature_flags_on_first_load: true,
     });
     expect(await other.page.evaluate(() => window.posthog.getFeatureFlag('beta'))).toBe(true);
@@ -211,7 +211,7 @@ describe('before init', () => {
     expect(results.length).toBeGreaterThanOrEqual(50);
     for (const [name, result] of results) {
       expect([name, result ?? undefined]).toEqual([name, undefined]);
-      // `captureException` calls the `capture` of the client, because applications may replace that.
+      // `captureException` calls the client's `capture`, because applications may replace that method.
       const calling = name === 'captureException' ? 'capture' : name;
       expect(complaints.join()).toContain(`You must initialize PostHog before calling posthog.${calling}`);
     }

@@ -10,7 +10,10 @@ const read = (path: string) => readFileSync(join(source, path), 'utf8');
 
 afterAll(stop);
 
-/** Reads the names from TypeScript's declarations. The files of the compiler are in a package for each system. */
+/**
+ * Reads the names from TypeScript's declarations of browser APIs. There is a separate package of the compiler for each
+ * operating system.
+ */
 function namesOfBrowsers(): Set<string> {
   const compiler = createRequire(createRequire(import.meta.url).resolve('typescript/package.json'));
   const folder = join(dirname(compiler.resolve(`@typescript/typescript-${platform}-${arch}/package.json`)), 'lib');
@@ -21,7 +24,7 @@ function namesOfBrowsers(): Set<string> {
 }
 
 test('the names that bundles shorten are neither public nor names of browsers', () => {
-  // The types that applications, the service or storage know. In the client's core, only its parts are public.
+  // The types whose names applications, the service or storage depend on. Of the core, only some parts are public.
   const files = readdirSync(join(source, 'client')).filter((name) => name !== 'core.ts');
   const paths = [...files.map((name) => `client/${name}`), 'flags/flag-snapshot.ts'];
   const publicWords = new Set(paths.flatMap((path) => read(path).match(/[\w$]+/g) ?? []));

@@ -21,7 +21,7 @@ const captureMany = (count: number) => {
 };
 
 describe('the rate limit', () => {
-  /** The time stands still unless the test changes it. */
+  /** Opens a page whose clock stands still unless the test advances it. */
   async function visitAt(options = {}) {
     const visitor = await lab.browser.newContext();
     await visitor.clock.setFixedTime(new Date('2026-11-22T10:00:00Z'));

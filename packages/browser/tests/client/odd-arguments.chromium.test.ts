@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Creates values in the page that no function expects. */
+/** Creates values in the page that no method expects. */
 const odd = `(() => {
   const circle = { name: 'circle' }; circle.self = circle; circle.list = [circle];
   const trap = new Proxy({}, { get() { throw new Error('trap'); }, ownKeys() { throw new Error('trap'); }, has() { throw new Error('trap'); } });
@@ -94,7 +94,8 @@ test.each(rows)('%s is sent as a JSON value or omitted', async (_, value, expect
 
 test('objects that refer to each other in thousands of ways do not block the page', async () => {
   const { page } = await lab.visit();
-  // Like the components of a framework: each refers to the next, the previous, the one below and the one above.
+  // Objects like those of a framework's components: each refers to the next, the previous, the one below and the one
+  // above.
   const sent = await page.evaluate(`(() => {
     const all = Array.from({ length: 10_000 }, (_, at) => ({ at }));
     const names = { next: 1, before: -1, below: 100, above: -100 };

@@ -11,10 +11,10 @@ afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const minute = 60_000;
-/** Without flags, because one tab must not store something, such as received flags, while the other does. */
+/** Flags are disabled, so that neither tab stores anything (such as received flags) while the other one does. */
 const eventsOnly = { advanced_disable_flags: true };
 
-/** Opens a page whose time stands still unless the test changes it. */
+/** Opens a page whose clock stands still unless the test advances it. */
 async function visitAt(options = {}) {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });

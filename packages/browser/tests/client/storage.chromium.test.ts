@@ -111,7 +111,7 @@ test.each(keeping)('persistence %s stores the visitor in %j', async (persistence
   const { page } = await lab.visit({ visitor, options: { persistence } });
   const id = await idOf(page);
   await page.evaluate(() => window.posthog.capture('one'));
-  // The queue of events is stored under other names.
+  // The names of the queue's records are different, so they are not found here.
   const found = await page.evaluate((wanted) => {
     const name = 'ph_phc_test_posthog';
     const texts = { local: localStorage.getItem(name), tab: sessionStorage.getItem(name), cookie: document.cookie };
@@ -195,7 +195,7 @@ test('subdomains share the visitor, unless the option forbids it', async () => {
 
 test('tabs share super properties and ids without losing any', async () => {
   const visitor = await lab.browser.newContext();
-  // Without flags, because one tab must not store something, such as received flags, while the other does.
+  // Flags are disabled, so that neither tab stores anything (such as received flags) while the other one does.
   const options = { advanced_disable_flags: true };
   const [one, two] = [await lab.visit({ visitor, options }), await lab.visit({ visitor, options })];
   await one.page.evaluate(() => window.posthog.register({ a: 1 }));

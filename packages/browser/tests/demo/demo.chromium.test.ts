@@ -25,13 +25,13 @@ beforeEach(async () => {
   ingest.clear();
   ingest.flags = { 'new-home-page': true, 'button-color': 'orange', 'staff-tools': false };
   ingest.payloads = { 'button-color': '{"color":"#ef6c00"}' };
-  // With a person's user agent, because events of bots are dropped.
+  // The user agent is that of a person, because events from bots are dropped.
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
   await visitor.addInitScript(() => {
     Object.defineProperty(navigator, 'webdriver', { value: false });
-    // No request times out, however slow the browser is.
+    // Prevents requests from timing out, however slow the browser is.
     AbortController.prototype.abort = () => {};
   });
   ({ page, complaints } = await openPage(visitor, demo.url));

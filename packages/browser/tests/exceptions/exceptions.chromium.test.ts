@@ -41,7 +41,8 @@ describe('captureException, compared with posthog-js', () => {
   test.each(stackCases)('captures the same for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
-    // posthog-js captures none of these. Here they are captured, because the application passes them explicitly.
+    // posthog-js captures none of these values. This library captures them, because the application passes them
+    // explicitly.
     expect(reference).toEqual([]);
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });

@@ -4,9 +4,7 @@ import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 
-/**
- * Tests in Firefox what browsers may do differently. These tests share one browser. All other tests run in Chromium.
- */
+/** Tests in Firefox what browsers may do differently. The tests share one browser. All other tests run in Chromium. */
 let firefox: DrivenBrowser;
 let ingest: ScriptedIngest;
 let site: TestServer;
@@ -17,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => firefox?.close());
 beforeEach(async () => {
-  // A separate site for each test, because storage belongs to the address of the site.
+  // Each test has a separate site, because storage belongs to the address of the site.
   const body =
     '<main class="shelf"><a href="#more">More</a><button data-attr="buy" class="b a">Buy <span>rye</span></button></main>';
   [ingest, site] = await Promise.all([startScriptedIngest(), startSite({ body })]);
@@ -104,7 +102,7 @@ test('queued events are sent by beacon when the page is left, and once more by t
   const leaves = () => ingest.events('$pageleave').length;
   const uuid = await eventually(async () => {
     const before = leaves();
-    // No timer runs before the page is left, however slow the browser is.
+    // Prevents timers from running before the page is left, however slow the browser is.
     const captured = await tab.run<string>(`setTimeout = () => 0; return posthog.capture('last words').uuid`);
     await tab.goto('about:blank');
     const hasArrived = () => copies(captured) > 0 && leaves() > before;
@@ -122,7 +120,7 @@ test('queued events are sent by beacon when the page is left, and once more by t
 
 test('tabs share the visitor: each tab sees the changes of the other', async () => {
   const other = await open();
-  // Received flags are stored.
+  // The flags are stored when they have been received.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
   await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('"ada"')`));

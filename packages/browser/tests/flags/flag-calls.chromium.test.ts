@@ -20,7 +20,7 @@ afterAll(() => shop.stop());
 const calls = (events: ReceivedEvent[]) =>
   events.map(({ properties }) => [properties.$feature_flag, properties.$feature_flag_response]);
 
-/** Selects the properties that concern flags. */
+/** Selects the properties that are about flags. */
 const ofFlags = ({ properties }: ReceivedEvent) =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => /flag|^\$feature\/|bootstrap/.test(name)));
 
@@ -142,7 +142,7 @@ it('flags are stored as in posthog-js, so that a site that switches keeps them',
   await eventually(async () => {
     const of = await reference();
     expect(of).toMatchObject({ $override_feature_flags: { mine: true }, $stored_person_properties: { plan: 'pro' } });
-    // It is false unless the service says otherwise, and Millrace never does.
+    // The property is false unless the service says otherwise, and Millrace never does.
     expect({ ...(await ours()), $minimal_flag_called_events: false }).toEqual(of);
   });
 

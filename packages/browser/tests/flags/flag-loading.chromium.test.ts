@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterAll(() => shop.stop());
 
-/** Answers the requests for flags with the given responses in order. The last one is repeated. */
+/** Responds to the requests for flags with the given responses, in order. The last response is repeated. */
 function respondToFlags(...responses: (ScriptedResponse | undefined)[]): void {
   let count = 0;
   shop.ingest.respondWith(({ path }: ReceivedRequest) => {
@@ -173,7 +173,7 @@ it('keeps the flags and does not call listeners if the quota of requests is used
   await page.evaluate(listen);
   respondToFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
   await page.evaluate(reload);
-  // The flags are stored before listeners would be called.
+  // The flags are stored immediately before listeners would be called.
   await page.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('quota_limited'));
   expect(await page.evaluate(() => window.heard.length)).toBe(1);
   expect(await read(page, 'price-test')).toBe('blue');
@@ -331,7 +331,7 @@ it('loads the flags of the visitor that another tab identified', async () => {
   shop.ingest.flags = { 'for-ada': true };
   await other.evaluate(() => window.posthog.identify('ada'));
   expect((await waitForCalls(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
-  // The other tab may send its request after this one.
+  // The other tab may send its request after the one of this tab.
   await eventually(() => expect(shop.flagRequests().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
   shop.ingest.flags = { 'for-anybody': true };
   await other.evaluate(() => window.posthog.reset());

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** The steps on the page. Each one causes one request for flags. */
+/** The actions on the page. Each one causes one request for flags. */
 const steps: [string, () => void][] = [
   ['a person is identified', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
   [
@@ -38,7 +38,7 @@ const steps: [string, () => void][] = [
   ['a reset of the groups', () => window.posthog.resetGroups()],
 ];
 
-/** The bodies of the requests. Ids are replaced by their number in order of first use. */
+/** Returns the bodies of the requests. IDs are replaced by numbers, in the order of their first use. */
 async function requestsOf(library: Library): Promise<unknown[]> {
   await shop.empty();
   const visitor = await shop.browser.newContext();
@@ -51,7 +51,7 @@ async function requestsOf(library: Library): Promise<unknown[]> {
   for (const [at, [, step]] of steps.entries()) {
     await page.evaluate(step);
     await eventually(() => expect(shop.flagRequests().length).toBeGreaterThanOrEqual(at + 2));
-    // The next request must not be merged with one that is running or waiting.
+    // Wait for all responses, because the next request must not be merged with one that is running or waiting.
     await eventually(() => expect(responses).toBe(shop.flagRequests().length));
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
   }
@@ -70,7 +70,7 @@ async function requestsOf(library: Library): Promise<unknown[]> {
   }));
 }
 
-/** Removes the values that differ because each library has its own page and version. */
+/** Removes values that differ because each library has its own page and version. */
 function withoutAddress(properties: object): object {
   const { $initial_current_url, $initial_pathname, $lib_version, ...rest } = properties as Record<string, unknown>;
   return { ...rest, types: [$initial_current_url, $initial_pathname, $lib_version].map((value) => typeof value) };

@@ -24,8 +24,8 @@ describe('page views', () => {
     visitor = await browser.newContext({ viewport: { width: 800, height: 600 } });
   });
   beforeEach(() => {
-    // A separate token for each test, because an earlier page may send events late when it is closed, and because each
-    // token has its own visitor.
+    // Each test has a separate token, because a page of an earlier test may still send events when it is closed, and
+    // because each token has its own visitor.
     token = nextToken();
   });
   afterEach(() => Promise.all(visitor.pages().map((page) => page.close())));
@@ -288,7 +288,7 @@ describe('page views', () => {
     test.each(wishes)('is captured or not as configured: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
-      // If the beacon is lost, the next page of the site sends its events.
+      // If the beacon was lost, the next page of the site sends its events.
       await init(page, '/next');
       await received('queued');
       if (isCaptured) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');
@@ -344,7 +344,7 @@ describe('page views', () => {
 
   const nextToken = () => `phc_${Number(token.slice(4)) + 1}`;
 
-  /** An event may be sent twice with the same uuid. The service stores it once. */
+  /** An event may be sent twice with the same UUID. The service stores it once. */
   const events = (name: string): ReceivedEvent[] => {
     const own = ingest.events(name).filter(({ properties }) => properties.token === token);
     return [...new Map(own.map((event) => [event.uuid, event])).values()];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** The properties that only one library has, or that have different values, with the reason. */
+/** The properties that only one library has, or whose values differ, with the reason. */
 const differing: Record<string, string> = {
   $lib_version: 'each library has its version',
   $sdk_dist_channel: 'the name of PostHog’s package',
@@ -38,7 +38,7 @@ type Event = { properties: Record<string, unknown>; $set?: unknown; $set_once?: 
 async function eventsOf(library: 'ours' | 'reference', script: string, options: InitOptions): Promise<Event[]> {
   const { page } = await lab.visit({
     path: `${library === 'ours' ? '/shop' : '/reference'}?utm_source=news&gclid=G1&page=2#top`,
-    // Without flags and settings, because the time of their arrival varies.
+    // Flags and settings are disabled, because the time at which they arrive varies.
     options: { ...options, advanced_disable_flags: true, ...(library === 'reference' && referenceOptions) },
   });
   return run(page, script);
@@ -117,7 +117,7 @@ test.each(rows)('%s: the properties equal those of posthog-js', async (_, script
   expect(comparable(ours)).toEqual(comparable(theirs));
 });
 
-/** Removes the differing properties and those about the state of posthog-js. */
+/** Removes the differing properties, and properties about the state of posthog-js. */
 function comparable(events: Event[]): unknown[] {
   return events.map(({ properties, $set_once, ...rest }) => ({
     ...{ ...rest, uuid: 'new', timestamp: 'now' },

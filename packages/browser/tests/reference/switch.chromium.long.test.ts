@@ -13,7 +13,7 @@ afterAll(() => lab.stop());
 
 type Library = 'ours' | 'reference';
 
-/** The visitor opens the next page of the site in the same tab, with the given library. */
+/** Opens the next page of the site in the same tab, with the given library. */
 async function goTo(page: Page, library: Library, options: InitOptions = {}): Promise<void> {
   const { site, ingest } = lab;
   await page.goto(`${site.url}${library === 'ours' ? '/shop' : '/reference'}?utm_source=${library}`);
@@ -33,7 +33,7 @@ async function newVisitor(): Promise<Page> {
   return page;
 }
 
-/** Everything that a visitor could lose in the switch. */
+/** Returns everything that could be lost about a visitor when a site switches to this library. */
 function memory(page: Page): Promise<Record<string, unknown>> {
   return page.evaluate(() => {
     const event = window.posthog.capture('probe');

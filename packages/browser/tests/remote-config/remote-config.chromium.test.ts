@@ -18,8 +18,8 @@ const noConfig = () => {
   shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
 };
 /**
- * Returns the number of requests for flags. The library requests flags unless the settings say that
- * the project has none, so the number shows which settings it received.
+ * Returns the number of requests for flags. The library requests flags unless the settings say that the project has
+ * none, so the number shows which settings were received.
  */
 const afterFirstEvents = async () => {
   await shop.received('first', 1);

@@ -27,7 +27,7 @@ const open = async (options: Options = {}) =>
 const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const batchOf = ({ body }: ReceivedRequest) => (body as { batch: { event: string; timestamp: string }[] }).batch;
 const sizes = () => posts().map((request) => batchOf(request).length);
-/** The age of the first event in each request in milliseconds, by the clock of the page. */
+/** For each request, the age of its first event in milliseconds, by the clock of the page. */
 const restsMs = () =>
   posts().map((request) => {
     const { sent_at } = request.body as { sent_at: string };
@@ -112,7 +112,7 @@ test('events wait for the running request, so that their order is kept', async (
     window.posthog.capture('third', {}, { send_instantly: true });
     return window.posthog.flush();
   });
-  // By then the page has captured both events.
+  // When this has returned, the page has captured both events.
   await page.title();
   release();
   await flushed;

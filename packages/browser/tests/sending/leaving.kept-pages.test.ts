@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 const open = (options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
-/** Opens a page whose events stay queued until it is left, however slow the browser is. */
+/** Opens a page whose events stay in the queue until the page is left, however slow the browser is. */
 async function openAtRest(options = {}) {
   const visit = await open(options);
   await stopClock(visit.page);
   return visit;
 }
-/** Opens the next page of the site, with a running clock. */
+/** Opens the next page of the site, whose clock runs. */
 async function comeBack(page: Page) {
   await page.goto(site.url);
   await page.clock.resume();
@@ -205,7 +205,7 @@ test('no beacon is sent while Retry-After is respected', async () => {
   expect(posts()).toHaveLength(1);
 });
 
-/** Does to a page what a tab switch does, because a headless browser cannot switch tabs. */
+/** Makes a page behave as if the visitor had switched tabs, because a headless browser cannot switch tabs. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate(() => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: true });

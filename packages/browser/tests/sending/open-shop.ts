@@ -10,7 +10,7 @@ declare global {
 
 export const token = 'phc_test';
 
-/** Options with which exactly the events of the test are captured. */
+/** Options with which only the test's own events are captured. */
 export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitOptions {
   return {
     api_host: ingestUrl,
@@ -24,7 +24,7 @@ export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitO
   };
 }
 
-/** Sends with the shortest possible delay. */
+/** Options that make the library send with the shortest possible delay. */
 export const quick: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
 
 export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
@@ -33,13 +33,13 @@ export async function openShop(visitor: BrowserContext, address: string, options
   return visit;
 }
 
-/** Starts the library, also in a page after a navigation. */
+/** Starts the library. Also works after a navigation. */
 export async function startLibrary(page: Page, options: InitOptions): Promise<void> {
   await page.waitForFunction(() => window.posthog !== undefined);
   await page.evaluate(`window.posthog.init(${JSON.stringify(token)}, ${JSON.stringify(options)}); undefined`);
 }
 
-/** Captures `count` events in one task, named `<name> 0`, `<name> 1`, …, and returns their uuids. */
+/** Captures `count` events in one task, named `<name> 0`, `<name> 1`, …, and returns their UUIDs. */
 export async function captureMany(page: Page, name: string, count: number, size = 0): Promise<string[]> {
   return page.evaluate(
     ([prefix, most, length]) =>
@@ -51,14 +51,14 @@ export async function captureMany(page: Page, name: string, count: number, size 
   );
 }
 
-/** The names of the queue's records in the storage of the site. */
+/** Returns the names of the queue's records in the storage of the site. */
 export async function recordNames(page: Page): Promise<string[]> {
   return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
 }
 
-/** From now on, only `page.clock.runFor` advances the time. */
+/** Stops the clock of the page. From then on, only `page.clock.runFor` advances it. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
-  // The pause must be in the future even for a slow browser, because a clock cannot be set back.
+  // The pause must begin in the future even for a slow browser, because the clock cannot be set back.
   await page.clock.pauseAt(Date.now() + 60_000);
 }

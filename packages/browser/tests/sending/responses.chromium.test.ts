@@ -26,7 +26,7 @@ const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const sizes = () => posts().map(({ body }) => (body as { batch: unknown[] }).batch.length);
 const names = () => ingest.events().map(({ event }) => event);
 
-/** Answers the first request for events with the given response, and later ones as usual. */
+/** Sends the given response to the first request for events. Later requests get the usual one. */
 function respondFirst(response: ScriptedResponse): void {
   let isFirst = true;
   ingest.respondWith(({ method }) => {
@@ -117,7 +117,7 @@ test.each([
   await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
   await page.clock.runFor(1000);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
-  // Resolves after any sending that the online event may have started.
+  // Resolves after everything that the online event may have caused to be sent.
   await page.evaluate(() => window.posthog.flush());
   expect(posts()).toHaveLength(1);
   await page.clock.runFor(65_000);
@@ -161,12 +161,12 @@ test('a request without a response is cancelled after a minute and repeated', as
   const givenUp: string[] = [];
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
-  // This event comes after all earlier failures.
+  // This comes after all earlier failures.
   await page.evaluate(() => fetch('/shop').then((response) => response.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);
   await eventually(async () => {
-    // The library may notice its cancelled request only after that time.
+    // The library may notice that its request was cancelled only after this time.
     await page.clock.runFor(100);
     expect(names()).toEqual(['slow 0']);
   });

@@ -19,9 +19,9 @@ afterAll(async () => {
 
 let visitor: BrowserContext;
 beforeEach(async () => {
-  // A separate host for each test, because closed pages send beacons.
+  // Each test has a separate host, because closed pages send beacons.
   [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
-  // Time passes normally, and `visitor.clock` can advance it.
+  // The clock runs normally, and `visitor.clock` can advance it.
   await visitor.clock.install();
 });
 afterEach(async () => {
@@ -36,18 +36,19 @@ const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsRecei
 const isOut = () => ingest.respondWith(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
 const isGone = () => ingest.respondWith(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
 /**
- * Longer than the pause of a page after a failure, and than the interval in which it looks for the queues of other
- * pages.
+ * Advances the clock by more than the pause after a failure, and by more than the interval in which a page looks for
+ * the queues of other pages.
  */
 const restIsOver = () => visitor.clock.runFor(20_000);
 const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
 
 /**
- * Closes the page when the host has received its last beacon, which therefore cannot arrive after the responses of the
- * host have changed.
+ * Closes the page after the host has received its last beacon. The beacon therefore cannot arrive after the test has
+ * changed the responses of the host.
  */
 async function goWithLastWords(page: Page): Promise<void> {
-  // Events in a running request are not sent again. A timer may have started one when the clock was advanced.
+  // Events in a running request are not sent again. When the clock was advanced, a timer may have started such a
+  // request.
   await page.evaluate(() => window.posthog.flush());
   await leave(page);
   await eventually(() => {
@@ -57,7 +58,7 @@ async function goWithLastWords(page: Page): Promise<void> {
   await page.close();
 }
 
-/** Captures and crashes before anything was sent, however slow the browser is. */
+/** Captures events and makes the page crash before anything is sent, however slow the browser is. */
 async function captureAndCrash(page: Page, count: number): Promise<string[]> {
   await stopClock(page);
   const uuids = await captureMany(page, 'crash', count);
@@ -228,7 +229,7 @@ test('if a page crashes before it reports dropped events, the next page reports 
   const { page: full } = await open({ flushAt: 5000 });
   await stopClock(full);
   await captureMany(full, 'many', 500);
-  // Adds 34 events of another crashed page, so that there are more than a page keeps.
+  // Adds 34 events of another page that crashed, so that there are more events than a page keeps.
   await full.evaluate(
     ([names, prefix]) => {
       const texts = names.slice(0, 34).map((name) => localStorage.getItem(name) ?? '');
@@ -327,7 +328,7 @@ test('invalid records in the queue are dropped and counted, and the others are s
   }, token);
   const { page } = await open({ flushAt: 5000 });
   const uuids = await captureMany(page, 'good', 2);
-  // After the page has taken over the records.
+  // Waits until the page has taken over the records.
   await eventually(async () => {
     const names = await recordNames(page);
     expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);

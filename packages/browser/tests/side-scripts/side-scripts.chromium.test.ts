@@ -21,7 +21,7 @@ let ingest: ScriptedIngest;
 let site: TestServer;
 let version: string;
 const codes: Record<string, string> = {};
-/** The content security policy of the site's pages. Empty if they have none. */
+/** The content security policy of the pages. Empty if they have none. */
 let policy = '';
 /** The server waits for this promise before it sends a side script. */
 let held: Promise<void> | undefined;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
   browser = await launchChromium();
-  // Scripts come from another host than the one that receives events.
+  // The scripts come from a different host than the one that receives events.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
     requested.push(path);
@@ -123,7 +123,7 @@ test('the first captured error loads the script once, and the event has the prop
   expect(entry?.stacktrace?.frames.map((frame) => frame.function)).toContain('buy');
   await eventually(() => ingest.events('$exception').length === 2);
   expect(sideScripts()).toEqual([`/static/${version}/exceptions.js`]);
-  // From now on the script is loaded.
+  // After this call, the script is loaded.
   const exceptionList = await page.evaluate(
     () => posthog.captureException(new Error('later'))?.properties.$exception_list,
   );

@@ -1,4 +1,4 @@
-/** `after` delays a scripted response until the test calls `release`. */
+/** With `after`, a scripted response is delayed until the test calls `release`. */
 interface Hold {
   after: Promise<void>;
   release(): void;

@@ -3,11 +3,11 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 
 export interface Visit {
   page: Page;
-  /** All thrown errors, and all errors and warnings on the console. */
+  /** All errors that were thrown, and all errors and warnings on the console. */
   complaints: string[];
   /**
-   * Waits until all requests of the page are complete, because the browser otherwise does not keep the page for the
-   * back button.
+   * Waits until all requests of the page are complete. Otherwise, the browser would not keep the page for the back
+   * button.
    */
   untilIdle: () => Promise<void>;
 }
@@ -29,16 +29,16 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
 }
 
 /**
- * Leaves for the first page of the site, which does not start the library. Not for `about:blank`, which is in another
- * process: Chromium gives a busy page half a second then, and ends it without its last events.
+ * Goes to the first page of the site, which does not start the library. It does not go to `about:blank`, which is in
+ * another process: Chromium then gives a busy page half a second, and ends it without its last events.
  */
 export async function leave(page: Page): Promise<void> {
   await page.goto(new URL('/', page.url()).href);
 }
 
 /**
- * Opens a page, leaves it and returns by the back button to the page as it was. Repeats this if a busy browser did not
- * keep the page.
+ * Opens a page, leaves it, and returns with the back button to the unchanged page. If a busy browser did not keep the
+ * page, repeats this.
  */
 export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
   for (let attempt = 1; attempt <= 10; attempt++) {
@@ -51,7 +51,7 @@ export async function openKept(open: () => Promise<Visit>, elsewhere: string): P
     if (await page.evaluate("'isAsItWas' in window")) return page;
     await page.close();
   }
-  // The test command skips a test with this text if it found no windowed browser.
+  // If there is no windowed browser, the test command skips a test that fails with this message.
   throw new Error('WINDOWED_CHROMIUM_PATH is not set: the browser kept none of 10 pages');
 }
 

@@ -19,23 +19,23 @@ declare global {
 export type Library = 'ours' | 'reference';
 
 export interface Entrance {
-  /** A visitor who has been here before. By default a new one. */
+  /** A visitor who has been here before. The default is a new one. */
   visitor?: BrowserContext;
   library?: Library;
-  /** Runs in the page before `init`. */
+  /** A function that runs in the page before `init`. */
   before?: () => void;
 }
 
 export interface Shop {
-  /** `empty` replaces it, because closed pages may send events late. */
+  /** The ingest host of the current test. `empty` replaces it, because closed pages may still send events. */
   ingest: ScriptedIngest;
   browser: Browser;
   siteUrl: string;
-  /** Opens a page of the given visitor, or of a new one, and calls `init`. */
+  /** Opens a page and calls `init`. The visitor is the given one or a new one. */
   enter(options?: Partial<InitOptions>, entrance?: Entrance): Promise<Page>;
   /** Waits until at least `count` events of this name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
-  /** The bodies of the requests for flags so far. */
+  /** Returns the bodies of all requests for flags so far. */
   flagRequests(): Record<string, unknown>[];
   /** Closes all pages and restores the initial state. */
   empty(): Promise<void>;
@@ -45,7 +45,7 @@ export interface Shop {
 const referencePage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>
 <script type="module">import posthog from '/reference.js'; window.posthog = posthog;</script></head><body></body></html>`;
 
-/** Starts a shop with both libraries, an ingest host and a browser, for a whole test file. */
+/** Starts a shop that can load both libraries, an ingest host and a browser, for a whole test file. */
 export async function openShop(): Promise<Shop> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const [browser, ingest, site] = await Promise.all([
@@ -76,7 +76,7 @@ export async function openShop(): Promise<Shop> {
       await page.evaluate((init) => void window.posthog.init('phc_test', init as InitOptions), {
         api_host: shop.ingest.url,
         opt_out_useragent_filter: true,
-        // As long as a busy machine needs.
+        // This is as long as a busy machine needs.
         feature_flag_request_timeout_ms: patienceMs,
         autocapture: false,
         capture_pageview: false,

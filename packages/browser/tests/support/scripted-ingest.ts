@@ -17,9 +17,9 @@ export interface ReceivedRequest {
   path: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
-  /** Decompressed and parsed. Null if the request has no body. */
+  /** The body after decompressing and parsing it. Null if the request has none. */
   body: unknown;
-  /** The size as sent, in bytes. */
+  /** The size of the body as it was sent, in bytes. */
   bytes: number;
 }
 
@@ -27,32 +27,32 @@ export interface ScriptedResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Closes the connection without a response. */
+  /** Whether to close the connection without a response. */
   isDropped?: boolean;
-  /** The response is sent when this promise resolves. */
+  /** A promise. The response is sent when it resolves. */
   after?: Promise<unknown>;
 }
 
-/** Returns the response to a request, or undefined for the usual one. */
+/** Returns the response to a request, or undefined to send the usual response. */
 export type Script = (request: ReceivedRequest) => ScriptedResponse | undefined;
 
 export interface ScriptedIngest {
   url: string;
   requests: ReceivedRequest[];
-  /** The events of all requests that were answered with 200, in the order of their arrival. */
+  /** Returns the events of all requests that got status 200, in the order in which they arrived. */
   events(name?: string): ReceivedEvent[];
-  /** Applies from now on. Null restores the usual responses. */
+  /** Sets the responses from now on. Null restores the usual ones. */
   respondWith(script: Script | null): void;
   /** The values of flags in the response of `/flags`, by key. */
   flags: Record<string, boolean | string>;
   payloads: Record<string, string>;
-  /** Added to the remote config. A field with undefined is removed from it. */
+  /** Fields to add to the remote config. A field that is undefined is removed from it. */
   config: Record<string, unknown>;
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** An ingest host for tests. It records requests and can fail in ways that a real host cannot be made to. */
+/** Starts an ingest host for tests. It records requests, and can fail in ways that are impossible with a real host. */
 export async function startScriptedIngest(): Promise<ScriptedIngest> {
   const requests: ReceivedRequest[] = [];
   const accepted: ReceivedEvent[] = [];
@@ -103,7 +103,7 @@ async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   return { method, path: pathname, query: searchParams, headers, body: parse(bytes), bytes: bytes.length };
 }
 
-/** The body is gzip, JSON, or a form with base64. */
+/** Parses a body, which is gzip, JSON, or a form with base64. */
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
   const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
@@ -135,7 +135,7 @@ function usualResponse({ path }: ReceivedRequest, { flags, payloads, config }: S
   return `(window._POSTHOG_REMOTE_CONFIG ??= {})[${JSON.stringify(token)}] = ${assigned};`;
 }
 
-/** The response of the gateway for an environment without settings. */
+/** The response of a gateway for an environment without settings. */
 const remoteConfig = {
   supportedCompression: ['gzip', 'gzip-js'],
   hasFeatureFlags: true,

@@ -10,13 +10,13 @@ import { startSite } from './start-site.ts';
 export interface Step {
   /** The content of the element `#stage`. */
   html: string;
-  /** A script for the page. It can use `stage`, and `at(selector)` for elements in it. */
+  /** A script that runs in the page. It can use `stage`, and `at(selector)` for elements in it. */
   act: string;
-  /** Options of both libraries, for this step only. */
+  /** Options of both libraries, which apply to this step only. */
   options?: Record<string, unknown>;
 }
 
-/** The events of one library in a step: their names, and the properties that not every event has. */
+/** The events that one library captured in a step: their names, and the properties that not every event has. */
 export type Captured = { event: string; properties: Record<string, unknown> }[];
 
 export interface Comparison {
@@ -27,7 +27,7 @@ export interface Comparison {
 
 const initial = {
   opt_out_useragent_filter: true,
-  // Also the timeout for the settings.
+  // This is also the timeout for the settings.
   feature_flag_request_timeout_ms: patienceMs,
   rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
   capture_pageview: false,
@@ -99,7 +99,7 @@ async function take({
 }: Required<Step> & { usual: object }): Promise<{ ours: Captured; reference: Captured }> {
   const { posthog, reference } = window as unknown as Libraries;
   const stage = document.querySelector('#stage') as HTMLElement;
-  // A click far away, so that no click is counted as a rage click with those of the step before.
+  // Clicks far away, so that a click of the next step does not count as a rage click together with those of this step.
   for (const library of [posthog, reference]) library.set_config(usual);
   stage.innerHTML = '<button>Far</button>';
   stage.firstElementChild?.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }));

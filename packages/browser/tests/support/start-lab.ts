@@ -16,9 +16,9 @@ declare global {
 export interface VisitOptions {
   options?: InitOptions;
   path?: string;
-  /** A visitor who has been here before. By default another one. */
+  /** A visitor who has been here before. The default is a new one. */
   visitor?: BrowserContext;
-  /** Calls `init` unless false. Options that are functions must be created in the page. */
+  /** Whether to call `init`, which is the default. Options that are functions must be created in the page. */
   isStarted?: boolean;
 }
 
@@ -32,15 +32,15 @@ export interface Lab {
 }
 
 /**
- * The options of most tests: nothing is captured automatically, events are sent at once, and the driven browser is not
- * treated as a bot.
+ * The options of most tests: nothing is captured automatically, events are sent immediately, and the automated browser
+ * is not treated as a bot.
  */
 export const plainOptions: InitOptions = {
   opt_out_useragent_filter: true,
   autocapture: false,
   capture_pageview: false,
   flushAt: 1,
-  // As long as a busy machine needs.
+  // This is as long as a busy machine needs.
   feature_flag_request_timeout_ms: patienceMs,
 };
 

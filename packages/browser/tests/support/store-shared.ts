@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 let marks = 0;
 
 /**
- * Resolves when one tab sees everything that another tab has stored so far. A busy browser needs some time for that.
+ * Resolves when one tab sees everything that the other tab has stored so far. In a busy browser, this takes some time.
  */
 export async function storeShared(from: Page, to: Page): Promise<void> {
   marks += 1;

@@ -1,17 +1,18 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /**
- * Provides new visitors. A browser profile costs twice as much as a page, so the profiles of visitors who have left are
- * reused. A test that changes the visitor by an init script or the clock needs its own: `browser.newContext()`.
+ * Provides new visitors. A browser profile takes twice as long to create as a page, so the profiles of visitors who
+ * have left are reused. A test that changes the visitor with an init script or the clock needs its own profile:
+ * `browser.newContext()`.
  */
 export interface Visitors {
   next(): Promise<BrowserContext>;
   /**
-   * Must be called on the first page of each visitor before the library starts. Removes what the former user of the
-   * profile stored.
+   * Removes what the former user of the profile stored. Must be called on the first page of each visitor before the
+   * library starts.
    */
   forget(page: Page): Promise<void>;
-  /** Closes all pages. Profiles that a test created for itself are closed too. */
+  /** Closes all pages, and also the profiles that a test created for itself. */
   leave(): Promise<void>;
 }
 

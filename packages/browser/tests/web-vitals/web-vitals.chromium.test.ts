@@ -18,7 +18,7 @@ describe('web vitals', () => {
   beforeAll(async () => {
     [browser, site] = await Promise.all([launchChromium(), startSite({ body })]);
   });
-  // A separate host for each test, because a closed page sends its last values.
+  // Each test has a separate host, because a page sends its last values when it is closed.
   beforeEach(async () => {
     ingest = await startScriptedIngest();
   });
@@ -114,7 +114,7 @@ describe('web vitals', () => {
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
     await waitForSettings(page);
-    // The browser reports no paint for a page that is clicked or left earlier.
+    // If the page is clicked or left before it is drawn, the browser does not report a paint.
     await page.evaluate(() => {
       const painted = (type: string) =>
         new Promise((resolve) => new PerformanceObserver(resolve).observe({ type, buffered: true }));
@@ -123,7 +123,7 @@ describe('web vitals', () => {
     return page;
   }
 
-  /** The web vitals of all events so far, by name. */
+  /** Returns the web vitals of all events so far, by name. */
   const vitals = (count: number): Promise<Record<string, Vital>> =>
     eventually(() => {
       const measured = Object.fromEntries(ingest.events('$web_vitals').flatMap(ofEvent));
@@ -146,10 +146,10 @@ const body = `<h1 class="title" style="font-size: 60px">A page to look at</h1><b
     const end = performance.now() + 120;
     while (performance.now() < end);
   };
-  // A busy browser may be slowest to show any of the three.
+  // In a busy browser, any of the three events may take longest to show.
   for (const type of ['pointerdown', 'pointerup', 'click']) document.querySelector('#slow').addEventListener(type, work);
   document.querySelector('#slow').addEventListener('click', () => {
-    // More than 500 ms after the click, because a movement soon after it does not count as a layout shift.
+    // This is more than 500 ms after the click, because a movement soon after a click does not count as a layout shift.
     setTimeout(() => {
       new PerformanceObserver(() => (window.isShifted = true)).observe({ type: 'layout-shift', buffered: true });
       document.querySelector('.title').style.marginTop = '200px';
