@@ -11,8 +11,8 @@ const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const directory = process.argv[2];
 const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
-// Tests set NODE_ENV to another value. Vite would then bundle React's development build, and the tests would measure
-// that build.
+// The build must run in production mode. Tests set NODE_ENV to another value, with which Vite would bundle React's
+// development build, and the tests would measure that build.
 // biome-ignore lint/style/noProcessEnv: Vite and its plugins read it from here
 process.env.NODE_ENV = 'production';
 
@@ -29,9 +29,9 @@ await build({
     outDir: directory,
     emptyOutDir: true,
     manifest: 'manifest.json',
-    // The console, and the page behind a public link.
+    // The console, and the page that a public link opens.
     rolldownOptions: { input: ['index.html', 'shared.html'].map((page) => join(home, page)) },
-    // Emits every asset as a file: the content security policy only allows `data:` URLs for images.
+    // Emits every asset as a file, because the content security policy allows `data:` URLs only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: ['chrome120', 'firefox121', 'safari17'],

@@ -7,33 +7,39 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** The folder name, next to the bundle of the management API, which serves it from there. */
+/** Name of the folder next to the bundle of the management API, which serves the console from there. */
 export const consoleFolder = 'console';
 
-/** Maximum gzip size of everything that loads before the first render except fonts, and of what each page adds. */
+/**
+ * Maximum gzip size of everything that loads before the first render except fonts. Also the maximum size that each page
+ * adds.
+ */
 export const firstLoadLimit = 250_000;
 export const pageLimit = 80_000;
-/** What is loaded on demand for a part of a page, such as the SQL editor. */
+/** Maximum gzip size of code that loads on demand for a part of a page, such as the SQL editor. */
 export const partLimit = 120_000;
-/** Fonts that every page needs. They never delay a page: text is shown in the system font until they are loaded. */
+/**
+ * Maximum size of the fonts that every page needs. They never delay a page, because text is shown in the system font
+ * until they are loaded.
+ */
 export const fontLimit = 90_000;
 
 const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
-/** The part of Vite's manifest that is used here. */
+/** The parts of Vite's manifest that are used here. */
 type Manifest = Record<
   string,
   { file: string; isEntry?: boolean; imports?: string[]; css?: string[]; dynamicImports?: string[]; src?: string }
 >;
 
 export interface ConsoleSizes {
-  /** Gzip sizes in bytes. */
+  /** Gzip size in bytes. */
   firstLoad: number;
-  /** Everything that the page behind a public link loads. */
+  /** Size of everything that loads with the page that a public link opens. */
   sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
-  /** Code that pages load on demand. */
+  /** Sizes of code that pages load on demand. */
   parts: Record<string, number>;
 }
 
@@ -100,7 +106,7 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages, parts };
 }
 
-/** All files that load with an entry of the manifest. */
+/** Returns all files that load with an entry of the manifest. */
 function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Set<string> {
   const entry = manifest[name];
   if (entry === undefined || seen.has(entry.file)) return seen;

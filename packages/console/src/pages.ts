@@ -8,15 +8,15 @@ import { words } from './words.ts';
 export interface PageEntry {
   path: string;
   title: string;
-  /** The question that the page answers at a glance. */
+  /** The question that the page answers for the user. */
   question: string;
   icon: IconName;
-  /** Pages of the same group are next to each other in the navigation. */
+  /** Pages in the same group are next to each other in the navigation. */
   group: 'data' | 'product' | 'operation' | 'settings';
   load: () => Promise<{ Page: ComponentType }>;
 }
 
-/** In navigation order. Each page is a folder of `pages/` whose `page.tsx` exports `Page`. */
+/** All pages in the order of the navigation. Each page is a folder of `pages/` in which `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
   {
     path: 'home',

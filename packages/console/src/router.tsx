@@ -1,4 +1,4 @@
-// The addresses of the console and the page that each of them shows.
+// The addresses of the console, and the page at each of them.
 
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -21,7 +21,10 @@ import { words } from './words.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage, errorComponent: PageBroken });
 
-/** Redirects users who are not signed in to the sign-in page, which returns to this address. The page handles other errors. */
+/**
+ * Redirects users who are not signed in to the sign-in page, which leads back to this address afterwards. The page
+ * itself handles other errors.
+ */
 async function requireSession(next: string): Promise<Me | undefined> {
   try {
     return await queryClient.ensureQueryData(meQuery);
@@ -32,7 +35,7 @@ async function requireSession(next: string): Promise<Me | undefined> {
   }
 }
 
-/** `/`: redirects to the project that the user opened last, which the server remembers. */
+/** The address `/`, which redirects to the project that the user opened last. The server remembers that project. */
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -44,7 +47,7 @@ const start = createRoute({
   component: Start,
 });
 
-/** Loaded when the palette is first opened. */
+/** This code is loaded when the palette is opened for the first time. */
 const Palette = lazyRouteComponent(
   loadPart(() => import('./palette/palette.tsx')),
   'Palette',
@@ -54,7 +57,7 @@ const project = createRoute({
   path: '/projects/$projectId',
   beforeLoad: async ({ location }) => void (await requireSession(location.href)),
   component: () => <Frame palette={Palette} />,
-  // Shows a loading state when the server is slow, instead of a blank page.
+  // If the server is slow, shows a loading state and not a blank page.
   pendingMs: 300,
   pendingComponent: FramePending,
 });
@@ -65,7 +68,7 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
-/** Unknown addresses within a project keep the navigation. */
+/** Keeps the navigation on unknown addresses within a project. */
 const noPage = createRoute({ getParentRoute: () => project, path: '$', component: NoPage });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
@@ -76,7 +79,9 @@ const pageRoutes = pages.map(({ path, load }) => {
   return path === 'settings' ? page.addChildren(sectionsBelow(page)) : page;
 });
 
-/** The settings page contains its sections as child routes. Without a section in the address, the first one opens. */
+/**
+ * Makes the sections child routes of the settings page. If the address does not contain a section, the first one opens.
+ */
 function sectionsBelow(settings: AnyRoute) {
   const first = createRoute({
     getParentRoute: () => settings,
@@ -113,12 +118,12 @@ const entries = [
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', () => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
   entry('/second-factor', entryPages, 'SecondFactorPage'),
-  // These pages need no sign-in, like the API reference, because they contain no project data.
+  // These pages can be read without signing in, like the API reference, because they do not contain data of projects.
   entry('/docs', docsPage, 'DocsPage'),
   entry('/docs/$', docsPage, 'DocsPage'),
 ];
 
-/** All query parameters are strings by name. Each page parses its own (`parts/address.ts`). */
+/** All query parameters are strings. Each page parses its own (`parts/address.ts`). */
 export const router = createRouter({
   routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes, noPage]), ...entries]),
   basepath: consolePath.replace(/\/$/, ''),

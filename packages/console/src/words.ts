@@ -1,15 +1,20 @@
-/** English texts of the frame and of shared components. Each page has its own texts in `pages/<page>/words.ts`. */
+/**
+ * English texts of the frame and of components that pages share. Each page has its own texts in
+ * `pages/<page>/words.ts`.
+ */
 
 const plural = new Intl.PluralRules('en');
 const numbers = new Intl.NumberFormat('en');
 
-/** `1 event`, `12 events`. */
+/** Formats a count, for example as `1 event` or `12 events`. */
 export const formatCount = (count: number, one: string, other = `${one}s`) =>
   `${numbers.format(count)} ${plural.select(count) === 'one' ? one : other}`;
 
 export const formatNumber = (value: number) => numbers.format(value);
 
-/** Converts the type of a warning to a title: `message_size_too_large` becomes `Message size too large`. */
+/**
+ * Converts the type of a warning to a title. For example, `message_size_too_large` becomes `Message size too large`.
+ */
 export function nameOfKind(kind: string): string {
   const words = kind.replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
@@ -146,7 +151,7 @@ export const words = {
     activity: { title: 'Activity', question: 'Who changed what, and when?' },
     settings: { title: 'Settings', question: 'Who has access, and how is the project configured?' },
   },
-  /** Sections of the settings page. */
+  /** Names of the sections of the settings. */
   sections: {
     account: 'Account',
     keys: 'Personal API keys',

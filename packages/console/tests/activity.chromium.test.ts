@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Changes, most recent first' }).getByRole('listitem');
-/** Path of the activity page, instead of a section of the settings. */
+/** The path is that of the Activity page, and not of a section of the settings. */
 const openPage = async (level: 1 | 8 | 15, query = '') => {
   const page = await openAs(console, level, 'account', undefined);
   await page.goto(console.address(`activity${query}`));

@@ -5,12 +5,15 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
 
 let console: RunningConsole;
-/** Noon in the middle of a week, so that the current day has past and future hours. */
+/** The time is noon in the middle of a week, so that the current day has past and future hours. */
 const clock = new Date('2026-11-25T12:00:00Z');
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
 const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
 
-/** Ada views the page three times a day, and Bob places an order of 20. Ada orders three hours after her first view on the 21st. */
+/**
+ * Ada views the page three times a day, and orders three hours after her first view on the 21st. Bob places an order of
+ * 20.
+ */
 beforeAll(async () => {
   console = await startConsole({ clock });
   await console.query(
@@ -56,7 +59,7 @@ async function open(query: object): Promise<Page> {
 
 const chart = (page: Page) => page.getByRole('slider', { name: /^Chart of/ });
 
-/** A position in the chart, as fractions of its width and height. */
+/** Returns a position in the chart, which is given as fractions of its width and height. */
 async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   await pane.waitFor();
   const box = await pane.boundingBox();
@@ -64,7 +67,7 @@ async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   return { clientX: box.x + box.width * x, clientY: box.y + box.height * y };
 }
 
-/** The horizontal center of one of seven days. */
+/** Returns the horizontal center of one of seven days, as a fraction of the width. */
 const day = (at: number) => (at + 0.5) / 7;
 
 const rowsOf = (page: Page) =>
@@ -80,7 +83,7 @@ describe('the tooltip', () => {
     const tooltip = page.locator('.chart-tooltip');
     await tooltip.getByText('Sun, 22 Nov 2026').waitFor();
     await tooltip.getByText('vs. Sun, 15 Nov 2026').waitFor();
-    // The previous week has events on three days only.
+    // In the previous week, only three days have events.
     expect(await rowsOf(page)).toEqual([
       ['viewed', '3', '0', '–'],
       ['ordered', '1', '0', '–'],
@@ -171,7 +174,7 @@ describe('the legend', () => {
     await entry(page, 'viewed').click();
     await eventually(async () => expect(await lines(page).count()).toBe(1));
     expect(await entry(page, 'viewed').getAttribute('aria-pressed')).toBe('false');
-    // The axis is scaled to the visible series.
+    // The axis adapts to the visible series.
     await page.locator('.insight-axis').getByText('3', { exact: true }).waitFor({ state: 'detached' });
     await entry(page, 'viewed').press('Space');
     await eventually(async () => expect(await lines(page).count()).toBe(2));
@@ -195,7 +198,7 @@ it('gives each of the first ten series its own color in both themes, and all oth
   await marks.nth(11).waitFor();
   const drawn = await marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundColor));
   expect([drawn.length, new Set(drawn).size, drawn[10]]).toEqual([12, 11, drawn[11]]);
-  // A line in the background color separates the parts of a stacked bar.
+  // The parts of a stacked bar are separated by a line in the background color.
   const bars = page.locator('.chart-bar:not(.chart-bar-open)');
   expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
 });
@@ -255,7 +258,7 @@ describe('numbers', () => {
 
 it('shows a big number with its change and a line chart', async () => {
   const page = await open(trends({ series: [node('viewed')], trendsFilter: { display: 'BoldNumber' } }));
-  // The range begins at noon, after the views of its first day.
+  // The range begins at noon, when the views of its first day are already over.
   await page.locator('.big-number').getByText('18', { exact: true }).waitFor();
   const line = page.getByRole('img', { name: 'The number over time' });
   await line.locator('.chart-open').waitFor({ state: 'attached' });
@@ -339,7 +342,7 @@ describe('funnels', () => {
 
   it('open the persons who converted on a day', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' }));
-    // Persons entered the funnel only on the 21st. Other days have no rate, which is different from a rate of 0.
+    // Persons entered the funnel only on the 21st. The other days have no rate, which is not the same as a rate of 0.
     await page.locator('.chart-point').waitFor({ state: 'attached' });
     const lines = await page.locator('.chart-line').evaluateAll((all) => all.map((line) => line.getAttribute('d')));
     expect(lines.filter((line) => line?.includes('L'))).toEqual([]);
@@ -361,7 +364,7 @@ it('draws the mean retention of completed intervals as a curve', async () => {
     kind: 'RetentionQuery',
     retentionFilter: { period: 'Day', totalIntervals: 7, targetEntity: entity, returningEntity: entity },
   });
-  // Ada comes back every day. The sixth day after the first one is today.
+  // Ada comes back every day. Today is the sixth day after the first one.
   await chart(page).and(page.locator('[aria-valuetext="Day 5: Weighted mean 100%"]')).waitFor();
   await page.locator('.insight-axis').getByText('100%').waitFor();
   expect(await violationsOf(page)).toEqual([]);

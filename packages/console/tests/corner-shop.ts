@@ -1,15 +1,15 @@
-// Test data for page tests and screenshots: a month in a mill's shop, identical in each run.
+// Test data for tests of pages and for screenshots: a month in the shop of a mill. The data is identical in each run.
 import type { BrowserContext } from 'playwright-core';
 import { makeDashboard, shopVisits, storeCustomers, type VisitEvent } from './shop-website.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** The fixed current time. All events happened before it. */
+/** The current time, which is fixed. All events happened before it. */
 export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
 /** Short ID of the insight with an SQL query. */
 const sqlInsight = 'sqlquery';
 
-/** For each page, a URL path and query that shows data. Pages that are not listed use their plain path. */
+/** For each page, a URL path and query that shows data. A page that is not listed uses its plain path. */
 export const views: Record<string, string> = {
   home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,
@@ -32,7 +32,7 @@ export const views: Record<string, string> = {
   )}`,
 };
 
-/** UUID of the nth event before now. */
+/** Returns the UUID of the n-th event before the current time. */
 function uuidOf(at: number): string {
   return `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
 }
@@ -47,7 +47,7 @@ const people = [
 ] as const;
 const personId = (at: number) => `0a7e1d52-9c1f-4a53-8a44-${String(at).padStart(12, '0')}`;
 
-/** Events that repeat in this order. */
+/** Events that occur again and again in this order. */
 const happenings: [event: string, library: string, properties: object][] = [
   ['order placed', 'web', { total: 42, items: 3, currency: 'EUR', coupon: null, path: '/checkout' }],
   [
@@ -80,7 +80,7 @@ interface ShopEvent {
   properties: Record<string, unknown>;
 }
 
-/** Newest first, becoming less frequent with age. */
+/** Creates events, the newest first. The older they are, the less frequent they become. */
 function events(count: number): ShopEvent[] {
   return Array.from({ length: count }, (_, at) => {
     const [event, $lib, properties] = happenings[at % happenings.length] ?? ['seen', 'web', {}];
@@ -112,7 +112,10 @@ export async function nameCornerShop(console: RunningConsole): Promise<void> {
   await console.query(`UPDATE "user" SET first_name = 'Ada', last_name = 'Lovelace', email = 'ada@example.com'`, []);
 }
 
-/** Fills the project: events and warnings as database rows, as the consumer would write them, and users' records through the API. */
+/**
+ * Fills the project. Events and warnings are written to the database in the way in which the consumer does. The records
+ * of users are created through the API.
+ */
 export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await nameCornerShop(console);
   await console.query('UPDATE environment SET ingested_event = true WHERE id = $1');
@@ -188,7 +191,7 @@ async function storeEvents(console: RunningConsole, all: readonly ShopEvent[]): 
   );
 }
 
-/** Stores definitions as the consumer writes them, two of them with notes from users. */
+/** Stores definitions in the way in which the consumer does. Two of them have notes from users. */
 async function storeDefinitions(console: RunningConsole): Promise<void> {
   const times = [shopTime.toISOString()];
   await console.query(
@@ -339,7 +342,7 @@ async function makeExport(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Simulates the parts of a running consumer that the Live page reads: the stream, the figures and the lag. */
+/** Takes the place of a running consumer for the Live page: provides the stream, the figures and the lag. */
 export async function standInForConsumer(visitor: BrowserContext): Promise<void> {
   const frames = events(24)
     .reverse()
@@ -354,7 +357,7 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
     });
   const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0.3}\n\n';
   const body = hello + frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
-  // A mocked response cannot stay open, so the first response of each page ends and the page waits for the next one.
+  // A mocked response cannot stay open, so the first response of each page ends, and the page waits for the next one.
   let isNew = true;
   visitor.on('request', (request) => {
     if (request.isNavigationRequest()) isNew = true;
@@ -369,7 +372,7 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
   await visitor.route(/\/api\/projects\/\d+\/health$/, async (route) => {
     const answer = await route.fetch().catch(() => null);
     const health: object | null = await answer?.json().catch(() => null);
-    // The page has been closed.
+    // This happens if the page was closed.
     if (!health) return;
     const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };
     const sources = { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' };

@@ -48,7 +48,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
   await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
-  // The button is in the middle of the empty page, and next to the filters.
+  // This button exists twice: in the middle of the empty page, and next to the filters.
   await page.getByRole('button', { name: 'Add insight' }).last().click();
   await page.keyboard.type('first');
   await eventually(async () => expect(await page.getByRole('checkbox').count()).toBe(1));
@@ -85,7 +85,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await eventually(async () =>
     expect((await stored()).tiles.map((tile) => tile.insight?.name)).toEqual(['Second', 'First', undefined]),
   );
-  // Applies to all insights, and only for this user.
+  // The date range applies to all insights, and only for this user.
   await page.getByLabel('Date range').selectOption('-24h');
   await page.getByText('2', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
@@ -154,7 +154,7 @@ it('creates a dashboard from each template', async () => {
     await page.getByRole('button', { name: 'All dashboards' }).click();
     await console.api('PATCH', `dashboards/${dashboard}`, { deleted: true, delete_insights: true });
   }
-  // If an insight cannot be created, no part of the dashboard remains.
+  // If one insight cannot be created, nothing remains of the dashboard.
   await page.route('**/insights', (route) =>
     route.request().method() === 'POST'
       ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not create insights.' } })
@@ -264,7 +264,7 @@ it('resizes a tile with keyboard and mouse, and lists the dashboards of an insig
   await choice('Widths').click();
   await page.getByText('Stretched was removed from Widths.').waitFor();
   await eventually(async () => expect(await dashboards()).toEqual([]));
-  // By keyboard, typing finds a dashboard, and the focus returns to the button.
+  // With the keyboard, typing finds a dashboard, and the focus returns to the button.
   await page.getByRole('button', { name: 'Add to dashboard' }).press('Enter');
   await choice('Another').waitFor();
   await page.keyboard.type('ano');
@@ -274,7 +274,7 @@ it('resizes a tile with keyboard and mouse, and lists the dashboards of an insig
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Add to dashboard');
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(async () => expect(await dashboards()).toEqual([]));
-  // On a phone, the button is far below the notice, which stays in sight.
+  // On a phone, the button is far below the notice, which stays visible.
   await page.setViewportSize({ width: 390, height: 640 });
   await page.getByRole('button', { name: 'Add to dashboard' }).click();
   await choice('Another').click();
@@ -339,7 +339,7 @@ it('filters all insights of a dashboard for the user only, in addition to saved 
   const shows = (value: string) =>
     page.getByText(value, { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await shows('3');
-  // Another date range keeps the saved filters.
+  // Choosing another date range keeps the saved filters.
   await page.getByLabel('Date range').selectOption('-24h');
   await shows('2');
   await page.getByRole('button', { name: 'Filters' }).click();

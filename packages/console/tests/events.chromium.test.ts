@@ -47,7 +47,7 @@ const detail = (page: Page) => page.getByRole('region', { name: 'This event' });
 const queryOf = (page: Page) => new URL(page.url()).searchParams;
 const namesOf = (page: Page) => page.locator('a[data-row]').allTextContents();
 
-/** Expects no accessibility violation in either theme. */
+/** Expects that axe finds no violation in either theme. */
 async function expectAccessible(page: Page) {
   expect(await violationsInThemes(page)).toEqual([]);
 }
@@ -233,7 +233,7 @@ describe('with events', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     const csv = await readFile(await (await download).path(), 'utf8');
-    // console-021: no cell begins like a spreadsheet formula.
+    // console-021: no cell of the file begins like a spreadsheet formula.
     expect(csv.split('\r\n')).toHaveLength(3);
     expect(csv).toContain(`"'=1+1"`);
     expect(csv.match(/(^|,)"[=+\-@\t]/gm)).toBeNull();
@@ -341,7 +341,7 @@ describe('with events', () => {
     await eventually(async () => expect(await page.evaluate('document.activeElement.dataset.row')).toBeDefined());
     await page.getByRole('button', { name: 'Columns' }).click();
     const dialog = page.getByRole('dialog');
-    // The first field has the focus, so what is typed goes into it.
+    // The first field has the focus, so typing fills it in.
     await dialog.waitFor();
     await page.keyboard.type('plan');
     expect(await dialog.getByLabel('Property').inputValue()).toBe('plan');
@@ -404,7 +404,7 @@ describe('with events', () => {
     const page = await console.open(`events?open=${hostileId}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
-    // Reloading starts new requests, so the earlier responses are no longer relevant.
+    // The page shows the response to the request that the reload sends.
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     const answer = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
     await page.reload();
@@ -466,7 +466,7 @@ describe('with events', () => {
     await page.getByRole('button', { name: /^Date range: .* UTC$/ }).waitFor();
     expect(queryOf(page).get('zone')).toBe('utc');
 
-    // A day with 25 hours, because clocks are set back, in a time zone that differs from the machine's.
+    // A day of 25 hours, on which clocks are set back, in a time zone other than that of the machine.
     await page.goto(console.address('events?after=2026-10-24T22:00:00Z&before=2026-10-25T23:00:00Z'));
     await page.getByRole('img', { name: /events by hour$/ }).waitFor();
     await page.getByRole('heading', { name: 'No events in this date range' }).waitFor();

@@ -5,7 +5,7 @@ import { keyboardProblems, problemsOf } from './page-checks.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, undocumented, visitShop, type Watched, watch } from './visit-pages.ts';
 
-/** Checks that apply to every page and every section of the settings. A new page is a new row in each table below. */
+/** Checks of every page and every section of the settings. A new page is a new row in each of the tables below. */
 let console: RunningConsole;
 const watched: Watched[] = [];
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** How requests of a page fail, and the page state that it should show. */
+/** Ways in which the requests of a page fail, and the state that the page should then show. */
 const failures = [
   ['refused', 403],
   ['gone', 404],
@@ -35,13 +35,14 @@ const visit = (path: string, { isOpen = true, prepare = async () => {} }: Visit 
     },
   });
 
-/** Half of the pages, and in the long tests all of them. */
+/** Selects half of the pages, or all of them in the long tests. */
 const halfOfPages = (turn: number) => sampleOf(everyPage, { count: Math.ceil(everyPage.length / 2), turn });
 
 describe('empty', () => {
   it.each(halfOfPages(0))('console-007, console-038, console-042: %s passes the checks without data', async (path) => {
     const page = await visit(path, { isOpen: false });
-    // Accessibility is checked once per page and theme, in the tests with data below. The long tests also check the empty pages.
+    // Accessibility is checked once per page and theme, in the tests with data below. The long tests also check empty
+    // pages.
     expect(await problemsOf(page, { hasThemes: storySize(0, 1) === 1 })).toEqual([]);
     await page.context().close();
   });
@@ -54,7 +55,7 @@ describe('with the data of a shop', () => {
     const page = await visit(views[path] ?? path);
     const hasKeyboard = halfOfPages(1).includes(path);
     expect([...(await problemsOf(page)), ...(hasKeyboard ? await keyboardProblems(page) : [])]).toEqual([]);
-    // An empty page would not be checked. If this fails, add data for the page to corner-shop.ts.
+    // This check is useless on an empty page. If it fails, add data for the page to corner-shop.ts.
     expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
     await page.context().close();
   });
@@ -63,7 +64,7 @@ describe('with the data of a shop', () => {
     'console-007, console-008: %s shows loading, refused, not found, failed and offline states, and recovers',
     async (path) => {
       const { [path]: address = path } = views;
-      // The requests of the frame are not intercepted.
+      // Matches all requests except those of the frame.
       const cut = /\/api\/(?!users\/@me\/?$|projects\/\d+\/?(health)?$)/;
       const chosen = sampleOf(failures, { count: 1, turn: everyPage.indexOf(path) });
       let failure: (typeof failures)[number] | null = chosen[0] ?? null;

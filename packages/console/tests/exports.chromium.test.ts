@@ -31,7 +31,7 @@ interface StoredRun {
   rows?: number;
   bytes?: number;
 }
-/** A run from 09:00 to 10:00 in Berlin, triggered a minute ago. */
+/** Stores a run from 09:00 to 10:00 in Berlin, which was triggered a minute ago. */
 const storeRun = async (exportId: string, { status = 'Completed', error, rows, bytes }: StoredRun = {}) => {
   const id = randomUUID();
   await console.query(
@@ -61,7 +61,7 @@ it.each(destinationTypes)('has a field for every setting of %s, and marks requir
   ]);
   const fields: Record<string, DestinationField> = exportDestinations[type];
   const known = Object.entries(fields)
-    // It has a single option. The prefix may be empty.
+    // `file_format` has only one option. The prefix may be empty.
     .filter(([name]) => name !== 'file_format')
     .map(([name, field]) => [
       ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
@@ -138,7 +138,7 @@ it('saves filters, time zone and offsets, and shows API errors at their fields',
   await filters.getByLabel('Property', { exact: true }).fill('plan');
   await filters.getByLabel('Operator').selectOption('matches regex');
   await filters.getByLabel('Value', { exact: true }).fill('(');
-  // Enter adds the filter and does not submit the form.
+  // Enter adds the filter instead of submitting the form.
   await page.keyboard.press('Enter');
   await filters.getByRole('button', { name: 'plan matches regex (', exact: true }).waitFor();
 
@@ -326,7 +326,7 @@ it('shows since when an export is paused, and offers to backfill missed interval
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await lookAt(page);
-  // If the pause were shorter than an interval, no interval would be missed.
+  // The pause must be longer than an interval. Otherwise, no interval would be missed.
   await console.query(
     `UPDATE batch_export SET next_interval_start = next_interval_start - interval '3 days' WHERE id = $1`,
     [id],

@@ -251,7 +251,7 @@ it('creates and edits a flag, shows an error at its field, and shows both versio
   await page.getByRole('group', { name: 'Condition 1' }).getByRole('alert').getByText('invalid regex').waitFor();
   await page.getByLabel('Value', { exact: true }).fill('^pro');
   await change(id, { filters: { groups: [{ properties: [], rollout_percentage: 7 }] } });
-  // Switching to another tab and back keeps the input.
+  // Switching to another tab and back keeps what was entered.
   await page.getByRole('tab', { name: 'History' }).click();
   await page.getByText('everyone · 7%').waitFor();
   await page.getByRole('tab', { name: 'Conditions' }).click();

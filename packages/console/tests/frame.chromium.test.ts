@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { pages } from '../src/pages.ts';
 import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
 
-/** Tests of the frame around the pages: an expired session, a new version, and the theme on first paint. */
+/** Tests of the frame around the pages: an expired session, a new version, and the theme before the first paint. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -103,7 +103,7 @@ it('console-041: applies the chosen theme before the first paint', async () => {
   await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();
   const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   const dark = await ground();
-  // The console's script never loads, so only the bare page is visible.
+  // The script of the console never loads, so only the bare page is visible.
   await page.route(/assets\/index-.*\.js$/, () => {});
   await page.goto(console.address('flags'), { waitUntil: 'commit' });
   await eventually(async () => expect(await ground()).toBe(dark));

@@ -30,7 +30,7 @@ const storeVisit = (distinctId: string, properties: object, daysAgo: number) =>
              '${randomUUID()}', '${JSON.stringify(properties)}', now())`,
   );
 
-/** Expects no accessibility violation in either theme. */
+/** Expects that axe finds no violation in either theme. */
 async function expectNoViolations(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
 }

@@ -16,7 +16,7 @@ afterAll(() => console?.stop());
 const tile = (page: Page, label: string) => page.locator('.tile').filter({ hasText: label });
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Expects no accessibility violation in either theme. */
+/** Expects that axe finds no violation in either theme. */
 async function expectAccessible(page: Page) {
   expect(await violationsInThemes(page)).toEqual([]);
 }
@@ -26,7 +26,8 @@ const answerWith = (page: Page, route: RegExp, status: number) =>
     one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
   );
 
-// Has to run before the API reads the log for the first time, because it never reports an event as older than its previous read.
+// This must run before the API reads the log for the first time, because the API never reports an event as older than
+// its previous read.
 it('console-032: shows a line with a link to Health on every page while events are delayed', async () => {
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
   for (const group of [consumerGroup('live'), publisherGroup('live')])

@@ -31,11 +31,11 @@ const figure = (page: Page, name: string) =>
   page.getByRole('region', { name: 'Overview' }).locator('.tile', { hasText: name }).locator('.tile-figure');
 const rowsOf = async (page: Page, table: string) => {
   const rows = await page.getByRole('table', { name: table }).locator('tbody tr').allInnerTexts();
-  // The text for screen readers comes before the visible text.
+  // In each row, the text for screen readers comes before the visible text.
   return rows.map((row) => row.replace(/^Filter by [^:]*:\s*/, '').replaceAll(/\s*\t\s*/g, ' · '));
 };
 
-/** The tests depend on each other: each one adds events to the same project. */
+/** The tests depend on each other, because each one adds events to the same project. */
 it('opens Live in a project without events', async () => {
   const page = await console.open('');
   await page.waitForURL('**/live');
@@ -140,7 +140,7 @@ it('shows website traffic, and filters all figures by a row', async () => {
   await page.goBack();
   await page.getByLabel('Compare with').selectOption('none');
   await eventually(async () => expect(await page.getByText(/^from /).count()).toBe(0));
-  // Internal users are counted by default.
+  // By default, internal users are counted.
   await console.query(
     `UPDATE environment SET test_account_filters = '[{"key": "$browser", "value": "Firefox", "operator": "is_not", "type": "event"}]' WHERE id = $1`,
   );

@@ -2,7 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** Tests of editing, saving and discarding insights. For results, see `insights.chromium.test.ts`. */
+/** Tests of editing, saving and discarding insights. The tests of results are in `insights.chromium.test.ts`. */
 let console: RunningConsole;
 const hostile = `<img src=x onerror="alert('1')">`;
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
@@ -161,7 +161,7 @@ it('finds events by a part of their name, with counts and the last time', async 
   await page.goto(asked(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
-  // While the field contains the chosen name, all events are offered.
+  // While the field contains the chosen name, it offers all events.
   await event.click();
   await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
   await page.getByRole('option', { name: 'All events' }).waitFor();

@@ -86,7 +86,7 @@ it('builds, runs, saves, finds, changes and deletes a query', async () => {
     saved: true,
     query: { kind: 'InsightVizNode', source: { series: [{ event: 'ordered', math: 'sum', math_property: 'price' }] } },
   });
-  // Edits are in the URL and not saved automatically.
+  // Edits are stored in the URL, but they are not saved automatically.
   await page.getByLabel('Breakdown', { exact: true }).selectOption('event');
   await pick(page, 'Breakdown property', 'plan');
   await page.getByRole('cell', { name: hostile }).waitFor();
@@ -155,7 +155,7 @@ it('does not sum persons over days, so that a person who came on two days is cou
     dateRange: { date_from: '-1d' },
   };
   const page = await console.open(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
-  // Two or three days with at most one person each.
+  // There are two or three days, each with at most one person.
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   expect(Number(await figure(page).textContent())).toBeLessThanOrEqual(1);
   await page.context().close();
@@ -262,7 +262,7 @@ it('leaves future intervals of retention empty, marks the current one, and shows
       ),
     );
   }
-  // Ada came back, Bob did not.
+  // Ada came back, but Bob did not.
   expect(rows[0]?.slice(2)).toContain('50.0%');
   expect(await violationsOf(page)).toEqual([]);
 });
@@ -361,7 +361,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
     undefined,
     [{ type: 'group', group_type_index: 0, key: 'size', operator: 'gt', value: '10' }],
   ]);
-  // Groups can be aggregated, and used as a breakdown.
+  // Groups can be the aggregation target, and they can be used as a breakdown.
   await page.getByLabel('Aggregation for event B').selectOption({ label: 'Unique groups (company)' });
   await page.getByLabel('Breakdown', { exact: true }).selectOption({ label: 'Group property (company)' });
   await pick(page, 'Breakdown property', 'size');

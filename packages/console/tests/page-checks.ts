@@ -1,4 +1,4 @@
-// Checks that every page has to pass. Each check returns the problems in words.
+// Checks that every page must pass. Each check returns the problems that it finds, as text.
 import type { Page } from 'playwright-core';
 import { violationsInThemes } from './start-console.ts';
 
@@ -10,7 +10,7 @@ const sizes = {
 
 /**
  * Checks a page in both themes, on a phone, at 400% zoom and on a very wide screen.
- * @param hasThemes whether axe runs in both themes, which is the slowest part; the other checks do not depend on the theme
+ * @param hasThemes whether axe runs in both themes, which takes longest; the other checks do not depend on the theme
  */
 export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
@@ -26,7 +26,9 @@ export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise
   return found;
 }
 
-/** A page needs exactly one first-level heading, and must not skip heading levels. */
+/**
+ * Returns problems with headings. A page must have exactly one first-level heading, and must not skip heading levels.
+ */
 const headingProblems = (page: Page) =>
   page.evaluate(() => {
     const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
@@ -40,7 +42,7 @@ const headingProblems = (page: Page) =>
     ];
   });
 
-/** Animations that run even though reduced motion is preferred. */
+/** Returns the animations that run although the user prefers reduced motion. */
 const motions = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('*')].flatMap((element) => {
@@ -58,7 +60,7 @@ const wideAt = (page: Page) =>
     return scrollWidth > innerWidth ? [`${scrollWidth} px in ${innerWidth}`] : [];
   });
 
-/** Paragraphs with lines that are too long to read on a very wide screen. */
+/** Returns the paragraphs whose lines are too long to read on a very wide screen. */
 const longLines = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('main p')].flatMap((paragraph) => {
@@ -69,7 +71,10 @@ const longLines = (page: Page) =>
     }),
   );
 
-/** Tab reaches every control forwards and backwards, each focused control is visible, and the first one skips the navigation. */
+/**
+ * Checks that Tab reaches every control forwards and backwards, that a control with the focus is visible, and that the
+ * first one skips the navigation.
+ */
 export async function keyboardProblems(page: Page): Promise<string[]> {
   await page.evaluate(() => {
     document.body.tabIndex = -1;
@@ -86,7 +91,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
     const stops = all.filter(
       (element) => element.tabIndex >= 0 && element.checkVisibility() && !element.matches(':disabled'),
     );
-    // Only the selected radio button of a group is reachable by Tab. Arrow keys move within the group.
+    // Tab reaches only the selected radio button of a group. Arrow keys move within the group.
     const isInGroup = (element: HTMLElement) =>
       element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
     const meant = stops.filter((element) => !isInGroup(element));
@@ -98,7 +103,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
     const stop = await page.evaluate(() => {
       const element = document.activeElement;
       if (!(element instanceof HTMLElement) || element === document.body) return null;
-      // The focus outline may be on the element, on the field that contains it, or on the row that it opens.
+      // The focus outline may be on the element itself, on the field that contains it, or on the row that it opens.
       const frame = element.closest('label, .search, .list, .filter-values') ?? element;
       const isSeen = [element, frame].some((one) =>
         ['', '::after'].some((part) => {
@@ -110,7 +115,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
       return { at: Number(element.dataset.stop ?? -1), isSeen, html: element.outerHTML.slice(0, 160) };
     });
     if (stop) {
-      // Elements in a shadow root, such as those of the SQL editor, are not among the expected ones.
+      // Elements in a shadow root, such as those of the SQL editor, are not in the list of controls.
       if (stop.at >= 0) reached.add(stop.at);
       if (!stop.isSeen) problems.push(`focus is not seen: ${stop.html}`);
     }

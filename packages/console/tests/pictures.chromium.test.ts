@@ -9,7 +9,10 @@ import { smallPng } from './small-png.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
-/** The screenshots in the documentation. `npm run screenshots` takes them and writes the list of pages; this test checks that they exist. */
+/**
+ * The screenshots in the documentation. `npm run screenshots` takes them and writes the list of pages. This test checks
+ * that they exist.
+ */
 const isTaking = readEnvironment().MILLRACE_SCREENSHOTS === 'write';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = join(root, 'docs/images/console');
@@ -32,11 +35,11 @@ const pictures: Picture[] = [
   ...['live', 'flags'].map((path) => ({ name: `${path}-phone`, path, size: phone })),
 ];
 const schemes = ['light', 'dark'] as const;
-/** Emails have no dark theme. */
+/** Emails have only a light theme. */
 const mailFile = 'report-mail.png';
 const files = [...pictures.flatMap(({ name }) => schemes.map((scheme) => `${name}-${scheme}.png`)), mailFile];
 
-/** The list of pages in the document, in navigation order. */
+/** Returns the list of pages in the document, in the order of the navigation. */
 function listOfPages(): string {
   const shown = pages.flatMap(({ path, title, question }) =>
     path === 'settings'
@@ -58,7 +61,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate('document.fonts.ready.then(() => {})');
-    // The list of the Live page adjusts to its new size shortly after a resize.
+    // The list of the Live page adapts to a new size shortly after the change.
     await page.waitForTimeout(500);
     const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
     await writeFile(join(folder, `${name}-${colorScheme}.png`), smallPng(png));
@@ -66,7 +69,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   await page.context().close();
 }
 
-/** Takes a screenshot of the report about the shop's dashboard, as its subscription would email it. */
+/** Takes a screenshot of a report about the shop's dashboard, in the form in which a subscription would email it. */
 async function takeMail(console: RunningConsole): Promise<void> {
   const page = await visitShop(console, 'dashboards', { isOpen: true });
   await page.setViewportSize({ width: 720, height: 900 });

@@ -40,7 +40,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   const held = () => console.query('SELECT r.name FROM role_membership JOIN role r ON r.id = role_id', []);
   expect((await held()).rows).toEqual([{ name: 'Support' }]);
 
-  // The rules of the role, next to those for everyone.
+  // The rules of the role are next to those for everyone.
   await page.goto(console.address('settings/access'));
   await row(page, 'Support').getByLabel('Rule for Support').selectOption('no access');
   await page.getByText('or the access from roles').first().waitFor();
@@ -162,7 +162,7 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
     expect(await stored()).toContainEqual({ resource: 'cohort', level: 'viewer', isForAll: true }),
   );
 
-  // Early access features have no page of their own.
+  // There is no page for early access features.
   await console.api('POST', 'early_access_feature', { name: 'New <b>menu', stage: 'beta' });
   await page.goto(console.address('settings/access'));
   await page.getByLabel('A single early access feature').selectOption('New <b>menu');

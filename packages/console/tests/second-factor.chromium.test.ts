@@ -5,13 +5,13 @@ import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** Tests of signing in with a second factor or a passkey, in Chromium with a virtual authenticator. */
+/** Tests of signing in with a second factor or a passkey. Chromium has a virtual authenticator. */
 let console: RunningConsole;
 let browser: Browser;
 const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
-  // These tests exceed the rate limit for account changes.
+  // The limit is raised, because these tests change the account more often than it allows.
   console = await startConsole({ publicHost: 'localhost', settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);
@@ -35,10 +35,13 @@ afterAll(async () => {
   await console?.stop();
 });
 
-/** Passkeys require a host name and do not work with an IP address. */
+/** Passkeys do not work with an IP address, so this uses a host name. */
 const address = (path: string) => console.address(path).replace('127.0.0.1', 'localhost');
 
-/** Opens a page in a browser that is not signed in. @param hasKey whether the browser has a virtual authenticator that verifies its user */
+/**
+ * Opens a page in a browser that is not signed in.
+ * @param hasKey whether the browser has a virtual authenticator that verifies its user
+ */
 async function open(path: string, { hasKey = false } = {}): Promise<Page> {
   const visitor = await browser.newContext({ reducedMotion: 'reduce' });
   const page = await visitor.newPage();
@@ -69,7 +72,7 @@ async function enterPassword(page: Page): Promise<void> {
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
 
-/** Connects an authenticator app. @returns its secret and the backup codes, as the page shows them */
+/** Connects an authenticator app. @returns its secret and the backup codes that the page shows */
 async function connectApp(page: Page): Promise<{ secret: string; codes: string[] }> {
   await page.getByRole('button', { name: 'Connect app' }).click();
   const dialog = page.getByRole('dialog', { name: 'Connect app' });
@@ -79,7 +82,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   await dialog.getByLabel('Code', { exact: true }).fill('000000');
   await dialog.getByRole('button', { name: 'Connect' }).click();
   await dialog.getByText('This code is wrong').waitFor();
-  // Uses the code of the previous 30 seconds, so that the current one can still be used later.
+  // Uses the code of the previous 30 seconds, so that the current code can still be used later.
   await dialog.getByLabel('Code', { exact: true }).fill(codeOf(secret, -1));
   await dialog.getByRole('button', { name: 'Connect' }).click();
   const shown = page.getByRole('region', { name: 'Backup codes' });
@@ -109,7 +112,7 @@ it('connects an authenticator app by QR code, then requires its code, and shows 
   await page.getByLabel('Do not ask again').check();
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL('**/live');
-  // A trusted browser does not require the code again.
+  // In a trusted browser, the code is not required again.
   const cookies = await page.context().cookies();
   await page.context().clearCookies();
   await page.context().addCookies(cookies.filter(({ name }) => name === 'millrace_device'));
@@ -177,7 +180,7 @@ it('adds a passkey, signs in with it without a password, and removes it', async 
   await page.goto(address('live'));
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/live');
-  // A second factor is required after a password too, if the user has enabled that.
+  // If the user has enabled it, a second factor is required after a password too.
   await page.context().clearCookies();
   await page.goto(address('settings/account'));
   await enterPassword(page);

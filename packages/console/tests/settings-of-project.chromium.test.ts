@@ -142,10 +142,10 @@ it('saves the settings of insights and dashboards, and shows a rejected filter a
 
 it('has a control for every setting with an effect, except for listed exceptions', () => {
   const elsewhere = [
-    // Set when a project is created.
+    // This setting is set when a project is created.
     'is_demo',
-    // This setting is only available in the API. It is an object that PostHog does not document, and only one of its
-    // keys has an effect.
+    // This setting is only available through the API. It is an object that PostHog does not document, and only one of
+    // its keys has an effect.
     'modifiers',
   ];
   const { labels } = settingWords;
@@ -228,7 +228,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   await name.getByLabel('Name').fill('Rehearsal');
   await save(name);
   await place.getByText('Rehearsal · UTC').waitFor();
-  // Pages show the data of this environment, not of the first one.
+  // Pages show the data of this environment and not of the first one.
   await page.getByRole('link', { name: 'Events' }).click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   await place.click();

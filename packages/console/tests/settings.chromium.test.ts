@@ -13,10 +13,10 @@ afterAll(() => console?.stop());
 const password = 'correct horse battery staple';
 const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1';
 
-/** Opens a browser that is signed in as the owner. */
+/** Opens a page in a browser that is signed in as the owner. */
 const openSignedIn = (section: string) => console.openSignedIn(`settings/${section}`);
 
-/** Everything that a page shows and stores. It must not contain secrets. */
+/** Returns everything that a page shows and stores. It must not contain secrets. */
 const contentOf = (page: Page) =>
   page.evaluate<string>(
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',

@@ -29,7 +29,7 @@ const trend = (more: object = {}) => ({
   ...more,
 });
 
-/** A new visitor without cookies or an API key. */
+/** Opens the page as a new visitor, without cookies or an API key. */
 async function stranger(page: Page, width = 1280): Promise<Page> {
   const browser = page.context().browser();
   if (browser === null) throw new Error('The page has no browser.');
@@ -66,7 +66,7 @@ it('shares a dashboard with visitors and in an iframe of another site, and stops
   await visitor.getByRole('heading', { level: 3, name: 'Goals' }).waitFor();
   await eventually(async () => expect(await visitor.locator('.tile-figure').allTextContents()).toEqual(['3', '3']));
   expect(await visitor.title()).toBe('Growth');
-  // No navigation, no links to underlying data, and no requests except for the page's own data.
+  // The page has no navigation and no links to underlying data, and requests only its own data.
   expect(await visitor.locator('a, nav, .link-button').count()).toBe(0);
   expect(requested.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/shared/'))).toEqual([]);
   expect(await visitor.context().cookies()).toEqual([]);

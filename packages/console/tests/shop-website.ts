@@ -1,8 +1,9 @@
-// The website of the corner shop: a month of visits, identical in each run, and the dashboard that shows them.
+// The website of the corner shop: a month of visits, which are identical in each run, and the dashboard that shows
+// them.
 import { seededRandom } from '@millrace/testing';
 import type { RunningConsole } from './start-console.ts';
 
-/** A customer of the shop. All names are fictional. */
+/** A customer of the shop. All of the names are invented. */
 interface Customer {
   uuid: string;
   distinctId: string;
@@ -10,7 +11,7 @@ interface Customer {
   firstSeen: Date;
 }
 
-/** A stored event, without the customer's properties. */
+/** An event to store, without the properties of its customer. */
 export interface VisitEvent {
   uuid: string;
   event: string;
@@ -169,7 +170,7 @@ export async function storeCustomers(console: RunningConsole, customers: readonl
   );
 }
 
-/** The dashboard of the website. */
+/** Creates the dashboard about the website. */
 export async function makeDashboard(console: RunningConsole): Promise<void> {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', {
     ...{ name: 'Website', description: 'Visitors and orders of the last 30 days' },

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { lookAt, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
-/** Tests of single sign-on in a real browser, with a real OpenID Connect provider and a real SAML provider. */
+/** Tests of single sign-on in a real browser, with real providers for OpenID Connect and SAML. */
 let console: RunningConsole;
 let provider: OpenIdProvider;
 let samlProvider: SamlProvider;
@@ -113,7 +113,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   await region.getByLabel('Enforce single sign-on').selectOption('oidc');
   await region.getByText('Waiting', { exact: true }).waitFor();
   await lookAt(page);
-  // Sign-in by an administrator, in another browser.
+  // An administrator signs in, in another browser.
   const other = await openSignIn('');
   await other.getByLabel('Email').fill(owner);
   await other.getByRole('button', { name: 'Single sign-on' }).click();

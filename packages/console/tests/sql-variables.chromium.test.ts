@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 import { settled } from './visit-pages.ts';
 
-/** Variables of SQL queries: on the SQL page, in saved insights and on dashboards. */
+/** Tests of the variables of SQL queries: on the SQL page, in saved insights and on dashboards. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 import { settled } from './visit-pages.ts';
 
-/** The SQL page: its editor, and the results of its queries. */
+/** Tests of the SQL page: its editor, and the results of its queries. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole({ settings: { QUERY_TIMEOUT_MS: '8000' } });
@@ -50,7 +50,8 @@ describe('the SQL page', () => {
     await editor(page).focus();
     const choose = async (name: string, key = 'Enter') => {
       await page.getByRole('option').filter({ hasText: name }).first().waitFor();
-      // The editor ignores keys for 75 ms after the list has opened, so that it does not replace what a user is typing.
+      // For 75 ms after the list has opened, the editor ignores keys, so that the list does not replace what a user is
+      // typing.
       await page.waitForTimeout(150);
       await page.keyboard.press(key);
     };
@@ -73,7 +74,7 @@ describe('the SQL page', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Enter');
     await shows(page, [['opened', '3', '30']]);
-    // Tab leaves the editor, and the arrow keys move through the cells of the result.
+    // Tab leaves the editor. The arrow keys move between the cells of the result.
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Run query');
     const stops: string[] = [];
@@ -281,7 +282,7 @@ describe('the SQL page', () => {
     ]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved ·').waitFor();
-    // The links in lists and on dashboards open the insight.
+    // Links to the insight in lists and on dashboards open this page.
     await page.goto(console.address(`insights?insight=${shortId}`));
     await page.getByRole('grid', { name: 'Result' }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/sql$/);
@@ -307,7 +308,7 @@ describe('the SQL page', () => {
     );
     await editor(page).press('Control+Space');
     await page.getByRole('listbox').waitFor();
-    // The arrow keys scroll the list while the focus stays in the editor, which axe only recognizes for a combobox.
+    // The arrow keys scroll the list while the focus stays in the editor. axe only accepts this for a combobox.
     const isScrolledByEditor = (violation: string) =>
       violation.startsWith('scrollable-region-focusable: <ul id="cm-ac-');
     expect((await violationsOf(page)).filter((one) => !isScrolledByEditor(one))).toEqual([]);

@@ -10,21 +10,24 @@ import pg from 'pg';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 export interface RunningConsole {
-  /** URL of a page of the test's project. */
+  /** Returns the URL of a page of the test's project. */
   address(page: string): string;
   /** Opens a page as a new visitor with an API key of the project's owner. */
   open(page: string, options?: Visit): Promise<Page>;
   /** Opens a page as a new visitor with a session of the project's owner. */
   openSignedIn(page: string, options?: Visit): Promise<Page>;
-  /** Creates a session of the owner, as signing in does. @returns its secret */
+  /** Creates a session of the owner, as signing in does. @returns the secret of the session */
   beginSession(browser?: string): Promise<string>;
-  /** Calls the API as the owner. The path is relative to the project, or begins with `/api/`. @throws Error unless the call succeeds */
+  /**
+   * Calls the API as the owner. The path is relative to the project, or begins with `/api/`.
+   * @throws Error unless the call succeeds
+   */
   api<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Runs SQL with the project's ID as `$1`, unless other values are given. */
+  /** Runs SQL. `$1` is the project's ID, unless other values are given. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  /** The environment and key for records in the log. */
+  /** The environment and the key to use for records in the log. */
   tenant: { environmentId: number; projectApiKey: string };
-  /** Adds a record to the log that the API reads. */
+  /** Appends a record to the log that the API reads. */
   append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
   storePerson(distinctId: string, properties: object, more?: { uuid?: string; since?: string }): Promise<void>;
   stop(): Promise<void>;
@@ -38,10 +41,11 @@ interface Visit {
 }
 
 /**
- * Serves the built console from a management API with a database of its own.
- * @param marksWords puts every text of the `words.ts` files between ⟦ and ⟧
- * @param clock the current time for API and database; the real time by default
- * @param publicHost the host of `PUBLIC_API_URL`, for tests of passkeys and single sign-on; by default the setting is absent
+ * Serves the built console from a management API that has its own database.
+ * @param marksWords whether to put every text of the `words.ts` files between ⟦ and ⟧
+ * @param clock the current time for the API and the database; the real time by default
+ * @param publicHost the host of `PUBLIC_API_URL`, for tests of passkeys and single sign-on; without it, the setting is
+ * absent
  * @param more further settings of the API
  */
 export async function startConsole({
@@ -73,7 +77,7 @@ export async function startConsole({
   });
   const browser = await launchChromium();
   const database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  // An ended client still emits an error when the server closes the connection.
+  // A client that has ended still emits an error when the server closes the connection.
   database.on('error', () => {});
   const url = `http://127.0.0.1:${service.port}`;
   const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
@@ -97,7 +101,7 @@ export async function startConsole({
   return {
     address,
     tenant,
-    // Uses an API key instead of a session. The pages are the same.
+    // Pages are the same with an API key as with a session.
     open: (path, options = {}) => visit(path, options, { extraHTTPHeaders: headers }),
     async openSignedIn(path, options = {}) {
       const cookie = { name: 'millrace_session', value: await beginSession(), domain: '127.0.0.1', path: '/' };
@@ -150,7 +154,7 @@ export async function startConsole({
   };
 }
 
-/** Finds a free port, and returns it with the matching public URL. */
+/** Finds a free port, and returns it together with the public URL for it. */
 async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_API_URL: string }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -160,7 +164,7 @@ async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_A
   return { API_PORT: String(port), PUBLIC_API_URL: `http://${host}:${port}` };
 }
 
-/** A module that sets the clock of the program that loads it. */
+/** Returns a module that sets the clock of the program that loads it. */
 const movedClock = (to: Date) =>
   `data:text/javascript,${encodeURIComponent(`
   const Real = Date;
@@ -175,7 +179,7 @@ const movedClock = (to: Date) =>
     }
   };`)}`;
 
-/** Sets the clock of a database, by functions that hide the built-in ones. */
+/** Sets the clock of a database with functions that hide the built-in ones. */
 async function moveClock(url: string, to: Date): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -191,7 +195,7 @@ async function moveClock(url: string, to: Date): Promise<void> {
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** The rules of axe that depend on the theme. */
+/** The rules of axe whose result depends on the theme. */
 const contrastRules = ['color-contrast', 'link-in-text-block'];
 
 /**
@@ -203,7 +207,7 @@ export async function violationsOf(page: Page, { isWhole = false, isOnlyContrast
   await page.evaluate(await readFile(axe, 'utf8'));
   const part = isWhole ? 'document' : `{ exclude: ['.rail'] }`;
   const options = {
-    // Details of passed rules, and selectors of elements, take a third of the time.
+    // Leaves out details of rules that passed and selectors of elements, because they take a third of the time.
     ...{ resultTypes: ['violations'], selectors: false },
     ...(isOnlyContrast
       ? { runOnly: { type: 'rule', values: contrastRules } }

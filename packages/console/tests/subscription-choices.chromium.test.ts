@@ -1,7 +1,10 @@
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsInThemes } from './start-console.ts';
 
-/** Tests of what a subscription sends, and when: insights of a dashboard, pausing, test reports, the end of the month. */
+/**
+ * Tests of what a subscription sends, and when it sends it: the insights of a dashboard, pausing, test reports, the end
+ * of the month.
+ */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -54,7 +57,7 @@ it('offers the dashboards, and sends only the chosen insights of one', async () 
     ...{ dashboard, insight: null, dashboard_export_insights: insights.slice(0, 2), enabled: true },
   });
 
-  // An insight that was removed from the dashboard can still be deselected.
+  // An insight that was removed from the dashboard is still listed, so that it can be deselected.
   await console.api('PATCH', `insights/${insights[0]}`, { dashboards: [] });
   await page.reload();
   await page.getByRole('button', { name: 'Edit' }).click();

@@ -100,7 +100,7 @@ it('insight-290: chooses an insight for a subscription, previews its report, and
   await dialog.getByText('Orders <of the week>').waitFor();
   const mail = dialog.frameLocator('iframe');
   await mail.getByRole('heading', { name: 'Orders <of the week>' }).waitFor();
-  // The image was loaded with the page.
+  // The image has already been loaded with the page.
   const picture = mail.getByRole('img', { name: /^Orders, / });
   expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1280);
   expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
@@ -207,7 +207,7 @@ it.each<[object, string]>([
   const before = await console.api<object>('GET', `subscriptions/${id}`);
   await page.getByRole('row').filter({ hasText: words }).first().waitFor();
   await page.goto(console.address(`settings/subscriptions?open=${id}&edit=true`));
-  // Saving without edits does not change the schedule.
+  // Saving without any edits does not change the schedule.
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Edit' }).waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toEqual(before);

@@ -5,7 +5,7 @@ import { pages } from '../src/pages.ts';
 import { shopTime, standInForConsumer } from './corner-shop.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** Path of each page below the project, with each section of the settings instead of the settings page. */
+/** Paths of all pages below the project. For the settings, the list contains each section. */
 export const everyPage = pages.flatMap(({ path }) =>
   path === 'settings' ? sections.map((section) => `settings/${section.path}`) : [path],
 );
@@ -40,7 +40,7 @@ export async function settled(page: Page): Promise<void> {
 }
 
 export interface Watched {
-  /** Content security policy violations and errors thrown by scripts. */
+  /** Violations of the content security policy, and errors that scripts have thrown. */
   complaints: string[];
   asked: { method: string; url: string }[];
 }
@@ -56,7 +56,7 @@ export function watch(visitor: BrowserContext): Watched {
   return watched;
 }
 
-/** The API requests that are not in the OpenAPI document. */
+/** Returns the API requests that the OpenAPI document does not contain. */
 export async function undocumented(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
   const document = (await (await fetch(`${apiUrl}/api/schema`)).json()) as {
     paths: Record<string, Record<string, unknown>>;

@@ -29,7 +29,7 @@ const storeWarning = ({ type, severity = 'error', count = 1, details = {}, ago =
   );
 
 let next = 0;
-/** Stores a dead letter as the consumer does. @returns its ID */
+/** Stores a dead letter in the way in which the consumer does. @returns its ID */
 async function storeDeadLetter({ event = 'buy', reason = 'refused_by_database', value = '' } = {}): Promise<string> {
   const { environmentId, projectApiKey } = console.tenant;
   const offset = String(next++);
@@ -53,7 +53,7 @@ const rows = (page: Page) => page.locator('[data-row]').allTextContents();
 const aside = (page: Page) => page.getByRole('complementary');
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Expects no accessibility violation in either theme. */
+/** Expects that axe finds no violation in either theme. */
 async function expectAccessible(page: Page) {
   expect(await violationsInThemes(page)).toEqual([]);
 }
@@ -183,7 +183,7 @@ describe('warnings', () => {
     await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
     await aside(page).getByText('1,048,576 bytes').first().waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
-    // The list only omits what the details show.
+    // The list leaves out only what the details show.
     await page.getByRole('columnheader', { name: 'Over time' }).waitFor();
     await page.getByRole('columnheader', { name: 'Last seen' }).waitFor();
     await expectAccessible(page);

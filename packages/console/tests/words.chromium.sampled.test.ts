@@ -4,21 +4,27 @@ import { fillCornerShop, shopTime, views } from './corner-shop.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
-/** Runs the console with every text of `words.ts` between ⟦ and ⟧. All other text is either data or missing from `words.ts`. */
+/**
+ * Runs the console with every text of `words.ts` between ⟦ and ⟧. Any other text is either data or missing from
+ * `words.ts`.
+ */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole({ marksWords: true, clock: shopTime });
 });
 afterAll(() => console?.stop());
 
-/** Every text of a page, for sighted users and for screen readers. Code to copy and names are excluded (`translate`). */
+/**
+ * Returns every text of a page, for sighted users and for screen readers. Leaves out code to copy and names
+ * (`translate`).
+ */
 const textsOfPage = (page: Page) =>
   page.evaluate(() => {
     const texts: string[] = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       const isCode = node.parentElement?.closest('pre, code, kbd, .mono, .key, script, noscript, [translate=no]');
-      // A sentence that contains code is one text.
+      // A sentence that contains code counts as one text.
       const around = node.parentElement;
       const isAround = around?.textContent?.includes('⟦') && around.querySelector(':scope > code') !== null;
       const text = isAround ? node.parentElement?.textContent : node.nodeValue;
@@ -30,7 +36,9 @@ const textsOfPage = (page: Page) =>
     return texts;
   });
 
-/** The rest of a text without marked texts, and without the output of `Intl` and of the duration formatter. */
+/**
+ * Returns what remains of a text without marked texts, and without the output of `Intl` and of the duration formatter.
+ */
 function unmarked(text: string): string {
   let rest = text;
   for (let before = ''; before !== rest; ) {
@@ -47,7 +55,7 @@ function unmarked(text: string): string {
     .trim();
 }
 
-/** The strings in a response: its values, and the names of properties. */
+/** Returns the strings in a response: its values, and the names of properties. */
 function textsIn(value: unknown, isProperties = false): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -70,7 +78,7 @@ describe.each([false, true])('with data: %s', (isFilled) => {
     if (isFilled) await fillCornerShop(console);
   });
 
-  // In `npm test`, a fifth of the pages are also visited without data.
+  // In `npm test`, a fifth of the pages is also visited without data.
   const fifth = sampleOf(everyPage, { count: Math.ceil(everyPage.length / 5), turn: 0 });
   it.each(isFilled ? everyPage : fifth)('console-043: takes every text of %s from its words.ts', async (path) => {
     const data = new Set<string>();
@@ -82,19 +90,19 @@ describe.each([false, true])('with data: %s', (isFilled) => {
     };
     const prepare = (visitor: BrowserContext) => {
       visitor.on('response', (response) => {
-        // The response of an open stream never ends.
+        // The response of an open stream never ends, so it is left out.
         if (isFilled || !response.url().includes('/live/events')) answers.push(response.text().then(note, () => {}));
       });
     };
     const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
     const texts = await textsOfPage(page);
-    // Waits for the responses, because all displayed data came from them.
+    // Waits for the responses, because all data on the page comes from them.
     await Promise.all(answers);
     const outside = new Set<string>();
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
     for (const text of texts) {
-      // Property names with values, such as `path /shelf · results 12`.
+      // Some texts consist of names of properties and their values, such as `path /shelf · results 12`.
       const parts = unmarked(text)
         .replaceAll('"', '')
         .split(/ *[·\n] */);

@@ -27,11 +27,11 @@ interface Rules {
 interface People {
   roles: { id: string; name: string }[];
   members: { id: string; user: { first_name: string; last_name: string; email: string } }[];
-  /** Number of members, including those that are not in this list. */
+  /** Number of members, including those who are not in this list. */
   count: number;
 }
 
-/** A member, a role, or every member. */
+/** The subject of an access rule: a member, a role, or every member. */
 interface AccessSubject {
   organization_member: string | null;
   role: string | null;
@@ -42,7 +42,7 @@ const isSame = (a: AccessSubject, b: AccessSubject) =>
   a.organization_member === b.organization_member && a.role === b.role;
 const maxMembers = 200;
 
-/** Manages the access rules of a record. @param path of the record in the API, below its project */
+/** Shows and changes the access rules of a record. @param path path of the record in the API, below its project */
 export function RecordAccessDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id, organization } = useProject();
   const request = { path: `/api/projects/${id}/${path}/access_controls` };
@@ -205,7 +205,7 @@ function AddRule({
   );
 }
 
-/** @param none label of the option for "no rule"; absent: a rule is required */
+/** A field for the access level. @param none label of the option for "no rule"; if it is absent, a rule is required */
 function LevelChoice({
   label,
   level,

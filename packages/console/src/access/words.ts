@@ -11,7 +11,7 @@ export const text = {
   unknownMember: 'Another member',
   role: (name: string) => `Role: ${name}`,
   levelLabel: (name: string) => `Access level: ${name}`,
-  /** The default access level, which applies to members without a rule for this record. */
+  /** Shown for members without a rule for this record, who have the default access level. */
   asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
     '': 'No rule',

@@ -11,7 +11,7 @@ const pageSize = 50;
 
 /**
  * Loads an offset-paginated list page by page.
- * @param every how often to reload the list, depending on its rows; false to never reload it
+ * @param every returns how often to reload the list, depending on its rows, or false to never reload it
  */
 export function useOffsetPages<Row>(
   queryKey: readonly unknown[],

@@ -4,7 +4,10 @@ import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '
 import { useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './request.ts';
 
-/** True after the API reported that the session has ended. A dialog then offers to sign in again, and unsaved input stays. */
+/**
+ * True after the API has reported that the session has ended. A dialog then offers to sign in again, and unsaved input
+ * is kept.
+ */
 export const sessionEnd = createFlag();
 
 const noteEnd = (error: unknown) => {
@@ -13,8 +16,8 @@ const noteEnd = (error: unknown) => {
 };
 
 /**
- * Retries rate-limited requests after the time that the server asks for, retries twice after a short delay if a service is unavailable, and does not
- * retry other errors.
+ * Determines how failed requests are repeated. After a rate limit, a request is repeated when the server allows it. If
+ * a service is unavailable, it is repeated twice after a short delay. Other errors are not retried.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteEnd }),
@@ -67,9 +70,9 @@ export interface Me {
 export interface OrganizationOfMe {
   id: string;
   name: string;
-  /** 1 (member), 8 (administrator) or 15 (owner). */
+  /** Membership level of the user: 1 (member), 8 (administrator) or 15 (owner). */
   membership_level: number;
-  /** Environments. The console's URLs contain an environment ID. */
+  /** The environments of the project. The console's URLs contain an environment ID. */
   teams: { id: number; project_id: number; name: string; timezone: string }[];
   projects: { id: number; name: string }[];
 }
@@ -83,7 +86,7 @@ export interface Project {
   /** The public project key, which SDKs use to send events. */
   api_token: string;
   organization: string;
-  /** The caller's level in this project: 1 (member), 8 (administrator) or 15 (owner). */
+  /** The user's membership level in this project: 1 (member), 8 (administrator) or 15 (owner). */
   effective_membership_level: number | null;
   ingested_event: boolean;
   live_events_columns: string[] | null;
@@ -102,7 +105,7 @@ export const projectQuery = (id: string) =>
     staleTime: 60_000,
   });
 
-/** A null value is currently unknown. `sources` gives the reason. */
+/** The state of the installation. A value is null while it is unknown, and `sources` contains the reason. */
 export interface Health {
   checked_at: string;
   version: string;
@@ -112,9 +115,9 @@ export interface Health {
   per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
   dead_letters_waiting: number | null;
   services: { name: string; connections: number }[] | null;
-  /** Whether SQL queries run with a separate database role; null if unknown. */
+  /** Whether SQL queries run with a separate database role. Null if this is unknown. */
   sql_role: boolean | null;
-  /** How old the copies are that queries read; null without ClickHouse. */
+  /** How old the copies are that queries read. Null if ClickHouse is not used. */
   clickhouse: { events_age_seconds: number | null; persons_age_seconds: number | null } | null;
   /** `ok`, or the reason why the source is unavailable. */
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;

@@ -1,33 +1,37 @@
-/**
- * URL path of the console, with a trailing slash: `/console/`, or `/analytics/console/` behind a proxy that serves the API below a path. Derived from
- * this file's own URL, `<console>/assets/…`.
- */
+/** URL of this file, which has the form `<console>/assets/…`. */
 const ownAddress = import.meta.url;
+/**
+ * URL path of the console, with a slash at the end: `/console/`, or for example `/analytics/console/` behind a proxy that
+ * serves the API below a path.
+ */
 export const consolePath = new URL('../', ownAddress).pathname;
 
-/** Path of a document of the running version. @param path as source code cites it: `docs/flags.md` */
+/**
+ * Returns the path of a document of the running version.
+ * @param path path as it appears in source code, such as `docs/flags.md`
+ */
 export const documentAddress = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
 
 /** The path before `/api/…`, without a trailing slash. */
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
-/** Absolute URL of an API path, for links and terminal commands. */
+/** Returns the absolute URL of an API path, for links and terminal commands. */
 export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
-/** Prefixes an API path with the path of the installation, for requests from this page. */
+/** Returns the URL path for requests from this page. Adds the path of the installation to an API path. */
 export const apiPath = (path: string) => `${apiPrefix}${path}`;
-/** The URL to which SDKs send events: configured on the server, otherwise the page's own host. */
+/** Returns the URL to which SDKs send events. It is configured on the server, or else it is the host of this page. */
 export const ingestAddress = () =>
   document.querySelector('meta[name="millrace-ingest"]')?.getAttribute('content') || `${location.origin}${apiPrefix}`;
 
-/** An unsuccessful response, or no response at all (`status` 0). */
+/** Thrown for an unsuccessful response, or if there is no response at all (`status` 0). */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** The input field that the error is about. Forms show the error next to that field. */
+  /** The input field that the error is about. Forms show the error next to it. */
   readonly attr: string | null;
-  /** Request ID, to find the request in the server log. */
+  /** Request ID, with which the request can be found in the server log. */
   readonly requestId: string | null;
-  /** From the `Retry-After` header of a 429 or 503. */
+  /** The time from the header `Retry-After` of a response with status 429 or 503. */
   readonly retryAfterMs: number | null;
   /** The complete body, for routes that return more than the common error fields. */
   readonly body: unknown;
@@ -50,15 +54,20 @@ export type Query = Record<string, string | number | boolean | undefined | null 
 
 export interface ApiCall {
   method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** A documented path: `/api/projects/1/events`. */
+  /** Path as in the API documentation, such as `/api/projects/1/events`. */
   path: string;
   query?: Query;
   body?: unknown;
-  /** For the few actions that return an empty body unless the client requests the result. */
+  /**
+   * Whether the response must contain the result. The few actions that need this would otherwise return an empty body.
+   */
   wantsResult?: boolean;
 }
 
-/** Path and query string of a call. Omits undefined, null and empty values. A list becomes a repeated parameter. */
+/**
+ * Returns the path and query string of a call. Leaves out undefined, null and empty values. A list becomes a repeated
+ * parameter.
+ */
 function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -70,10 +79,10 @@ function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** URL path of a GET request, for an iframe. */
+/** Returns the URL path of a GET request, for use in an iframe. */
 export const callPath = (request: Pick<ApiCall, 'path' | 'query'>) => apiPath(pathOf(request));
 
-/** The cursor in the URL of the next page; `undefined` on the last page. */
+/** Returns the cursor in the URL of the next page, or `undefined` on the last page. */
 export const readCursor = (next: string | null) =>
   next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
 
@@ -118,13 +127,16 @@ function parseOrText(text: string): unknown {
 /** Whether the installation sends emails, from a meta tag that the server writes into the page. */
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
-/** Identity providers of the installation, from the page that the server sent. */
+/** Returns the identity providers of the installation, which the server writes into the page. */
 export function signInProviders(): readonly { kind: string; name: string }[] {
   const content = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
   return content ? JSON.parse(content) : [];
 }
 
-/** A shell command that makes the same call. It reads the API key from an environment variable, so that the key is not saved in the shell history. */
+/**
+ * Returns a shell command that makes the same call. It reads the API key from an environment variable, so that the key
+ * does not appear in the shell history.
+ */
 export function formatCurl({ method = 'GET', body, ...address }: ApiCall): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];
   lines.push(`-H "Authorization: Bearer $MILLRACE_API_KEY"`);

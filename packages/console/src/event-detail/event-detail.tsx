@@ -34,15 +34,18 @@ export function useEventJson(uuid: string) {
 }
 
 interface EventDetailProps {
-  /** The time zone of all displayed times. */
+  /** The time zone in which all times are shown. */
   zone: string;
   tab: DetailTab;
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
-  /** False if the keyboard shortcuts of the list should keep working while an event is open. */
+  /**
+   * Whether the panel takes the focus when an event opens. False if the keyboard shortcuts of the list should keep
+   * working.
+   */
   takesFocus?: boolean;
-  /** Further content below the buttons. */
+  /** Additional content below the buttons. */
   children?: ReactNode;
 }
 
@@ -51,7 +54,7 @@ export function EventDetail({
   event,
   ...props
 }: EventDetailProps & {
-  /** The event does not have to be in the list. */
+  /** The query that loads the event, which does not have to be in the list. */
   event: ReturnType<typeof useEventJson>;
 }) {
   if (event.error instanceof ApiProblem && event.error.status === 404)
@@ -63,7 +66,7 @@ export function EventDetail({
   );
 }
 
-/** The event with this UUID is not stored, or not yet. */
+/** Shown if no event with this UUID is stored, or not yet. */
 function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => void }) {
   const { data } = useHealth(useProject().id);
   return (
@@ -155,14 +158,17 @@ function Stored({
   );
 }
 
-/** Takes the focus when another event is opened, so that screen readers start reading here. */
+/**
+ * The title of the details. It takes the focus when another event is opened, so that screen readers start reading
+ * there.
+ */
 function DetailTitle({
   name,
   focusKey,
   onClose,
 }: {
   name: string;
-  /** Null to leave the focus where it is. */
+  /** The title takes the focus when this key changes. Null to leave the focus where it is. */
   focusKey: string | null;
   onClose: () => void;
 }) {
@@ -188,7 +194,7 @@ function DetailTitle({
   );
 }
 
-/** Opens the event's person, also after a merge: on the person's page, or in a tab here if there is no such page. */
+/** Opens the event's person, even after a merge. If the person has no page, opens a tab of this panel instead. */
 function OpenPerson({ id, onTab }: { id: string; onTab: (tab: DetailTab) => void }) {
   const project = useProject();
   const { routesByPath } = useRouter();
@@ -239,10 +245,13 @@ function Raw({ json }: { json: string }) {
   return <LongText value={indented} />;
 }
 
-/** The maximum length of a shell argument. Longer bodies are passed as a here-document. */
+/** Maximum length of a shell argument. A longer body is passed as a here-document. */
 const longestArgument = 100_000;
 
-/** A shell command that sends the event again with the public project key. The new event gets a new UUID and timestamp. */
+/**
+ * Returns a shell command that sends the event again with the public project key. The new event gets a new UUID and
+ * timestamp.
+ */
 function curlOfEvent(json: string, key: string): string {
   const event = new Map(parseMembers(json));
   const fields = ['event', 'distinct_id', 'properties'].map((name) => `"${name}":${event.get(name)}`);

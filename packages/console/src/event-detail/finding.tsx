@@ -10,7 +10,10 @@ import './event-detail.css';
 
 export type Facts = Record<string, unknown>;
 
-/** The details of a warning: the value or size that caused it, and links to the event or the client that sent it. */
+/**
+ * Shows the details of a warning: the value or size that caused it, and links to the event or to the client that sent
+ * it.
+ */
 export function Finding({ details, isStored }: { details: Facts; isStored: boolean }) {
   const { samples, ...own } = details;
   const listed = Array.isArray(samples)
@@ -36,7 +39,7 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
   ));
 }
 
-/** Sort order of the details: the most important first. */
+/** Returns the sort order of a detail. The most important details come first. */
 function rankOf(name: string): number {
   const at = Object.keys(text.findings).indexOf(name);
   return at === -1 ? Number.MAX_SAFE_INTEGER : at;
@@ -71,7 +74,7 @@ function Value({ name, value, facts, isStored }: ValueProps): ReactNode {
   return name === 'event' ? <strong>{shown}</strong> : <span className="mono">{shown}</span>;
 }
 
-/** Details that contain a distinct ID. */
+/** Names of details that contain a distinct ID. */
 const idNames = new Set([
   'distinctId',
   'distinct_id',

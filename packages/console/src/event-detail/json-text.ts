@@ -1,9 +1,9 @@
 /**
- * Reads JSON without parsing its values: numbers of any size, the order of keys and the exact bytes stay as the server sent them. It does not
- * recurse, so deeply nested JSON cannot overflow the stack.
+ * Reads JSON without parsing its values. Numbers of any size, the order of keys and the exact bytes stay as the server
+ * sent them. The code does not recurse, so deeply nested JSON cannot overflow the stack.
  */
 
-/** Keys and values of an object, with the values as JSON text. Empty for any other JSON. */
+/** Returns the keys and values of an object, with the values as JSON text. Returns an empty list for any other JSON. */
 export function parseMembers(text: string): [name: string, json: string][] {
   const members: [string, string][] = [];
   let at = skipSpace(text, 0);
@@ -21,7 +21,7 @@ export function parseMembers(text: string): [name: string, json: string][] {
   return members;
 }
 
-/** The JSON text of one member of an object. */
+/** Returns the JSON text of a member of an object. */
 export const findMember = (text: string, name: string) => parseMembers(text).find(([own]) => own === name)?.[1];
 
 /** Formats JSON with line breaks and indentation. Truncated JSON is formatted up to where it ends. */
@@ -116,7 +116,10 @@ export const visible = (text: string) =>
 /** Formats a JSON value for display: strings without quotes, anything else as JSON. */
 export const plainText = (json: string) => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
 
-/** The URL if a JSON value is a string with a web address. Other schemes, such as `javascript:`, are never links. */
+/**
+ * Returns the URL if a JSON value is a string with a web address. Other schemes, such as `javascript:`, never become
+ * links.
+ */
 export function webAddress(json: string): string | undefined {
   if (!/^"https?:\/\//i.test(json) || json.length > 4000) return undefined;
   const text = plainText(json);

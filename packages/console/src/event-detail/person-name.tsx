@@ -3,7 +3,7 @@
 import { visible } from './json-text.ts';
 import './person-name.css';
 
-/** The person fields that a display name is built from. */
+/** The fields of a person from which the display name is built. */
 export interface NamedPerson {
   properties?: Record<string, unknown> | undefined;
   distinct_ids?: readonly string[] | undefined;
@@ -11,23 +11,26 @@ export interface NamedPerson {
 
 const filled = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.slice(0, 100) : '');
 
-/** Display name of a person on all pages: the name, else the email. Empty if the person has neither. */
+/** Returns the display name of a person: the name, or else the email address. It is empty if the person has neither. */
 export function findPersonName({ name, email, $email, username }: Record<string, unknown>): string {
   return [name, email, $email, username].map(filled).find((one) => one !== '') ?? '';
 }
 
-/** One-line title of a person: the name, or else a distinct ID. */
+/** Returns a title of one line for a person: the name, or else a distinct ID. */
 export const formatPersonTitle = ({ properties = {}, distinct_ids: ids = [] }: NamedPerson) =>
   visible(findPersonName(properties) || (ids[0]?.slice(0, 200) ?? ''));
 
-/** Distinguishes persons with the same name: the email, or else a distinct ID. Empty if the title already shows it. */
+/**
+ * Returns a text that distinguishes persons with the same name: the email address, or else a distinct ID. It is empty
+ * if the title already shows it.
+ */
 export function formatPersonSubtitle(person: NamedPerson): string {
   const { properties = {}, distinct_ids: ids = [] } = person;
   const second = filled(properties.email) || filled(properties.$email) || (ids[0]?.slice(0, 200) ?? '');
   return visible(second) === formatPersonTitle(person) ? '' : visible(second);
 }
 
-/** Initials in a circle, in a color derived from the name. */
+/** Shows initials in a circle whose color is derived from the name. */
 export function Avatar({ name }: { name: string }) {
   const letters = name.includes('@') ? name.slice(0, 1) : name.split(/\s+/, 2).map((word) => [...word][0]);
   const color = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % 4;

@@ -1,4 +1,4 @@
-// A searchable list of properties, with actions for each value such as filtering by it.
+// A searchable list of properties. Each value has a menu with actions, such as filtering by it.
 
 import { useMemo, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
@@ -15,19 +15,22 @@ import './event-detail.css';
 
 export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
 
-/** Actions that a page offers for a value. An action is absent if the page does not offer it. */
+/** The actions that a page offers for a value. If a page does not offer an action, it is absent. */
 export interface ValueActions {
-  /** @param isNot excludes the value; only for properties that the list can exclude */
+  /** Filters by the value. @param isNot true to exclude the value; only for properties that the list can exclude */
   onFilter?: (by: FilteredBy, name: string, value: string, isNot: boolean) => void;
   onColumn?: (name: string) => void;
 }
 
 const maxShown = 200;
 const longText = 400;
-/** A nested value is cut to this many characters until the user expands it. */
+/** A nested value is cut off after this many characters until the user expands it. */
 const longNested = 120;
 
-/** A searchable list of properties: custom properties, then the usual SDK properties, then all other SDK properties in a collapsed section. */
+/**
+ * A searchable list of properties. Custom properties come first, then the usual SDK properties, and then all other SDK
+ * properties in a collapsed section.
+ */
 export function Properties({
   members,
   by,
@@ -67,7 +70,7 @@ export function Properties({
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
-        // The section is open when a search finds something in it, or when there are no other properties.
+        // The section is open if a search finds something in it, or if there are no other properties.
         <details key={String(searchText === '')} open={searchText !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />
@@ -109,13 +112,13 @@ function Facts({
   );
 }
 
-/** The properties of a parsed object, sorted by name. */
+/** Returns the properties of a parsed object, sorted by name. */
 export const membersInOrder = (properties: Record<string, unknown>): [name: string, json: string][] =>
   Object.entries(properties)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => [name, JSON.stringify(value)]);
 
-/** Strings that look like a number or another JSON value are shown in quotes. */
+/** Returns whether a string looks like a number or another JSON value. Such strings are shown in quotes. */
 const isAmbiguous = (json: string) => json === '""' || /^"(-?\d[\d.eE+-]*|true|false|null)"$/.test(json);
 
 /** A property value with a menu of actions. @param json the value as JSON */
@@ -199,7 +202,7 @@ export function Value({
   );
 }
 
-/** Splits a long text into chunks, so that the browser only renders the visible ones. */
+/** Shows a long text in chunks, so that the browser renders only the visible ones. */
 export function LongText({ value }: { value: string }) {
   const pieces = useMemo(() => cutAtLines(visible(value), 4000), [value]);
   return (

@@ -4,10 +4,13 @@ import { isOfSdk } from '../parts/properties.ts';
 import { visible } from './json-text.ts';
 
 const maxOwn = 3;
-/** Maximum length of a custom property value, so that there is room for others. */
+/** Maximum length of the value of a custom property, so that there is room for others. */
 const maxCharacters = 40;
 
-/** Custom properties first, then the page or screen, the browser and the location. The page URL is always included. */
+/**
+ * Returns a summary of an event's properties. Custom properties come first, followed by the page or screen, the browser
+ * and the location. The page URL is always included.
+ */
 export function summarizeProperties(properties: Record<string, unknown>): string {
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;
   const own = Object.keys(properties).filter((name) => !isOfSdk(name) && properties[name] !== null);

@@ -20,7 +20,7 @@ interface StoredEvent {
 }
 
 interface Session {
-  /** Null for events without a session. */
+  /** Session ID. Null for events without a session. */
   id: string | null;
   events: StoredEvent[];
 }
@@ -38,14 +38,20 @@ function sessionsOf(events: readonly StoredEvent[]): Session[] {
   return sessions;
 }
 
-/** Heading of a session: when it started and how long it lasted, as far as its events are loaded. */
+/**
+ * The heading of a session. It says when the session started and how long it lasted, judging by the events that are
+ * loaded.
+ */
 function SessionHead({ session: { events } }: { session: Session }) {
   const [latest, earliest] = [events[0], events.at(-1)].map((event) => Date.parse(event?.timestamp ?? ''));
   const minutes = Math.round(((latest ?? 0) - (earliest ?? 0)) / 60_000);
   return <li className="timeline-session">{text.session(minutes, events.length)}</li>;
 }
 
-/** Events that match a filter, newest first and grouped by session. Each links to the Events page. @param empty shown when there are no events */
+/**
+ * Shows the events that match a filter, newest first and grouped by session. Each event links to the Events page.
+ * @param empty shown if there are no events
+ */
 export function Timeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
@@ -62,7 +68,7 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
     <Loaded query={query} what={what}>
       {({ pages }) => {
         const events = pages.flatMap(({ results }) => results);
-        // A search that ran out of time returns a page without events that is not the last one.
+        // A search that ran out of time returns a page without events although it is not the last page.
         if (events.length === 0 && !query.hasNextPage) return empty;
         return (
           <>

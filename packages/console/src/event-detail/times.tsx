@@ -2,7 +2,9 @@ import { formatTime } from '../parts/time.ts';
 import { findMember, plainText } from './json-text.ts';
 import { text } from './words.ts';
 
-/** When an event happened, was sent, received and stored, and why these times differ (docs/wire-rules.md#times). */
+/**
+ * Shows when an event happened, was sent, received and stored, and why these times differ (docs/wire-rules.md#times).
+ */
 export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
   const timeOf = (json: string | undefined) => (json?.startsWith('"') ? plainText(json) : undefined);
   const stored = timeOf(event.get('timestamp'));
@@ -40,13 +42,13 @@ interface Known {
   received: string | undefined;
 }
 
-/** How far the client's clock was ahead when it sent the event, including the network delay. */
+/** Returns how far the client's clock was ahead when the client sent the event. Includes the network delay. */
 function clockError({ sent, received }: Known): number | undefined {
   const error = Date.parse(sent ?? '') - Date.parse(received ?? '');
   return Number.isNaN(error) ? undefined : error;
 }
 
-/** The time that the client sent: the stored time without the clock correction. */
+/** Returns the time that the client sent, which is the stored time without the clock correction. */
 function timeAsSent(known: Known): string | undefined {
   const error = clockError(known);
   const time = Date.parse(known.stored ?? '') + (error ?? 0);
@@ -69,7 +71,7 @@ const units = [
   ['minute', 60_000],
 ] as const;
 
-/** `2 hours, 5 minutes`, `1.8 seconds` */
+/** Formats a duration, for example as `2 hours, 5 minutes` or `1.8 seconds`. */
 function lengthOf(ms: number): string {
   const format = (value: number, unit: string) =>
     new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 }).format(value);

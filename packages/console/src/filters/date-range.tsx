@@ -13,7 +13,7 @@ export interface DateRange {
 const words = text.ranges;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Encodes a range as a string: the key of its option, and its value in a page's URL. */
+/** Encodes a range as a string, which is the key of its option and the value in the URL of a page. */
 export const toRangeKey = ({ date_from: from, date_to: to }: DateRange) =>
   [textOf(from), textOf(to)].join('|').replace(/\|$/, '');
 
@@ -25,11 +25,11 @@ export function parseRangeKey(key: string): { date_from: string; date_to?: strin
 const relative = /^-?(\d{1,5})?([sMhdwmqy])(Start|End)?$/;
 const absolute = /^\d{4}-\d{2}-\d{2}/;
 
-/** Whether a string can be the key of a range. */
+/** Returns whether a string is the key of a range. */
 export const isRangeKey = (key: string) =>
   key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
 
-/** `Last 14 days`, `This month`, `2026-11-01 to 2026-11-15`. */
+/** Formats a range, for example as `Last 14 days`, `This month` or `2026-11-01 to 2026-11-15`. */
 export function formatRange(range: DateRange): string {
   const key = toRangeKey(range);
   const { date_from: from, date_to: to = '' } = parseRangeKey(key);
@@ -45,13 +45,16 @@ function nameOfTime(time: string): string {
   return words.time(Number(count), unit, edge);
 }
 
-/** Whether both ends are days, which date fields can show. */
+/** Returns whether both ends are days, which date fields can show. */
 function isOfDays(range: DateRange): boolean {
   const isDay = (time: unknown) => /^\d{4}-\d{2}-\d{2}$/.test(textOf(time));
   return isDay(range.date_from) && (textOf(range.date_to) === '' || isDay(range.date_to));
 }
 
-/** Options for choosing a range: the presets, the saved range if it is not a preset, and a custom range of two days. */
+/**
+ * Returns the options for choosing a range: the presets, the saved range if it is not a preset, and a custom range
+ * between two days.
+ */
 export function rangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
   const key = toRangeKey(range);
   const isCustom = isOfDays(range);
@@ -71,7 +74,10 @@ interface FieldsProps {
   onRange: (range: DateRange) => void;
 }
 
-/** Chooses a date range. A range that is not a preset gets its own option, so it is preserved until the user changes it. */
+/**
+ * A field for choosing a date range. A range that is not a preset has its own option, so that it is kept until the user
+ * changes it.
+ */
 export function DateRangeFields({ range, onRange }: FieldsProps) {
   const { value, options } = rangeOptions(range);
   return (
@@ -87,7 +93,7 @@ export function DateRangeFields({ range, onRange }: FieldsProps) {
   );
 }
 
-/** The first and the last day of a custom range. */
+/** Fields for the first and the last day of a custom range. */
 export function DayFields({ range, onRange }: FieldsProps) {
   if (!isOfDays(range)) return null;
   return (['date_from', 'date_to'] as const).map((name) => (
@@ -98,7 +104,7 @@ export function DayFields({ range, onRange }: FieldsProps) {
       aria-label={name === 'date_from' ? words.from : words.to}
       value={textOf(range[name])}
       min={name === 'date_to' ? textOf(range.date_from) : undefined}
-      // A date field is empty while the user types, so the range only changes once the date is complete.
+      // While the user types, the date field is empty, so the range changes only when the date is complete.
       onChange={({ target }) => target.value !== '' && onRange({ ...range, [name]: target.value })}
     />
   ));

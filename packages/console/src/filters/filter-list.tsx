@@ -1,4 +1,5 @@
-// A list of event filters for queries and dashboards. Each filter is one line, and one of them can be open in a form.
+// A list of event filters for queries and dashboards. Each filter is a line of text, and one at a time can be edited in
+// a form.
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { visible } from '../event-detail/json-text.ts';
@@ -14,7 +15,10 @@ import { Select } from './select.tsx';
 import { text } from './words.ts';
 import './filters.css';
 
-/** Filters combined with AND, one line each. A filter takes effect only when it is complete. @param filters as the API takes them */
+/**
+ * A list of filters that are combined with AND. A filter takes effect only when it is complete.
+ * @param filters in the format of the API
+ */
 export function FilterList({
   filters: given,
   of,
@@ -22,13 +26,13 @@ export function FilterList({
   onEditing,
 }: {
   filters: unknown;
-  /** Letter of the event that the filters apply to. Absent if they apply to the entire query. */
+  /** The letter of the event to which the filters apply. Absent if they apply to the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
-  /** Reports when a filter is opened for editing and when it is closed again, for forms that are saved in one step. */
+  /** Called when a filter is opened for editing and when it is closed, for forms that are saved in one step. */
   onEditing?: (isEditing: boolean) => void;
 }) {
-  /** Index of the filter that is edited. The index after the last one is a new filter. */
+  /** Index of the filter that is being edited. The index after the last one stands for a new filter. */
   const [edited, showEdited] = useState<number | null>(null);
   const setEdited = (at: number | null) => {
     showEdited(at);
@@ -83,7 +87,7 @@ export function FilterList({
   );
 }
 
-/** Returns a function that describes a filter in words. Filters of an unknown type are marked as such. */
+/** Returns a function that describes a filter in words. It also has a text for filters of an unknown type. */
 export function useFilterLines(filters: readonly unknown[]): (filter: unknown) => string {
   const cohorts = useCohorts(filters.some((one) => toFields(one).type === 'cohort'));
   const groups = useGroupTypes();
@@ -127,7 +131,7 @@ function FilterForm({
 }) {
   const groups = useGroupTypes();
   const [filter, show] = useState<Filter>({ ...given, type: given.type ?? 'event' });
-  // A typed value is only committed when its field loses the focus, which may happen by pressing the button.
+  // A typed value is only committed when its field loses the focus. Pressing the button can cause this.
   const latest = useRef(filter);
   const setFilter = (next: Filter) => {
     latest.current = next;
@@ -142,7 +146,7 @@ function FilterForm({
     setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
   };
   const take = () => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true));
-  /** Enter in a field adds the filter and does not submit the form around it. */
+  /** Enter in a field adds the filter instead of submitting the form around it. */
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
@@ -173,7 +177,7 @@ function FilterForm({
           {words.cancel}
         </Button>
       </div>
-      {/* Placed below the buttons: the message disappears when a button is pressed, and must not move the buttons. */}
+      {/* This is below the buttons, because the message disappears when a button is pressed and must not move the buttons. */}
       {isIncomplete && !isComplete(filter) && (
         <p className="bad" role="alert">
           {text.incompleteFilter}

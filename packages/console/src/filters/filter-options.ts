@@ -9,7 +9,7 @@ export interface GroupType {
   name: string;
 }
 
-/** A project has at most five group types, identified by their index. */
+/** Loads the group types of the project. There are at most five, which are identified by their index. */
 export function useGroupTypes(): readonly GroupType[] {
   const { id } = useProject();
   return useQueries({

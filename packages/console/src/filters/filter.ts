@@ -11,12 +11,12 @@ export interface Filter extends Record<string, unknown> {
   cohort_name?: string;
 }
 
-/** Operators that take a list of values, one of which has to match. */
+/** Operators that take a list of values and match if one of these matches. */
 export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
-/** Operators without a value. */
+/** Operators that take no value. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
-/** The key of a filter on the event name, whose type is `event_metadata`. */
+/** The key of a filter on the event name. The type of such a filter is `event_metadata`. */
 export const eventNameKey = 'event';
 
 /** Creates a filter without a value. */
@@ -25,7 +25,7 @@ export const newFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<st
     ? { type, key: 'id', operator: 'in', value: null }
     : { type, key: type === 'event_metadata' ? eventNameKey : '', operator: 'exact', value: [], ...more };
 
-/** Whether the filter has a key, and a value if its operator needs one. */
+/** Returns whether the filter has a key, and a value if its operator needs one. */
 export function isComplete({ type, key, operator, value }: Filter): boolean {
   if (type === 'cohort') return typeof value === 'number';
   if (key.trim() === '') return false;
@@ -33,7 +33,7 @@ export function isComplete({ type, key, operator, value }: Filter): boolean {
   return Array.isArray(value) ? value.length > 0 && !value.includes('') : value !== '' && value !== null;
 }
 
-/** `plan is pro or team`, `in cohort Buyers`. */
+/** Describes a filter in words, for example `plan is pro or team` or `in cohort Buyers`. */
 export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')
     return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? plain(value));

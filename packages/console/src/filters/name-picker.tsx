@@ -26,14 +26,16 @@ interface Option {
 }
 
 const words = text.picker;
-/** The key of the option for all events, whose name is empty. */
+/** Returns the key of an option. The name is empty in the option for all events. */
 const keyOf = (name: string) => `name ${name}`;
 
 /**
- * Searchable list of events or properties, the most used first. Users can also enter names that the project has not received yet.
+ * A searchable list of events or properties, with the most used ones first. Users can also enter names that the project
+ * has not received yet.
  * @param of events, or the type of the property
  * @param empty label of the option that selects nothing specific
- * @param isLive reports every keystroke; otherwise a name is reported when it is chosen, on Enter, or when the field loses the focus
+ * @param isLive whether to report every keystroke; otherwise, a name is reported when it is chosen, on Enter, or when
+ * the field loses the focus
  */
 export function NamePicker({
   label,
@@ -60,13 +62,14 @@ export function NamePicker({
 }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [isUsed, setUsed] = useState(autoFocus);
-  // React batches state updates, so the handlers of one key press need this ref to see each other's choice.
+  // React batches state updates, so the handlers of a key press use this ref to see what the other handlers have
+  // chosen.
   const pending = useRef<string | null>(null);
   const show = (name: string | null) => {
     pending.current = name;
     setTyped(name);
   };
-  // Resets the text when another name was chosen, but not while the user is typing.
+  // Resets the text when another name is chosen, but not while the user is typing.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is a new function on every render
   useEffect(() => {
     if (pending.current !== value) show(null);
@@ -90,7 +93,7 @@ export function NamePicker({
       items={options}
       defaultFilter={() => true}
       inputValue={typed ?? value}
-      // A changed key would close the list, so no key is selected while the user is typing.
+      // No key is selected while the user is typing, because changing the key would close the list.
       selectedKey={isLive && typed !== null ? null : keyOf(value)}
       onInputChange={(name) => {
         if (name === (pending.current ?? value)) return;
@@ -139,7 +142,7 @@ function useOptions({
   const isEvent = of === 'events';
   const path = isEvent ? 'event_definitions' : 'property_definitions';
   const ofKind = { type: isEvent ? undefined : of, group_type_index: groupType };
-  // A project may have thousands of names: this loads those that match the text and were received last.
+  // A project may have thousands of names, so only those that match the text and were received last are loaded.
   const query = {
     ...ofKind,
     exclude_hidden: true,
@@ -158,7 +161,7 @@ function useOptions({
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
   const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one, isEvent) }));
   const isListed = (name: string) => options.some((one) => one.name === name);
-  // A name that the project has not received yet is also an option.
+  // Offers the name in the field, even if the project has not received it yet.
   const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
   return [
     ...(empty !== undefined && search === '' ? [{ id: keyOf(''), name: '', hint: '' }] : []),
@@ -167,7 +170,10 @@ function useOptions({
   ];
 }
 
-/** The hint next to a name: a property's raw name if it has a readable one, and how often the event or property was received. */
+/**
+ * Returns the hint next to a name: how often the event or property was received and, for a property with a readable
+ * name, its raw name.
+ */
 function hintOf({ name, volume_30_day: volume, last_seen_at: seen }: Definition, isEvent: boolean): string {
   const own = isEvent || propertyName(name) === name ? '' : name;
   const count = volume === null ? '' : words.volume(formatNumber(volume));

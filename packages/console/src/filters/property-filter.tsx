@@ -1,4 +1,4 @@
-// A single filter on a property or a cohort, used by flags, insights and cohorts.
+// A single filter on a property or a cohort, for flags, insights and cohorts.
 
 import { type KeyboardEvent, useId, useState } from 'react';
 import type { Query } from '../api/request.ts';
@@ -17,7 +17,7 @@ interface FilterProps {
   onChange: (filter: Filter) => void;
 }
 
-/** A form for one filter. @param operators the allowed operators; all by default */
+/** A form for one filter. @param operators the operators to choose from; by default all */
 export function PropertyFilter({
   filter,
   operators = text.operators,
@@ -79,7 +79,7 @@ function valueFor(operator: string, value: unknown): unknown {
   return list[0] ?? '';
 }
 
-/** Where to load suggestions for a value from. */
+/** The source of suggestions for a value. */
 interface Offered {
   path: string;
   query: (typed: string) => Query;
@@ -141,7 +141,7 @@ interface Named {
   name: string;
 }
 
-/** A field for several values. Enter or leaving the field adds the typed value. */
+/** A field for several values. Pressing Enter or leaving the field adds the value that was typed. */
 export function ValuesInput({
   label,
   values,
@@ -204,7 +204,7 @@ export function ValuesInput({
   );
 }
 
-/** Filters by membership in a cohort. @param except ID of a cohort that cannot be chosen */
+/** A form for a filter on membership in a cohort. @param except ID of a cohort that cannot be chosen */
 export function CohortFilter({ filter, except = null, onChange }: FilterProps & { except?: number | null }) {
   const cohorts = useCohorts(true).filter(({ id }) => id !== except);
   const chosen = filter.value === null || filter.value === undefined ? '' : String(filter.value);

@@ -1,6 +1,6 @@
 import { visible } from '../event-detail/json-text.ts';
 
-/** A select field. A value that is not among its options is shown unchanged. */
+/** A select field. If its value is not among the options, it is added as an option. */
 export function Select({
   label,
   value,

@@ -41,7 +41,10 @@ export const text = {
     last: (count: number, unit: string) => `Last ${formatCount(count, units[unit] ?? unit)}`,
     since: (from: string) => `Since ${from}`,
     between: (from: string, to: string) => `${from} to ${to}`,
-    /** `3 days ago`, `start of this quarter`, `end of the month 2 months ago` */
+    /**
+     * Describes a relative time, for example as `3 days ago`, `start of this quarter` or `end of the month 2 months
+     * ago`.
+     */
     time: (count: number, unit: string, edge: string | undefined) => {
       const name = units[unit] ?? unit;
       const ago = `${formatCount(count, name)} ago`;
@@ -63,7 +66,7 @@ export const text = {
     person: 'Person property',
     cohort: 'Cohort',
   },
-  /** Shown before a filter: `person · plan is pro`. */
+  /** The prefix of a filter, as in `person · plan is pro`. */
   owners: { person: 'person', group: 'group' },
   eventName: 'Event name',
   finishFilter: 'Finish adding the filter, or cancel it, before you save.',

@@ -1,4 +1,4 @@
-// The page that users see when the code of a page failed to load or crashed.
+// Shown if the code of a page failed to load or crashed.
 
 import { useQuery } from '@tanstack/react-query';
 import { ApiProblem, consolePath } from '../api/request.ts';
@@ -6,12 +6,12 @@ import { Button } from '../parts/button.tsx';
 import { Failed } from '../parts/states.tsx';
 import { words } from '../words.ts';
 
-/** A chunk of a page failed to load: the server is down, or a newer version has replaced the file. */
+/** Thrown if a chunk of a page failed to load, because the server is down or a newer version has replaced the file. */
 class PartMissing extends Error {}
 
 /**
- * Loads the code of a page and replaces a failure by `PartMissing`. For the browser's own error the router would reload the page, and if the server
- * is down, that shows the browser's error page and discards the user's input.
+ * Loads the code of a page. Replaces an error by `PartMissing`. For the browser's own error, the router would reload
+ * the page. If the server is down, reloading shows the browser's error page and discards the user's input.
  */
 export const loadPart =
   <Part,>(load: () => Promise<Part>) =>
@@ -26,7 +26,7 @@ export function PageBroken({ error }: { error: unknown }) {
   return <AskToReload title={words.states.brokenTitle} text={error instanceof Error ? error.message : String(error)} />;
 }
 
-/** Checks whether the server responds. Only then does reloading help. */
+/** Checks whether the server responds, because reloading helps only then. */
 function PartIsMissing() {
   const server = useQuery({
     queryKey: ['console-is-there'],

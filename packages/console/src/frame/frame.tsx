@@ -14,10 +14,13 @@ import { Rail } from './rail.tsx';
 import { RecordTitleContext } from './record-title.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 
-/** The component that Ctrl+K opens. The router passes it in, because the palette imports the pages and every page imports the frame. */
+/**
+ * The component that Ctrl+K opens. The router passes it to the frame, because the palette imports the pages and every
+ * page imports the frame.
+ */
 export type Palette = ComponentType<{ onClose: () => void }>;
 
-/** The navigation, the health line and the page. */
+/** Shows the navigation, the health line and the page. */
 export function Frame({ palette }: { palette: Palette }) {
   const { projectId = '' } = useParams({ strict: false });
   return <OfProject key={projectId} id={projectId} palette={palette} />;
@@ -48,7 +51,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
       </a>
       <Rail project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
-        {/* The line above every page reports failures of later requests. */}
+        {/* No error is shown here, because the line above every page reports failures of later requests. */}
         <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
           {(data) => (
             <ProjectContext value={data}>
@@ -70,7 +73,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   );
 }
 
-/** Whether the palette is open. Ctrl+K or ⌘K toggles it from anywhere. */
+/** Manages whether the palette is open. Ctrl+K or ⌘K opens and closes it from anywhere. */
 function usePalette() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -86,13 +89,16 @@ function usePalette() {
   return [isOpen, setOpen] as const;
 }
 
-/** Where to send a user whose organization requires a second factor, by error code. */
+/** The page to open for a user whose organization requires a second factor, by error code. */
 const pathOfErrorCode: Record<string, string> = {
   two_factor_setup_required: '/second-factor',
   two_factor_verification_required: '/sign-in',
 };
 
-/** Shown on every page while the server does not respond, or while event processing lags behind the alert threshold. */
+/**
+ * A line on every page that is shown while the server does not respond, or while event processing lags behind the alert
+ * threshold.
+ */
 function HealthLine() {
   const { id } = useProject();
   const { data, error } = useHealth(id);
@@ -114,7 +120,7 @@ function HealthLine() {
   );
 }
 
-/** Shown for an unknown page: the navigation stays, and a link leads back. */
+/** Shown for an unknown page, with the navigation and a link that leads back. */
 export function NoPage() {
   const { projectId } = useParams({ strict: false });
   const [first] = pages;

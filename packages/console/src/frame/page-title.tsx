@@ -7,9 +7,9 @@ import { useProject } from './project.ts';
 import { useRecordTitle } from './record-title.ts';
 
 /**
- * Top of a page: title, current status, and at most three buttons, one of them the main button.
- * @param about the description of the record, shown below the title
- * @param onRename makes the title a button
+ * The top of a page: title, current status, and at most three buttons. One of them is the main button.
+ * @param about the description of the record, which is shown below the title
+ * @param onRename if set, the title is a button
  */
 export function PageTitle({
   title,
@@ -88,7 +88,7 @@ const documentOfPage: Record<string, string> = {
   'settings/domains': 'docs/operations/single-sign-on.md',
 };
 
-/** Address of the document that explains the current page. */
+/** Returns the address of the document that explains the current page. */
 function useHelpUrlState(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return documentAddress(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');

@@ -19,10 +19,10 @@ const noOrganization: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: str
   teams: [],
   projects: [],
 };
-/** The search field appears from this number of projects on. Shorter lists are easy to scan. */
+/** The search field appears if there are this many projects. Shorter lists are easy to scan. */
 const fewestToSearch = 6;
 
-/** Shows the current project. Choosing another one opens the same page there. */
+/** Shows the current project. Choosing another project opens the same page there. */
 export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const { data: me } = useQuery(meQuery);
   const navigate = useNavigate();
@@ -101,7 +101,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   );
 }
 
-/** Path of the current page without record IDs and filters, so that it exists in every project. */
+/** Returns the path of the current page without record IDs and filters, so that the path exists in every project. */
 export function usePageOfEveryProject(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;

@@ -12,7 +12,7 @@ export function useProject(): Project {
   return project;
 }
 
-/** Pages behind a public link only know the time zone of their project. */
+/** The time zone on a page that a public link opens. Such a page knows nothing else about its project. */
 export const PublicTimezone = createContext<string | null>(null);
 
 /** The time zone in which the project's numbers are counted. */
@@ -23,10 +23,16 @@ export function useTimezone(): string {
   return timezone;
 }
 
-/** Whether the user has at least this membership level in the project: 1 (member), 8 (administrator) or 15 (owner). */
+/**
+ * Returns whether the user has at least this membership level in the project: 1 (member), 8 (administrator) or 15
+ * (owner).
+ */
 export const useHasLevel = (level: 1 | 8 | 15) => (useProject().effective_membership_level ?? 0) >= level;
 
-/** Whether the user has at least this membership level in the organization of the project. Organization settings depend on it. */
+/**
+ * Returns whether the user has at least this membership level in the organization of the project. Organization settings
+ * depend on it.
+ */
 export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
   const { organization } = useProject();
   const { data: me } = useQuery(meQuery);
@@ -34,7 +40,10 @@ export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
   return (own?.membership_level ?? 0) >= level;
 }
 
-/** Display names of an environment: the project's name, plus its own name if the project has several environments. */
+/**
+ * Returns the display name of an environment: the project's name, followed by its own name if the project has several
+ * environments.
+ */
 export function findDisplayNames(
   { teams, projects }: Pick<OrganizationOfMe, 'teams' | 'projects'>,
   { project_id: projectId, name }: Pick<Project, 'project_id' | 'name'>,

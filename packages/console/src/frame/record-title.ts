@@ -1,6 +1,6 @@
 import { createContext, useContext, useEffect } from 'react';
 
-/** Sets the name of the open record, which begins the title of the browser tab. */
+/** Sets the name of the open record. The title of the browser tab begins with it. */
 export const RecordTitleContext = createContext<(name: string) => void>(() => {});
 
 /** Shows the record's name in the title of the browser tab. `PageTitle` calls it with its own title. @param name empty until the record is loaded */

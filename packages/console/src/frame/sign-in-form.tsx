@@ -19,7 +19,7 @@ interface WaysIn {
 }
 
 /**
- * Sign-in with email and password, a passkey or an identity provider, followed by the second factor if one is required.
+ * Sign-in with email and password, a passkey or an identity provider, followed by a second factor if one is required.
  * @param next the page to return to from the provider: a path with `/console`
  * @param startsWith the second factor, if the provider sign-in is complete
  */
@@ -58,7 +58,7 @@ export function SignInForm({
     const query = new URLSearchParams({ ...(address && { email: address }), next });
     location.assign(`${apiPath(`/login/${kind}/`)}?${query}`);
   };
-  /** Finds the identity provider of the email's domain, or else that of the installation. */
+  /** Finds the identity provider for the domain of the email address, or else that of the installation. */
   const findProvider = async (address: string) => {
     setProblem(null);
     try {
@@ -187,7 +187,7 @@ async function enterByPasskey(): Promise<void> {
   await call({ method: 'POST', path: '/api/webauthn/login/complete', body: { credential: await anyPasskey() } });
 }
 
-/** Signs in with any of the passkeys that this browser has for the installation. */
+/** Signs in with any passkey that this browser has for the installation. */
 export async function anyPasskey(): Promise<object> {
   return requestPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
 }

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Key of the theme in the browser's storage. The script first-paint.js reads it too, before the first paint. */
+/** Key of the theme in the browser's storage. The script first-paint.js also reads it, before the first paint. */
 const key = 'millrace-theme';
 const watchers = new Set<() => void>();
 
@@ -19,7 +19,7 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // Without storage, the theme lasts until the page is reloaded.
+    // If storage is not available, the theme lasts until the page is reloaded.
   }
   for (const watcher of watchers) watcher();
 }

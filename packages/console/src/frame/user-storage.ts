@@ -3,8 +3,7 @@
 const prefix = 'millrace-user-';
 
 /**
- * The storage key of data that may be personal and that signing out deletes. Each user of the browser has their own
- * key.
+ * Returns the storage key of personal data. Signing out deletes such data. Each user of the browser has their own key.
  */
 export const userStorageKey = (name: string, userId: string) => `${prefix}${userId}-${name}`;
 
@@ -13,6 +12,6 @@ export function forgetUserStorage(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
   } catch {
-    // Storage is not available, so it is empty.
+    // If storage is not available, it contains nothing.
   }
 }

@@ -1,24 +1,27 @@
-// Remembers in the browser what the user recently opened with the command palette.
+// Remembers what the user has recently opened with the command palette in this browser.
 
 import type { Found } from './targets.ts';
 
 const storageKey = 'millrace-recent';
 const mostRecent = 6;
 
-/** Entries recently opened with the palette in this browser, newest first. */
+/** Returns the entries that were recently opened with the palette in this browser, newest first. */
 export const readRecent = (projectId: number): Found[] =>
   readAll()
     .filter(({ to }) => to.startsWith(`/projects/${projectId}/`))
     .slice(0, mostRecent);
 
-/** Persons are not stored: their names are personal data, which must not stay in the browser after the user signs out. */
+/**
+ * Adds an entry. Persons are left out, because their names are personal data, which must not stay in the browser after
+ * the user signs out.
+ */
 export function keepRecent(found: Found): void {
   if (/^(person|project|action) /.test(found.key)) return;
   const others = readAll().filter(({ key, to }) => key !== found.key || to !== found.to);
   try {
     localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));
   } catch {
-    // Storage is not available. The list is then not remembered.
+    // If storage is not available, the list is not remembered.
   }
 }
 

@@ -13,17 +13,17 @@ import { words } from '../words.ts';
 
 /** An entry that the palette can open. */
 export interface Found {
-  /** `page live`, `flag 12`; unique within a project. */
+  /** A key such as `page live` or `flag 12`, which is unique within a project. */
   key: string;
   name: string;
-  /** Further text that is shown and searched. */
+  /** Additional text, which is shown and searched. */
   hint: string;
   icon: IconName;
   to: string;
   search?: Record<string, string>;
 }
 
-/** The pages of a project and the sections of its settings. */
+/** Lists the pages of a project and the sections of its settings. */
 export function listPages(projectId: number): Found[] {
   const ofPages = pages.map(
     ({ path, title, question, icon }): Found => ({
@@ -46,7 +46,7 @@ export function listPages(projectId: number): Found[] {
   return [...ofPages, ...ofSettings];
 }
 
-/** Forms for new records, and the documentation. They only appear when the user searches. */
+/** Lists forms for new records, and the documentation. They only appear when the user searches. */
 export function listActions(projectId: number): Found[] {
   const { actions } = words.palette;
   const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
@@ -70,7 +70,7 @@ export function listActions(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** Lists the projects of the organization, without the open one. @param page path of the page to open in them */
+/** Lists the projects of the organization except the open one. @param page path of the page to open in them */
 export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
@@ -163,11 +163,11 @@ const kinds: readonly RecordKind[] = [
   },
 ];
 
-/** Each search for persons is a request, so it starts at two characters. */
+/** Minimum length of the text, because each search for persons sends a request. */
 const shortestText = 2;
 const maxOfKind = 5;
 
-/** Returns one query per kind of record. Each one finds the records whose names contain the text. */
+/** Returns one query per kind of record, which finds the records whose names contain the text. */
 export function recordQueries(projectId: number, text: string) {
   return kinds.map(({ name, path, query, found }) => ({
     name,

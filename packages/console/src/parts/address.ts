@@ -2,7 +2,7 @@
 
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** Reads one part of the page's URL. `read` returns `undefined` for a value that is invalid. */
+/** A parameter of the page's URL. `read` returns `undefined` for an invalid value. */
 type Part<Value> = { read: (text: string) => Value | undefined; absent: Value };
 
 /** Types of URL parameters: any string, one of a list of strings, a flag, and a list of strings. */
@@ -40,11 +40,11 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Value> ? Value : never };
 
 /**
- * Keeps the view of a page in its URL: every choice is read from the URL and written to it. A copied URL therefore shows the same view, and Back and
- * Forward move between views.
- * @param parts by name of the URL parameter; created once, at module level
- * @returns `view`, `change` (adds a history entry; with `replace` it updates the current one, as for each character typed), and the names of
- * unknown URL parameters (for `<AddressHint>`)
+ * Keeps the view of a page in its URL: every choice is read from the URL and written to it. A copied URL therefore
+ * shows the same view, and Back and Forward move between views.
+ * @param parts parameters by name; created once, at module level
+ * @returns `view`, `change` (adds a history entry; with `replace`, updates the current one, for example for each
+ * character typed), and the names of unknown URL parameters (for `<AddressHint>`)
  */
 export function useUrlState<
   Parts extends Record<string, Part<never> | Part<string> | Part<boolean> | Part<readonly string[]>>,

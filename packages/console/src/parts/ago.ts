@@ -1,4 +1,4 @@
-// Formats times relative to now, such as "2 hours ago".
+// Formats times relative to the current time, such as "2 hours ago".
 
 import { words } from '../words.ts';
 
@@ -11,7 +11,7 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-/** `2 hours ago`, `yesterday`, `just now`. An invalid time is shown unchanged. */
+/** Formats a time, for example as `2 hours ago`, `yesterday` or `just now`. An invalid time is returned unchanged. */
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
@@ -19,6 +19,9 @@ export function formatAgo(iso: string, now = Date.now()): string {
   return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : words.justNow;
 }
 
-/** Like `formatAgo`, for an event in the past. A time in the future (the server's clock may be ahead) counts as now. */
+/**
+ * Like `formatAgo`, for something that is in the past. If the time is in the future because the server's clock is
+ * ahead, the current time is used.
+ */
 export const formatPast = (iso: string, now = Date.now()): string =>
   Date.parse(iso) > now ? words.justNow : formatAgo(iso, now);

@@ -5,9 +5,9 @@ import { focusFirst } from './focus-first.tsx';
 import { Icon } from './icon.tsx';
 
 /**
- * The details of a list row, next to the list. Takes the focus when it opens. Esc closes it.
- * @param isForm whether the first field gets the focus
- * @param isOpenAlready whether the page opened it rather than the user; the focus then stays where it is
+ * Shows the details of a row, next to the list. The panel takes the focus when it opens, and Esc closes it.
+ * @param isForm whether the first field takes the focus
+ * @param isOpenAlready whether the page has opened it and not the user; the focus then stays where it is
  */
 export function Aside({
   title,
@@ -56,8 +56,8 @@ export function CloseButton({ label = words.close, onClose }: { label?: string; 
 }
 
 /**
- * Returns the focus to the row when its details are closed.
- * @param open the row's `data-row`; undefined while it is not in the list
+ * Moves the focus back to the row when its details are closed.
+ * @param open `data-row` of the row; undefined while it is not in the list
  */
 export function useReturn(isOpen: boolean, open: string | undefined): void {
   const last = useRef<string>(undefined);

@@ -1,4 +1,4 @@
-// Buttons, and the one that copies a text.
+// Buttons, including one that copies a text.
 
 import { type ReactNode, useState } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
@@ -6,9 +6,12 @@ import { words } from '../words.ts';
 import { copyText } from './copy.ts';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'children'> {
-  /** A page has one main button. `danger` is for actions that cannot be undone. `plain` has no border. */
+  /**
+   * Each page has one button with the look `main`. `danger` is for actions that cannot be undone. `plain` has no
+   * border.
+   */
   look?: 'main' | 'danger' | 'plain' | undefined;
-  /** The keyboard shortcut for the button, shown next to the label. */
+  /** Keyboard shortcut of the button, which is shown next to the label. */
   shortcut?: string | undefined;
   children: ReactNode;
 }
@@ -27,7 +30,7 @@ export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   );
 }
 
-/** Copies a text to the clipboard and reports whether that worked. */
+/** A button that copies a text to the clipboard, and says whether this worked. */
 export function CopyButton({
   text,
   children = words.copy,

@@ -1,6 +1,6 @@
 /**
- * Small charts of a single series. Pure functions compute the shapes, without React or a browser, so that other code that draws SVG (reports, emails)
- * produces the same picture.
+ * Small charts of a single series. The shapes are computed by pure functions without React or a browser, so that other
+ * code that draws SVG (reports, emails) produces the same picture.
  */
 
 export interface Size {
@@ -9,7 +9,8 @@ export interface Size {
 }
 
 /**
- * Computes a bar for each number. A number other than 0 always gets a visible bar. @param most the maximum of the axis; by default the largest value
+ * Computes a bar for each number. The bar of a number other than 0 is always visible.
+ * @param most the maximum of the axis; by default the largest value
  */
 export function computeBars(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
   const room = width / Math.max(1, values.length);
@@ -19,7 +20,7 @@ export function computeBars(values: readonly number[], { width, height }: Size, 
   });
 }
 
-/** Groups counts into `spans` intervals of equal length and sums each of them, so that there are few enough to draw as bars. */
+/** Adds up counts in `spans` intervals of equal length, so that there are few enough to draw as bars. */
 export function groupIntoSpans(
   counts: readonly { start: string; count: number }[],
   { from, to, spans }: { from: number; to: number; spans: number },
@@ -36,11 +37,11 @@ export function groupIntoSpans(
 
 interface BarsProps extends Size {
   values: readonly number[];
-  /** Describes the chart for screen readers. */
+  /** A description of the chart for screen readers. */
   label: string;
-  /** The maximum of the axis, for charts that share one. */
+  /** The maximum of the axis, for charts that must have the same one. */
   most?: number | undefined;
-  /** A class that sets `color`. */
+  /** A CSS class that sets `color`. */
   tone?: string | undefined;
 }
 

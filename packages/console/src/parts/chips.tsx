@@ -1,4 +1,4 @@
-// Lines above a list: the active filters, the search field, and a hint about unknown URL parameters.
+// Parts of the lines above a list: the active filters, the search field, and a hint about unknown URL parameters.
 
 import type { ReactNode } from 'react';
 import { words } from '../words.ts';
@@ -7,15 +7,18 @@ import { Search } from './search.tsx';
 
 export interface Chip {
   key: string;
-  /** `event` */
+  /** The filtered property, for example `event`. */
   name: string;
-  /** `is`, `is not`, `contains` */
+  /** The operator, for example `is`, `is not` or `contains`. */
   relation?: string;
   value: string;
   remove: () => void;
 }
 
-/** The active filters of a page in one line, each with a remove button. The buttons of the list are at the end of the line. */
+/**
+ * Shows the active filters of a page in one line. Each has a button that removes it. The buttons of the list are at the
+ * end of the line.
+ */
 export function Chips({
   chips,
   search,
@@ -43,7 +46,7 @@ export function Chips({
   );
 }
 
-/** The search field of a list whose URL has a `search` parameter, with buttons at the end. */
+/** The search field of a list whose URL has the parameter `search`, with buttons at the end. */
 export function SearchChips({
   address: { view, change },
   label,
@@ -63,7 +66,10 @@ export function SearchChips({
   );
 }
 
-/** Reports unknown URL parameters, which are otherwise ignored. Any site can link here with any text, so only plausible names are shown. */
+/**
+ * Says which URL parameters are unknown and therefore ignored. Any site can link here with any text, so only plausible
+ * names are shown.
+ */
 export function AddressHint({ unknown }: { unknown: readonly string[] }) {
   if (unknown.length === 0) return null;
   const names = unknown.filter((name) => /^[a-z_]{1,20}$/.test(name)).slice(0, 5);

@@ -1,6 +1,9 @@
 import { useId } from 'react';
 
-/** Before an action that cannot be undone, the user types the name of the affected object, so that the wrong one is not deleted by mistake. */
+/**
+ * A field in which the user types the name of an object before an action that cannot be undone, so that the wrong
+ * object is not deleted by mistake.
+ */
 export function ConfirmByTyping({
   label,
   expected,

@@ -1,5 +1,7 @@
 /**
- * Browsers offer their clipboard API only on HTTPS and localhost. Elsewhere, selects the text and copies the selection. @returns whether it worked
+ * Copies a text to the clipboard. Browsers have a clipboard API only on HTTPS and localhost. Elsewhere, selects the
+ * text and copies the selection.
+ * @returns whether this worked
  */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard)

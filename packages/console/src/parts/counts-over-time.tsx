@@ -8,7 +8,7 @@ import { type Span, spanLength } from './span.tsx';
 
 export type Interval = 'minute' | 'hour' | 'day';
 
-/** Chooses the interval so that the bars of a span are wide enough to tell apart. */
+/** Chooses an interval for which the bars of a range are wide enough to tell them apart. */
 export function chooseInterval(span: Span): Interval {
   const hours = spanLength(span) / 3_600_000;
   if (hours <= 3) return 'minute';
@@ -17,7 +17,7 @@ export function chooseInterval(span: Span): Interval {
 
 const text = words.counts;
 
-/** Counts over a time range: bars, their axis, and the same numbers as a table. */
+/** Shows counts in a time range: bars, their axis, and the same numbers as a table. */
 export function CountsOverTime({
   results,
   interval,
@@ -29,10 +29,13 @@ export function CountsOverTime({
   results: readonly { start: string; count: number }[];
   interval: Interval;
   zone: string;
-  /** Describes the bars in one sentence for screen readers. */
+  /** A description of the bars in one sentence, for screen readers. */
   label: string;
   tone?: 'bad' | undefined;
-  /** Narrows the page to the time of one bar: by a click on it, or by keyboard in the table. */
+  /**
+   * Restricts the page to the time of one bar. Called when the user clicks the bar, or chooses it in the table with the
+   * keyboard.
+   */
   onShow?: (at: number) => void;
 }) {
   const bars = computeBars(
@@ -59,7 +62,7 @@ export function CountsOverTime({
           {results.map(({ start }, at) => {
             const bar = bars[at];
             return (
-              // Keyboard users can select a bar in the table below.
+              // Keyboard users can choose a bar in the table below.
               // biome-ignore lint/a11y/noStaticElementInteractions: the pointer is an alternative to the keyboard
               <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
                 <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />

@@ -1,15 +1,16 @@
 import { useSyncExternalStore } from 'react';
 
-/** Unsaved edits of one kind of record, by project and record ID. */
+/** Unsaved edits of one kind of record, by project and by the ID of the record. */
 interface DraftStore<Draft> {
-  /** The drafts of a project. */
+  /** Returns the drafts of a project. */
   use(projectId: number): ReadonlyMap<string, Draft>;
-  /** Stores a draft, or discards it if `draft` is null. */
+  /** Stores a draft. Discards it if `draft` is null. */
   keep(projectId: number, id: string, draft: Draft | null): void;
 }
 
 /**
- * Stores drafts that survive visits to other pages. The browser warns before a tab with drafts is closed or reloaded.
+ * Creates a store for drafts, which are kept while the user visits other pages. The browser warns before a tab with
+ * drafts is closed or reloaded.
  * @param shouldWarn whether to warn about a draft, by the ID of its record
  */
 export function createDrafts<Draft>(shouldWarn: (id: string) => boolean = () => true): DraftStore<Draft> {

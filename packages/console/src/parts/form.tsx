@@ -1,4 +1,4 @@
-// Form fields that show the error of the API next to the field that it names.
+// Form fields that show an error of the API next to the field that the error names.
 
 import { type FormEvent, type InputHTMLAttributes, useId } from 'react';
 import { ApiProblem } from '../api/request.ts';
@@ -18,7 +18,7 @@ export function Field({ problem, required = true, ...input }: FieldProps) {
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
-/** @param wrong an error, shown instead of the hint */
+/** An input with a label. @param wrong an error to show instead of the hint */
 export function LabelledInput({
   label,
   hint,
@@ -39,7 +39,7 @@ export function LabelledInput({
   );
 }
 
-/** Shows the server's error if it names none of the form's fields. */
+/** Shows the server's error if it does not name a field of the form. */
 export function FormProblem({ problem, fields }: { problem: unknown; fields: readonly string[] }) {
   const isOfField = problem instanceof ApiProblem && problem.attr !== null && fields.includes(problem.attr);
   return (

@@ -16,7 +16,10 @@ function read(): boolean {
 
 let areOn = read();
 
-/** Single-key shortcuts can be turned off, because dictation software and some aids for motor impairments type characters at unexpected times. */
+/**
+ * Returns whether shortcuts with a single key are on. Users can turn them off, because dictation software and some aids
+ * for motor impairments type characters at unexpected times.
+ */
 export const areShortcutsOn = () => areOn;
 
 export function saveShortcutsOn(isOn: boolean): void {
@@ -24,17 +27,17 @@ export function saveShortcutsOn(isOn: boolean): void {
   try {
     localStorage.setItem(storageKey, isOn ? 'on' : 'off');
   } catch {
-    // Without storage, the setting lasts until the page is reloaded.
+    // If storage is not available, the setting lasts until the page is reloaded.
   }
 }
 
-/** Text fields, and parts of the page that handle keys themselves. */
+/** A selector for text fields, and for parts of the page that handle keys themselves. */
 const elsewhere =
   'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], [role=dialog], [role=menu], [role=combobox]';
 
 /**
- * Registers the keyboard shortcuts of a page, by `event.key`. They work wherever the focus is, except in a field, a dialog or a menu. Space works
- * only if the focused element does not use it.
+ * Adds the keyboard shortcuts of a page, by `event.key`. They work wherever the focus is, except in a field, a dialog
+ * or a menu. Space works only if the focused element does not use it.
  */
 export function usePageKeys(keys: Keys): void {
   const latest = useRef(keys);
@@ -46,7 +49,7 @@ export function usePageKeys(keys: Keys): void {
       const target = event.target instanceof HTMLElement ? event.target : document.body;
       if (!areOn || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (target.closest(elsewhere) || (event.key === ' ' && target.tabIndex >= 0)) return;
-      // Shortcuts are case-insensitive, so Caps Lock does not matter.
+      // Shortcuts are not case-sensitive, so Caps Lock does not matter.
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       const act = latest.current[key];
       if (act === undefined) return;
@@ -58,7 +61,7 @@ export function usePageKeys(keys: Keys): void {
   }, []);
 }
 
-/** `j` and `k` move between the rows, starting with the first one. */
+/** Returns shortcuts: `j` and `k` move between the rows, starting with the first one. */
 export function rowKeys(panel: { readonly current: HTMLElement | null }): Keys {
   const step = (by: number) => {
     const rows = [...(panel.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];

@@ -2,22 +2,23 @@
 
 import { words } from '../words.ts';
 
-/** Passkeys are not offered in browsers that don't support them. */
+/** Returns whether the browser supports passkeys. They are only offered if it does. */
 export const supportsPasskeys = () => typeof PublicKeyCredential === 'function';
 
 type Library = typeof import('@simplewebauthn/browser');
 type Options<Name extends 'startAuthentication' | 'startRegistration'> = Parameters<Library[Name]>[0]['optionsJSON'];
 
 /**
- * Signs in with a passkey. @param options as returned by the API @throws Error with a message for the user if the user
- * or the browser cancelled
+ * Signs in with a passkey.
+ * @param options the options that the API returned
+ * @throws Error with a message for the user if the user or the browser has cancelled
  */
 export async function requestPasskey(options: unknown): Promise<object> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
   return startAuthentication({ optionsJSON: options as Options<'startAuthentication'> }).catch(givenUp);
 }
 
-/** Creates a passkey. @throws Error like `requestPasskey` */
+/** Creates a passkey. @throws the same errors as `requestPasskey` */
 export async function createPasskey(options: unknown): Promise<object> {
   const { startRegistration } = await import('@simplewebauthn/browser');
   return startRegistration({ optionsJSON: options as Options<'startRegistration'> }).catch(givenUp);

@@ -6,7 +6,10 @@ const { names } = text;
 
 const prefixes = { $initial_: text.initial, $latest_: text.latest };
 
-/** `$current_url` → `Current URL`, `$initial_utm_source` → `Initial UTM source`, `$feature/beta` → `Feature flag: beta`. */
+/**
+ * Returns a readable name. For example, `$current_url` becomes `Current URL`, `$initial_utm_source` becomes `Initial
+ * UTM source`, and `$feature/beta` becomes `Feature flag: beta`.
+ */
 export function propertyName(key: string): string {
   if (Object.hasOwn(names, key)) return names[key] ?? key;
   if (key.startsWith('$feature/')) return text.flag(key.slice('$feature/'.length));
@@ -14,20 +17,20 @@ export function propertyName(key: string): string {
     if (!key.startsWith(prefix)) continue;
     const rest = key.slice(prefix.length);
     const name = names[`$${rest}`] ?? names[rest];
-    // `OS` and `UTM source` stay in capitals.
+    // `OS` and `UTM source` keep their capital letters.
     if (name !== undefined)
       return withPrefix(/^[A-Z][a-z]/.test(name) ? `${name.charAt(0).toLowerCase()}${name.slice(1)}` : name);
   }
   return key;
 }
 
-/** Whether the key or its readable name contains the search text. */
+/** Returns whether the key or its readable name contains the search text. */
 export function matchesProperty(key: string, typed: string): boolean {
   const needle = typed.trim().toLowerCase();
   return key.toLowerCase().includes(needle) || propertyName(key).toLowerCase().includes(needle);
 }
 
-/** The SDK properties that are useful to most readers, in display order. */
+/** The SDK properties that are useful to most users, in the order in which they are shown. */
 const usual = [
   '$current_url',
   '$screen_name',
@@ -41,10 +44,13 @@ const usual = [
   '$lib',
 ];
 
-/** Properties that SDKs set without a `$`: the project key and the ID that every event has anyway. */
+/**
+ * Properties that SDKs set and whose names do not begin with `$`: the project key, and the ID that every event has
+ * anyway.
+ */
 const withoutDollar = new Set(['token', 'distinct_id']);
 
 export const isOfSdk = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
 
-/** Returns the usual properties that exist, in display order. */
+/** Returns those of the usual properties that exist, in the order in which they are shown. */
 export const selectUsualProperties = (has: (key: string) => boolean): string[] => usual.filter(has);

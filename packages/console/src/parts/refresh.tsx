@@ -3,7 +3,11 @@ import { queryClient } from '../api/queries.ts';
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** Reloads the data of a page and shows that it is loading. Errors appear where the data is shown (`Loaded`). @param keys of the queries */
+/**
+ * A button that reloads the data of a page and shows that it is loading. Errors appear where the data is shown
+ * (`Loaded`).
+ * @param keys keys of the queries
+ */
 export function RefreshButton({ keys }: { keys: readonly (readonly unknown[])[] }) {
   const refresh = useMutation({
     mutationFn: () => Promise.all(keys.map((queryKey) => queryClient.refetchQueries({ queryKey, type: 'active' }))),

@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 import { AsApiCallButton, Dialog } from './dialog.tsx';
 import { FormProblem } from './form.tsx';
 
-/** A dialog with a form that sends one API request. The same request is offered as a terminal command. */
+/** A dialog with a form that sends one API request. It also shows the request as a terminal command. */
 export function RequestDialog({
   title,
   submit,
@@ -18,14 +18,14 @@ export function RequestDialog({
   children,
 }: {
   title: string;
-  /** The label of the submit button. */
+  /** Label of the submit button. */
   submit: string;
   request: ApiCall;
   change: { mutate: (request: ApiCall) => void; error: unknown; isPending: boolean };
-  /** Names of the form's fields. The server's errors for these appear next to the field. */
+  /** Names of the form's fields. Errors of the server about them are shown next to the field. */
   fields?: readonly string[];
   isComplete?: boolean;
-  /** Further actions, shown below the buttons. */
+  /** Additional actions, which are shown below the buttons. */
   below?: ReactNode;
   onClose: () => void;
   children: ReactNode;

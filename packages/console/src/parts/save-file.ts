@@ -1,4 +1,4 @@
-/** Saves a file as if the user had downloaded it. */
+/** Saves a file as a download. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -8,6 +8,6 @@ export function saveFile(name: string, content: Blob): void {
   URL.revokeObjectURL(address);
 }
 
-/** The byte order mark makes spreadsheet programs read the file as UTF-8. */
+/** The byte order mark tells spreadsheet programs that the file is UTF-8. */
 export const saveCsv = (name: string, csv: string) =>
   saveFile(name, new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

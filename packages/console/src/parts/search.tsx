@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 import { Icon } from './icon.tsx';
 
 /**
- * A search field that reports its text once the user stops typing.
- * @param shortcut the key that moves the focus here
+ * A search field that reports its text when the user stops typing.
+ * @param shortcut key that moves the focus to the field
  * @param list ID of the suggestions
- * @param onEnter called with the text on Enter. @returns the text that stays in the field
+ * @param onEnter called with the text on Enter; returns the text that stays in the field
  */
 export function Search({
   id,
@@ -26,7 +26,7 @@ export function Search({
 }) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // The rest of the URL may change while the user types.
+  // The rest of the URL may change while the user types, so always call the latest function.
   const latest = useRef(onSearch);
   useEffect(() => {
     latest.current = onSearch;

@@ -8,7 +8,7 @@ export function SortHead({
   onSort,
 }: {
   name: string;
-  /** Absent while the table is sorted by another column. */
+  /** The direction in which the table is sorted by this column. Absent while it is sorted by another one. */
   direction: 'ascending' | 'descending' | undefined;
   className?: string;
   onSort: () => void;

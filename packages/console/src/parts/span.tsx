@@ -1,4 +1,4 @@
-// A time range that pages show, relative or absolute, and the control that changes it.
+// A time range of a page, relative or absolute, and the control that changes it.
 
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
@@ -11,19 +11,19 @@ import { Icon } from './icon.tsx';
 import { formatTime, fromLocalTime, toLocalTime } from './time.ts';
 
 /**
- * A time range as the API takes it. A relative time (`-24h`) stays relative in the URL, so that the view keeps moving. Other values are absolute
- * times.
+ * A time range in the format of the API. A relative time (`-24h`) stays relative in the URL, so that the range moves on
+ * with time. Other values are absolute times.
  */
 export interface Span {
   after: string;
-  /** Empty for a range that lasts until now. */
+  /** End of the range. Empty if the range lasts until now. */
   before: string;
 }
 
 export const zones = ['project', 'own', 'utc'] as const;
 export type ZoneChoice = (typeof zones)[number];
 
-/** The time zone for a choice: the browser's for `own`, otherwise UTC or the project's. */
+/** Returns the time zone for a choice: the browser's for `own`, or else UTC or that of the project. */
 export function resolveZone(choice: ZoneChoice, ofProject: string): string {
   if (choice === 'utc') return 'UTC';
   return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;
@@ -34,10 +34,10 @@ const text = words.span;
 const isPreset = (after: string): after is keyof typeof text.presets => Object.hasOwn(text.presets, after);
 const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 
-/** Whether the API accepts the value: a relative or an absolute time. */
+/** Returns whether the API accepts the value: a relative or an absolute time. */
 export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
-/** The absolute time that a relative time refers to now. */
+/** Returns the absolute time that a relative time means now. */
 export function parseTime(time: string, now = new Date()): Date {
   const [, digits, unit] = agoPattern.exec(time) ?? [];
   if (digits === undefined) return new Date(time);
@@ -51,7 +51,7 @@ export function parseTime(time: string, now = new Date()): Date {
 
 const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** The current start and end of a range, in milliseconds. */
+/** Returns the current start and end of a range, in milliseconds since 1970. */
 export function resolveEdges({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
   return { from: parseTime(after, now).getTime(), to: (before === '' ? now : parseTime(before, now)).getTime() };
@@ -62,7 +62,7 @@ export function spanLength(span: Span): number {
   return to - from;
 }
 
-/** Replaces relative times by absolute ones, so that a copied URL always shows the same range. */
+/** Replaces relative times with absolute ones, so that a copied URL always shows the same range. */
 function frozen({ after, before }: Span): Span {
   const now = new Date();
   return {
@@ -77,7 +77,7 @@ function nameOfSpan({ after, before }: Span, zone: string): string {
   return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
 }
 
-/** Menu for the time range of a page and its time zone. The time zone is always visible next to it. */
+/** A menu for the time range of a page and its time zone. The time zone is always visible next to it. */
 export function SpanMenu({
   span,
   zone,
@@ -89,7 +89,7 @@ export function SpanMenu({
   span: Span;
   zone: ZoneChoice;
   zoneOfProject: string;
-  /** A key of `words.span.presets`. */
+  /** The ranges to offer, as keys of `words.span.presets`. */
   presets: readonly string[];
   onSpan: (span: Span) => void;
   onZone: (zone: ZoneChoice) => void;

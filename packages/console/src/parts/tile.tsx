@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatNumber } from '../words.ts';
 
-/** A single figure and the time range it covers. An unknown figure is shown as a dash, not as zero. */
+/** Shows a single figure and the time range that it covers. An unknown figure is shown as a dash and not as zero. */
 export function Tile({
   label,
   value,
@@ -11,13 +11,13 @@ export function Tile({
   isAway = false,
 }: {
   label: string;
-  /** Numbers are rounded. Strings are shown unchanged. */
+  /** The figure. Numbers are rounded, and strings are shown unchanged. */
   value: number | string | null | undefined;
-  /** Further text below the figure. */
+  /** Additional text below the figure. */
   more: ReactNode;
   tone?: 'good' | 'warn' | 'bad' | undefined;
   chart?: ReactNode;
-  /** Whether the source of the figure is unavailable. `more` then gives the reason. */
+  /** Whether the source of the figure is unavailable. `more` then contains the reason. */
   isAway?: boolean;
 }) {
   const shown = typeof value === 'number' ? formatNumber(Math.round(value)) : (value ?? '–');

@@ -1,4 +1,4 @@
-/** Formats times for display, in the project's time zone. */
+/** Formats times in a time zone. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -15,32 +15,32 @@ const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractiona
 const minute = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 
-/** The time zones that users can choose from. */
+/** The time zones from which users can choose. */
 export const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
-/** `15:04:07.812` */
+/** Formats a time as `15:04:07.812`. */
 export const formatClock = (iso: string, zone: string) => format(iso, zone, clock);
-/** `24 Nov 2026, 15:04:07.812` */
+/** Formats a time as `24 Nov 2026, 15:04:07.812`. */
 export const formatTime = (iso: string, zone: string) => format(iso, zone, { ...day, ...clock });
-/** `24 Nov 2026, 15:04` */
+/** Formats a time as `24 Nov 2026, 15:04`. */
 export const formatMinute = (iso: string, zone: string) => format(iso, zone, minute);
-/** `24 Nov 2026` */
+/** Formats a time as `24 Nov 2026`. */
 export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 
-/** An invalid time is shown unchanged. */
+/** Formats a time. An invalid time is returned unchanged. */
 function format(iso: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : formatOf(zone, options).format(time);
 }
 
-/** `24 Nov 2026, 15:00–16:00` */
+/** Formats a range as `24 Nov 2026, 15:00–16:00`. */
 export function formatBetween(from: string, to: string, zone: string): string {
   const [start, end] = [new Date(from), new Date(to)];
   if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return `${from} – ${to}`;
   return formatOf(zone, minute).formatRange(start, end);
 }
 
-/** Local time in a time zone, such as `2026-11-24T10:15:00`. */
+/** Converts an instant to a local time such as `2026-11-24T10:15:00`. */
 export function toLocalTime(moment: Date, zone: string): string {
   const options = { hourCycle: 'h23', timeZone: zone } as const;
   const format = new Intl.DateTimeFormat('en', {
@@ -58,8 +58,8 @@ export function toLocalTime(moment: Date, zone: string): string {
 }
 
 /**
- * The instant of a local time in a time zone. If clocks are set back and the local time occurs twice, it may be either one. If clocks are set forward
- * and it is skipped, an instant close to it.
+ * Converts a local time to an instant. If clocks are set back and the local time occurs twice, the result may be either
+ * one. If clocks are set forward and the local time is skipped, the result is an instant close to it.
  */
 export function fromLocalTime(local: string, zone: string): string {
   const localMs = Date.parse(`${local}Z`);

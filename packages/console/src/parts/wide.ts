@@ -1,8 +1,8 @@
-// Whether the window is wide enough to show details next to a list.
+// Returns whether the window is wide enough to show details next to a list.
 
 import { useSyncExternalStore } from 'react';
 
-/** Wide enough to show the details of a row next to the list. */
+/** Matches windows that are wide enough to show the details of a row next to the list. */
 const wide = matchMedia('(min-width: 1400px)');
 
 const watch = (watcher: () => void) => {

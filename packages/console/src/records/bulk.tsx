@@ -1,4 +1,4 @@
-// Bulk actions on insights, dashboards or flags selected in a list, and their favorite stars.
+// Bulk actions on insights, dashboards or flags that are selected in a list, and the stars that mark favorites.
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -11,13 +11,13 @@ import { useChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
-/** The fields of a listed insight, dashboard or feature flag that bulk actions need. */
+/** The fields of an insight, dashboard or feature flag that bulk actions need. */
 interface ListedRecord {
   id: number;
   tags: string[];
 }
 
-/** The selected rows of a list. Rows that leave the list are deselected. */
+/** Manages the selected rows of a list. Rows that leave the list are deselected. */
 export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set());
   return {
@@ -36,12 +36,12 @@ export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
 interface BulkAction<Row> {
   name: string;
   body: object;
-  /** Text of the confirmation. */
+  /** Text that confirms the action. */
   done: (count: number) => string;
   undo: (row: Row) => object;
 }
 
-/** Changes, tags or deletes all selected records, and offers to undo it. */
+/** A bar that changes, tags or deletes all selected records, and offers to undo this. */
 export function BulkBar<Row extends ListedRecord>({
   rows,
   path,
@@ -52,9 +52,9 @@ export function BulkBar<Row extends ListedRecord>({
 }: {
   rows: readonly Row[];
   path: (row: Row) => string;
-  /** Further bulk actions. */
+  /** Additional bulk actions. */
   actions?: readonly BulkAction<Row>[];
-  /** The body of the request that restores a deleted record. */
+  /** Returns the body of the request that restores a deleted record. */
   restore: (row: Row) => object;
   offerUndo: OfferUndo;
   onDone: () => void;
@@ -65,7 +65,7 @@ export function BulkBar<Row extends ListedRecord>({
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, confirmation: string, back: (row: Row) => object) => {
     const undo = requests(back);
-    // Removing the last rows of a list unmounts this bar, and React Query then skips the callbacks passed to `mutate`.
+    // Removing the last rows of a list unmounts this bar. React Query would then skip callbacks passed to `mutate`.
     change.mutateAsync(requests(body)).then(
       () => {
         offerUndo(confirmation, undo);
@@ -149,7 +149,7 @@ function TagDialog({ count, onTag, onClose }: { count: number; onTag: (tag: stri
   );
 }
 
-/** Marks a record as a favorite, which everyone in the project sees. */
+/** A star that marks a record as a favorite. Everyone in the project sees it. */
 export function Star({ name, isOn, onToggle }: { name: string; isOn: boolean; onToggle: () => void }) {
   return (
     <button
@@ -165,7 +165,7 @@ export function Star({ name, isOn, onToggle }: { name: string; isOn: boolean; on
   );
 }
 
-/** Shows only favorites, or all. */
+/** A button that switches between favorites only and all records. */
 export function FavoritesButton({ isOn, onToggle }: { isOn: boolean; onToggle: (isOn: boolean) => void }) {
   return (
     <Button aria-pressed={isOn} onPress={() => onToggle(!isOn)}>

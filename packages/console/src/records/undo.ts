@@ -1,4 +1,4 @@
-// Confirms changes of records above their list, and undoes them when the user presses "Undo".
+// Shows a confirmation above a list after records were changed, and undoes the change when the user presses "Undo".
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -6,10 +6,10 @@ import type { Notice } from '../parts/notice.tsx';
 import { explain } from '../parts/states.tsx';
 import { useChanges } from './change.ts';
 
-/** Confirms a change of insights, dashboards or flags, and offers the requests that undo it. */
+/** Shows a confirmation of a change, and offers to undo it. @param requests the requests that undo it */
 export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
 
-/** The confirmation above a list or a record. It also reports when undoing failed. */
+/** Returns the confirmation to show above a list or a record. It also says if undoing has failed. */
 export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear: () => void } {
   const [notice, setNotice] = useState<Notice | null>(null);
   const restore = useChanges();

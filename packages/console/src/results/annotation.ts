@@ -1,4 +1,5 @@
-// Annotations (notes about a point in time) as the API returns them, and the place of a chart that shows them.
+// Annotations (notes about a point in time) in the format of the API, and the context that tells a chart which of them
+// to show.
 
 import { createContext } from 'react';
 import { visible } from '../event-detail/json-text.ts';
@@ -9,7 +10,7 @@ export interface Annotation {
   content: string | null;
   date_marker: string | null;
   scope: 'dashboard_item' | 'dashboard' | 'project' | 'organization';
-  /** Despite its name, the ID of an insight. */
+  /** This is the ID of an insight, despite its name. */
   dashboard_item: number | null;
   dashboard_id: number | null;
   created_by: { first_name: string; email: string } | null;
@@ -17,5 +18,7 @@ export interface Annotation {
 
 export const formatContent = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
 
-/** The saved insight and the dashboard that a chart belongs to. Without this context, charts show no annotations. */
+/**
+ * The saved insight and the dashboard to which a chart belongs. Without this context, charts do not show annotations.
+ */
 export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);

@@ -12,7 +12,7 @@ import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
 import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
-/** Lists annotations and creates new ones, by default at the time of those listed. */
+/** A dialog that lists annotations and creates new ones. A new one is by default at the time of the listed ones. */
 export function AnnotationsDialog({
   title,
   annotations,

@@ -1,4 +1,4 @@
-// Markers at the bottom of a chart for annotations, which are notes about a point in time.
+// Shows markers at the bottom of a chart for annotations, which are notes about a point in time.
 
 import { endOfInterval, formatInterval, parseSeriesTime } from '@millrace/contracts/chart';
 import { useQuery } from '@tanstack/react-query';
@@ -15,23 +15,23 @@ import { wallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
 
-/** Loaded on demand, because most visits don't edit annotations. */
+/** This code is loaded on demand, because most users do not edit annotations. */
 const AnnotationsDialog = lazy(
   loadPart(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
 
-/** The annotations within one interval of a chart. */
+/** A marker, which stands for the annotations within one interval of a chart. */
 interface Marker {
   at: number;
   annotations: Annotation[];
 }
 
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
-/** The query stores whether annotations are shown, as in PostHog. */
+/** Returns whether annotations are hidden. The query stores this, as in PostHog. */
 const hidesAnnotations = (insightQuery: InsightQuery) =>
   filters.some((name) => toFields(insightQuery[name]).showAnnotations === false);
 
-/** The markers of a chart, in time order. A single request loads the annotations for all charts of a page. */
+/** Returns the markers of a chart, sorted by time. A single request loads the annotations for all charts of a page. */
 function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { markers: Marker[]; error: unknown } {
   const { id, timezone } = useProject();
   const place = useContext(ChartPlace);
@@ -61,7 +61,10 @@ function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { mar
   return { markers: inOrder.map(([at, annotations]) => ({ at, annotations })), error: isShown ? error : null };
 }
 
-/** Markers at the bottom of a chart. A marker shows its annotations on hover or focus, and opens them when pressed. */
+/**
+ * Shows markers at the bottom of a chart. A marker shows its annotations on hover and focus, and opens them when it is
+ * pressed.
+ */
 export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: InsightQuery }) {
   const { markers, error } = useMarkers(plot, insightQuery);
   const [shown, setShown] = useState<number | null>(null);
@@ -118,7 +121,7 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
 
 const dateOf = ({ days, interval }: Plot, at: number) => formatInterval(days[at] ?? '', interval);
 
-/** Opens the form for a new annotation at the current time. */
+/** A button that opens the form for a new annotation at the current time. */
 export function AnnotateButton() {
   const [isOpen, setOpen] = useState(false);
   if (!useHasLevel(1)) return null;

@@ -12,9 +12,9 @@ import { seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 import './chart.css';
 
-/** A large number for the entire range, with its change and a line chart of how it developed. */
+/** Shows a large number for the entire range, with its change and a line chart. */
 export function BigNumber({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
-  // A public page cannot run the query for the line chart.
+  // On a public page, the query for the line chart cannot run.
   const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
@@ -24,7 +24,7 @@ export function BigNumber({ series, insightQuery }: { series: readonly Series[];
   );
 }
 
-/** Runs the same query over time and draws it as a line. */
+/** Runs the same query over time, and draws the result as a line. */
 function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   const { id, timezone } = useProject();
   const { compareFilter: _, ...source } = insightQuery;

@@ -8,7 +8,10 @@ import { Icon } from '../parts/icon.tsx';
 import { saveCsv, saveFile } from '../parts/save-file.ts';
 import { text } from './words.ts';
 
-/** Downloads the numbers of a result, and the chart as an image. @param image absent if the result is not a chart over time */
+/**
+ * A menu that downloads the numbers of a result, and the chart as an image.
+ * @param image absent if the result is not a chart over time
+ */
 export function ExportMenu({
   results,
   columns,

@@ -1,4 +1,4 @@
-// The result of a funnel query: how many persons reached each step.
+// Shows the result of a funnel query: how many persons reached each step.
 
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
@@ -12,17 +12,20 @@ import './funnel.css';
 interface Step {
   name: string;
   count: number;
-  /** Percentage of the first and of the previous step; null if no persons reached that step. */
+  /**
+   * Percentage of the persons who reached the first step. `ofBefore` is relative to the previous step. Null if no one
+   * reached that step.
+   */
   ofFirst: number | null;
   ofBefore: number | null;
   dropped: number;
-  /** Seconds since the previous step. */
+  /** Median number of seconds since the previous step. */
   median: number | null;
 }
 
 /** The steps for one breakdown value, or for all persons. */
 interface Group {
-  /** Empty without a breakdown. */
+  /** Name of the breakdown value. Empty if there is no breakdown. */
   name: string;
   value: unknown;
   tone: string;
@@ -60,12 +63,18 @@ function groupOf(steps: readonly Fields[], at: number): Group {
 interface FunnelProps {
   results: readonly unknown[];
   insightQuery: InsightQuery;
-  /** Hides the table of a funnel without a breakdown, so that the bars fill the dashboard tile. Screen readers still read it. */
+  /**
+   * Whether to hide the table of a funnel without a breakdown, so that the bars fill the tile. Screen readers still
+   * read it.
+   */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }
 
-/** Bars for the persons who reached each step, with breakdown values side by side, and the same numbers as a table. */
+/**
+ * Shows bars for the persons who reached each step, with breakdown values side by side, and the same numbers as a
+ * table.
+ */
 export function Funnel({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(toFieldsList) : [toFieldsList(results)]).map(groupOf);
   const [first] = groups;
@@ -103,7 +112,7 @@ export function Funnel({ results, insightQuery, isTile = false, onPersons }: Fun
   );
 }
 
-/** The overall conversion rate, from the first step to the last. */
+/** Shows the overall conversion rate, from the first step to the last. */
 function Overall({ groups }: { groups: readonly Group[] }) {
   const sum = (pick: (steps: readonly Step[]) => Step | undefined) =>
     groups.reduce((all, { steps }) => all + (pick(steps)?.count ?? 0), 0);
@@ -204,7 +213,7 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
   );
 }
 
-/** Compares breakdown values, one row each. */
+/** A table that compares breakdown values. Each has its own row. */
 function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Open }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard

@@ -1,4 +1,4 @@
-// Renders a chart as a PNG. It draws on a canvas, because an exported SVG would lose the page's styles.
+// Draws a chart as a PNG. It uses a canvas, because an exported SVG would lose the styles of the page.
 
 import { formatAxisLabels, splitAtGaps } from '@millrace/contracts/chart';
 import { formatTick, seriesValueAt } from '@millrace/contracts/numbers';
@@ -13,11 +13,11 @@ interface Canvas {
   context: CanvasRenderingContext2D;
   x: (share: number) => number;
   y: (share: number) => number;
-  /** The value of a color variable in the current theme: `--line`. */
+  /** Returns the value of a color variable such as `--line` in the current theme. */
   color: (name: string) => string;
 }
 
-/** Returns a PNG of what the chart shows now, in the colors of the theme. */
+/** Returns a PNG of what the chart currently shows, in the colors of the theme. */
 export async function renderImage(plot: Plot): Promise<Blob> {
   const element = document.createElement('canvas');
   [element.width, element.height] = [width * scale, height * scale];
@@ -43,7 +43,7 @@ export async function renderImage(plot: Plot): Promise<Blob> {
   );
 }
 
-/** `series-3` has the color `--series-3`, and `series-bad` has `--bad`. */
+/** Returns the color of a series: `--series-3` for `series-3`, and `--bad` for `series-bad`. */
 const colorOf = ({ color }: Canvas, { tone }: Drawn) => color(tone === 'series-bad' ? '--bad' : `--${tone}`);
 
 function drawAxes({ context, x, y, color }: Canvas, plot: Plot): void {
@@ -103,7 +103,7 @@ function drawStacks(canvas: Canvas, { stacks, days, x, y, open }: Plot): void {
   context.globalAlpha = 1;
 }
 
-/** Draws series names in up to three lines. */
+/** Draws the names of series in up to three lines. */
 function drawNames(canvas: Canvas, drawn: readonly Drawn[]): void {
   const { context, color } = canvas;
   context.textAlign = 'left';

@@ -1,4 +1,4 @@
-// The insight query as the console reads it. Fields that the console does not know are preserved.
+// An insight query as the console reads it. Fields that the console does not know are kept.
 
 import { visible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';
@@ -14,7 +14,7 @@ export const isFields = (value: unknown): value is Fields =>
 export const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** The query without the parts that only describe how to draw it. */
+/** Returns the query without the parts that only describe how to draw it. */
 export function findSource(query: unknown): InsightQuery | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
   return isFields(query.source) && /^(InsightVizNode|DataTableNode|DataVisualizationNode)$/.test(query.kind)
@@ -22,11 +22,11 @@ export function findSource(query: unknown): InsightQuery | null {
     : (query as InsightQuery);
 }
 
-/** Display name of an insight. */
+/** Returns the display name of an insight. */
 export const nameOfInsight = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
   visible(name || derived || text.unnamed);
 
-/** The default query of a new insight. */
+/** The query of a new insight before the user changes it. */
 export const newInsightQuery: InsightQuery = {
   kind: 'TrendsQuery',
   series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'total' }],

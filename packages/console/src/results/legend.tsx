@@ -4,14 +4,14 @@ import { useState } from 'react';
 import type { Drawn } from './plot.ts';
 import { text } from './words.ts';
 
-/** State of the legend: which series are hidden, and which one is highlighted. */
+/** Manages which series are hidden, and which one is highlighted. */
 export function useLegend(drawn: readonly Drawn[]) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [bright, setBright] = useState<string | null>(null);
   const others = (key: string) => new Set(drawn.map((one) => one.key).filter((other) => other !== key));
   const shown = drawn.filter(({ key }) => !hidden.has(key));
   return {
-    /** If all series are hidden (the keys may be from another query), all are shown. */
+    /** The hidden series may be from another query. If no series would be left, all are shown. */
     shown: shown.length === 0 ? drawn : shown,
     bright: shown.some(({ key }) => key === bright) ? bright : null,
     isHidden: (key: string) => shown.length > 0 && hidden.has(key),
@@ -21,7 +21,7 @@ export function useLegend(drawn: readonly Drawn[]) {
       if (!next.delete(key)) next.add(key);
       setHidden(drawn.every((one) => next.has(one.key)) ? new Set() : next);
     },
-    /** Shows only this series, or all series if it is already the only one. */
+    /** Shows only this series, or all series if it already is the only one. */
     isolate(key: string) {
       const isAlone = shown.length === 1 && shown[0]?.key === key;
       setHidden(isAlone ? new Set() : others(key));
@@ -29,7 +29,10 @@ export function useLegend(drawn: readonly Drawn[]) {
   };
 }
 
-/** Names and colors of the series. A press hides a series. A double press, or a press with Alt, shows only that series. */
+/**
+ * Shows the names and colors of the series. A press hides a series. A double press, or a press with Alt, hides all
+ * others.
+ */
 export function Legend({ drawn, legend }: { drawn: readonly Drawn[]; legend: ReturnType<typeof useLegend> }) {
   return (
     <ul className="chart-legend" aria-label={text.legend}>

@@ -4,16 +4,19 @@ import { retentionColumnRange } from '@millrace/contracts/chart';
 import { type Fields, toFieldsList } from './insight-query.ts';
 
 export interface RetentionCell {
-  /** Null if the row has no persons who could come back. */
+  /** Number of persons who came back. Null if the row has no persons who could. */
   count: number | null;
-  /** Fraction of the row's persons, 0 to 1. Null without persons, and for sums and averages. */
+  /** Share of the persons in the row, from 0 to 1. Null if there are none, and for sums and averages. */
   share: number | null;
-  /** A future interval has no number yet. The number of an interval in progress may still grow. */
+  /**
+   * Whether the interval is over. A future interval has no number yet, and the number of an interval in progress may
+   * still grow.
+   */
   state: 'over' | 'in progress' | 'future';
 }
 
 export interface RetentionRow {
-  /** Start of the interval in the project's local time: `2026-11-22T00:00:00`. */
+  /** Start of the interval in the project's local time, for example `2026-11-22T00:00:00`. */
   begin: string;
   size: number;
   isInProgress: boolean;
@@ -51,7 +54,10 @@ export function retentionRows(
   });
 }
 
-/** The mean share of each later interval over all rows where it is complete, weighted by row size. Null if there are no such rows. */
+/**
+ * Returns, for each later interval, the mean share over all rows in which it is complete, weighted by the size of the
+ * rows. A mean is null if there are no such rows.
+ */
 export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
   const columns = Math.max(0, ...rows.map(({ later }) => later.length));
   return Array.from({ length: columns }, (_, at) => {
@@ -61,7 +67,7 @@ export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
   });
 }
 
-/** Local time in a time zone, in milliseconds as if it were UTC. */
+/** Returns the local time in a time zone, in milliseconds as if it were UTC. */
 export function wallTime(now: Date, zone: string): number {
   const text = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
     now,

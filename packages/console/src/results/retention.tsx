@@ -1,4 +1,4 @@
-// The result of a retention query: how many persons came back in each later interval.
+// Shows the result of a retention query: how many persons came back in each later interval.
 
 import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
@@ -12,7 +12,10 @@ import { text } from './words.ts';
 
 const percent = (share: number) => formatPercent(share * 100);
 
-/** A table for each breakdown value: one row per cohort of persons by start date, and how many of them came back. */
+/**
+ * Shows a table for each breakdown value. Each row is about the persons who started on the same date, and how many of
+ * them came back.
+ */
 export function Retention(props: {
   groups: readonly Fields[];
   insightQuery: InsightQuery;
@@ -33,7 +36,7 @@ export function Retention(props: {
   });
   return (
     <>
-      {/* Dashboard tiles only have room for the table. */}
+      {/* There is only room for the table in the tile of a dashboard. */}
       {isShare && props.onPersons && <Curve tables={tables} />}
       {tables.map((table) => (
         <RetentionTable key={table.name} {...props} {...{ ...table, period, isShare }} />
@@ -43,7 +46,7 @@ export function Retention(props: {
 }
 
 interface Table {
-  /** The breakdown value; empty without a breakdown. */
+  /** Name of the breakdown value. Empty if there is no breakdown. */
   name: string;
   rows: readonly RetentionRow[];
   /** Labels of the later intervals. */
@@ -52,10 +55,10 @@ interface Table {
 
 const widthOf = ({ later }: RetentionRow) => later.length + 1;
 
-/** Makes the chart format its values as percentages. */
+/** A query that makes the chart format its values as percentages. */
 const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 'percentage' } };
 
-/** The weighted mean of each completed later interval, one line for each breakdown value. */
+/** Shows the weighted mean of each later interval that is complete, with one line for each breakdown value. */
 function Curve({ tables }: { tables: readonly Table[] }) {
   const means = tables.map(({ rows }) => meanShares(rows));
   const length = Math.min(...means.map((shares) => (shares.includes(null) ? shares.indexOf(null) : shares.length)));
@@ -143,7 +146,7 @@ function RetentionTable({
   );
 }
 
-/** A darker cell means that more persons came back, relative to the largest share of the table. */
+/** A cell of the table. The darker it is, the more persons came back, relative to the largest share in the table. */
 function Cell({ cell: { count, share, state }, most }: { cell: RetentionCell; most: number }) {
   if (state === 'future' || count === null) return <td />;
   return (

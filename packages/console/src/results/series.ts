@@ -6,7 +6,7 @@ import { visible } from '../event-detail/json-text.ts';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { text } from './words.ts';
 
-/** A data point as the source of an `ActorsQuery`, with its name. */
+/** A point of a chart, as the source of an `ActorsQuery`, with its name. */
 export interface Point {
   name: string;
   source: object;
@@ -30,7 +30,10 @@ export interface Series extends SeriesTotals {
 export const isCumulative = (insightQuery: InsightQuery) =>
   toFields(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
-/** Returns the sum of all series, or null if they cannot be summed. For example, two browsers may have the same user. */
+/**
+ * Returns the sum of all series. Returns null if they must not be added up, for example because two browsers may have
+ * the same user.
+ */
 export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuery) {
   const all = series.map((one) => computeOverallValue(one, isCumulative(insightQuery)));
   const canSum = series.every(({ action }) => /^(total|sum)$/.test(action?.math ?? 'total') && action !== null);
@@ -42,7 +45,7 @@ export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuer
 export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;
   const values = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-  // With several events, the label also contains the event: `order - Firefox`.
+  // If there are several events, the label also contains the event, as in `order - Firefox`.
   const ofEvent = label.endsWith(` - ${values.join('::')}`)
     ? label.slice(0, label.length - values.join('::').length)
     : '';
@@ -58,11 +61,11 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
 export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 
-/** Only the series of the current period. */
+/** Returns only the series of the current period. */
 export const selectCurrent = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
-/** The CSS class that colors a series. @param at its index among the current series */
+/** Returns the CSS class that colors a series. @param at its index among the series of the current period */
 export function chooseTone(one: Series, at: number): string {
   const color = chooseSeriesColor(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;

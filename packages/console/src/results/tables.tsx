@@ -19,15 +19,15 @@ import { readTimes, TimesToConvert } from './times.tsx';
 import { text } from './words.ts';
 import './results.css';
 
-/** The series of a result that has values over time; null for other results. */
+/** Returns the series of a result that has values over time, or null for other results. */
 export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isOverTime = toFieldsList(results).some(({ days }) => Array.isArray(days) && days.length > 0);
   if (!isOverTime || insightQuery.kind === 'RetentionQuery') return null;
-  // A funnel trend has no label of its own.
+  // A funnel trend comes without a label.
   return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
 }
 
-/** The series of a result that has one value for the entire range; null for other results. */
+/** Returns the series of a result that has one value for the entire range, or null for other results. */
 export function seriesInTotal(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isInTotal = toFieldsList(results).some(({ aggregated_value: total }) => typeof total === 'number');
   return isInTotal && insightQuery.kind === 'TrendsQuery' ? (results as Series[]) : null;
@@ -44,7 +44,7 @@ export function ResultTable({
   insightQuery: InsightQuery;
   results: unknown;
   columns: readonly string[] | null | undefined;
-  /** Whether it is in a tile of a dashboard. */
+  /** Whether the table is in a tile of a dashboard. */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
@@ -68,7 +68,8 @@ export function ResultTable({
 }
 
 /**
- * Builds the query for the persons that a number counts. @param day start of the interval; absent for the entire range
+ * Builds the query for the persons whom a number counts.
+ * @param day start of the interval; absent for the entire range
  */
 export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
   if (insightQuery.kind === 'FunnelsQuery')
@@ -88,7 +89,10 @@ export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: strin
   };
 }
 
-/** Each series with its total (or its average, if values cannot be summed), for the current and the previous period. */
+/**
+ * A table of series. Each has its total, or its average if values cannot be added up, for the current and the previous
+ * period.
+ */
 export function SeriesTable({
   insightQuery,
   series,
@@ -161,7 +165,7 @@ export function SeriesTable({
   );
 }
 
-/** A row for each interval. Each number opens the persons that it counts. */
+/** A table with a row for each interval. Each number opens a list of the persons whom it counts. */
 export function TimeTable({
   series,
   insightQuery,
@@ -214,7 +218,7 @@ export function TimeTable({
   );
 }
 
-/** A result that consists of rows. */
+/** A table for a result that consists of rows. */
 function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
   const shown = (cell: unknown) =>
     typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');

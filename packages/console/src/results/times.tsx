@@ -1,9 +1,12 @@
-// The histogram of how long persons took to convert in a funnel.
+// Shows how long persons took to convert in a funnel, as a histogram.
 
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { text } from './words.ts';
 
-/** A histogram: bins by start time in seconds, with the number of persons. The last entry only marks the end of the previous bin. */
+/**
+ * A histogram. Each bin has its start in seconds and its number of persons. The last entry only marks the end of the
+ * last bin.
+ */
 interface Times {
   bins: readonly [seconds: number, count: number][];
   average: number | null;
@@ -17,11 +20,12 @@ export function readTimes({ bins, average_conversion_time: average }: Record<str
   };
 }
 
-/** Time to convert: a histogram, the average, and the same numbers as a table. */
+/** Shows the time to convert: a histogram, the average, and the same numbers as a table. */
 export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   const total = bins.reduce((sum, [, count]) => sum + count, 0);
   const shown = bins.slice(0, -1).map(([from, count], at) => {
-    // The API puts conversions that took exactly the maximum time into a separate bin. They belong to the last bin.
+    // The API puts conversions that took exactly the maximum time into a separate bin. Here, they belong to the last
+    // bin.
     const isLast = at === bins.length - 2;
     return { from, to: bins[at + 1]?.[0] ?? from, count: count + (isLast ? (bins.at(-1)?.[1] ?? 0) : 0) };
   });
@@ -76,7 +80,7 @@ export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   );
 }
 
-/** The estimated median, assuming that persons are spread evenly within each bin. */
+/** Returns the estimated median, under the assumption that persons are spread evenly within each bin. */
 function medianOf(bins: readonly { from: number; to: number; count: number }[], total: number): number {
   let before = 0;
   for (const { from, to, count } of bins) {

@@ -1,4 +1,5 @@
-// Tracks which interval of a chart the user selects by mouse, touch or arrow keys, and which range they zoom to.
+// Determines which interval of a chart the user selects with the mouse, by touch or with the arrow keys, and to which
+// range the user zooms.
 
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
@@ -6,31 +7,32 @@ import { findNearest, type Plot, timeAt } from './plot.ts';
 import type { Series } from './series.ts';
 
 export interface ChartActions {
-  /** Opens the persons of a series in one interval. */
+  /** Opens a list of the persons of a series in an interval. */
   onPoint?: ((series: Series, at: number) => void) | undefined;
   /** Narrows the date range to these intervals. */
   onZoom?: ((days: readonly string[], from: number, to: number) => void) | undefined;
-  /** Undoes the zoom. Absent if it is not zoomed. */
+  /** Restores the date range. Absent if the chart is not zoomed. */
   onReset?: (() => void) | undefined;
 }
 
-/** Minimum distance in pixels before a press becomes a drag. */
+/** A press becomes a drag when the pointer has moved by this many pixels. */
 const leastDrag = 6;
-/** Maximum time in milliseconds between the two presses of a double press. */
+/** Maximum time between the two presses of a double press, in milliseconds. */
 const doublePress = 300;
 
 interface Press {
   x: number;
   at: number;
-  /** Whether this interval was already selected: a first touch only shows the tooltip. */
+  /** Whether this interval was already selected. The first touch only shows the tooltip. */
   wasShown: boolean;
   isTouch: boolean;
   isDrag: boolean;
 }
 
 /**
- * Tracks the selected interval of a chart, by mouse, touch and arrow keys.
- * @returns the interval, the vertical position `y` as a fraction of the height, and the range of a drag in progress
+ * Determines which interval of a chart is selected with the mouse, by touch or with the arrow keys.
+ * @returns the interval, the vertical position `y` as a fraction of the height, and the range while the user is
+ * dragging
  */
 export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
   const [place, setPlace] = useState<{ at: number; y: number } | null>(null);
@@ -115,7 +117,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
   };
 }
 
-/** Vertical position of the series above or below the one nearest to a position. */
+/** Returns the vertical position of the series above or below the one that is nearest to a position. */
 function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | -1): number {
   const heights = plot.isBars
     ? (plot.stacks[at] ?? [])

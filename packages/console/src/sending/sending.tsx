@@ -9,7 +9,7 @@ import { text } from './words.ts';
 import './sending.css';
 
 /**
- * The code to send events with each library, with the project's key and host filled in.
+ * Shows code that sends events, for several SDKs, with the project's key and host filled in.
  * @param snippets other code to show instead
  */
 export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: readonly Snippet[] }) {
@@ -40,7 +40,7 @@ export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: reado
   );
 }
 
-/** Sends a test event, from a terminal or with a button. */
+/** Sends a test event, either from a terminal or with a button. */
 export function TestEvent({ look }: { look?: 'main' }) {
   const { id, api_token: key } = useProject();
   const send = useMutation({

@@ -1,4 +1,4 @@
-/** Code that sends an event, for each library, with the project's key and host filled in. */
+/** Code that sends an event with one of the SDKs. The project's key and host are filled in. */
 export interface Snippet {
   name: string;
   code: (key: string, host: string) => string;
@@ -98,7 +98,7 @@ PostHogSDK.shared.capture("order placed",
   },
 ];
 
-/** A command that can be pasted into a shell. */
+/** Returns a command that users can paste into a shell. */
 export const curlOfFirst = (key: string, host: string) => `curl ${host}/capture/ \\
   -H 'Content-Type: application/json' \\
   -d '{"api_key":"${key}",

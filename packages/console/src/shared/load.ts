@@ -1,4 +1,4 @@
-// Loads the shared insight or dashboard behind a public link.
+// Loads the insight or dashboard that a public link opens.
 
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ApiProblem, call } from '../api/request.ts';
@@ -27,11 +27,14 @@ export interface SharedInsight {
   last_refresh: string | null;
 }
 
-/** Keeps wall displays up to date, and detects that the public link was turned off. */
+/** The page reloads this often. This keeps wall displays up to date, and detects that the link was turned off. */
 const everyMs = 5 * 60_000;
 const pendingMs = 5000;
 
-/** Loads the tiles one by one. The server may have to compute results, and loading all at once would overload it. */
+/**
+ * Loads the tiles one after the other. The server may have to compute their results, and loading all of them at the
+ * same time would overload it.
+ */
 export function useSharedPage(token: string) {
   const path = `/api/shared/${token}`;
   const page = useQuery({

@@ -1,4 +1,4 @@
-// Entry point of the page behind a public link, which works without signing in.
+// Entry point of the page that a public link opens, which works without signing in.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';

@@ -9,7 +9,10 @@ import { words } from '../words.ts';
 import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
 
-/** An insight or a dashboard behind a public link: only the numbers, without access to the underlying data. */
+/**
+ * Shows an insight or a dashboard that is shared by a public link. It contains only the numbers, without access to the
+ * underlying data.
+ */
 export function SharedPage({ token }: { token: string }) {
   const { page, tiles, isGone } = useSharedPage(token);
   const { data, error } = page;
@@ -97,7 +100,7 @@ function Problem({ title, detail }: { title: string; detail: string }) {
   );
 }
 
-/** The color theme from the link. Without it, the page follows the browser setting. */
+/** Sets the color theme that the link contains. If it contains none, the page follows the setting of the browser. */
 function useTheme(theme: 'light' | 'dark' | 'system' | undefined): void {
   useEffect(() => {
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;

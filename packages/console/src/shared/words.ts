@@ -1,4 +1,4 @@
-/** Texts of the page behind a public link. */
+/** Texts of the page that a public link opens. */
 export const text = {
   page: 'Shared page',
   untitled: 'Untitled',

@@ -16,7 +16,10 @@ interface Sharing {
   settings: { noHeader?: boolean; theme?: string };
 }
 
-/** The public link of an insight or a dashboard. @param path of the record in the API, below its project */
+/**
+ * A dialog for the public link of an insight or a dashboard.
+ * @param path path of the record in the API, below its project
+ */
 export function ShareDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/${path}/sharing` };
@@ -26,7 +29,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
     mutationFn: (next: ApiCall) => call<Sharing>(next),
     onSuccess: (sharing) => queryClient.setQueryData(queryKey, sharing),
   });
-  // A switch shows the new value immediately and keeps the focus.
+  // A switch shows its new value immediately and keeps the focus.
   const sent = change.isPending ? (change.variables.body as Partial<Sharing> | undefined) : undefined;
   const patch = (body: object): ApiCall => ({ ...request, method: 'PATCH', body });
   return (

@@ -4,11 +4,11 @@ import { text } from './words.ts';
 
 const longestCell = 200;
 
-/** A value on one line. */
+/** Shows a value in one line. */
 export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind }) {
   if (value === null) return <span className="sql-null">{text.null}</span>;
   return <>{visible(cellText(value, kind).slice(0, longestCell))}</>;
 }
 
-/** Numbers are at the right, and times and JSON in the monospaced font. */
+/** Returns the CSS class of a cell. Numbers are aligned to the right. Times and JSON are in the monospaced font. */
 export const classOf = (kind: ColumnKind) => (kind === 'number' ? 'number' : kind === 'text' ? undefined : 'mono');

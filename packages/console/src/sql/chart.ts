@@ -1,4 +1,4 @@
-// An SQL result as series of a chart.
+// Converts an SQL result to the series of a chart.
 
 import type { Interval } from '@millrace/contracts/chart';
 import { parseSeriesTime } from '@millrace/contracts/chart';
@@ -8,21 +8,22 @@ import { type Column, cellAt, cellText, localTime } from './columns.ts';
 import { type Display, displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 
-/** A chart with more points is unreadable. */
+/** Maximum number of points, because a chart with more of them is unreadable. */
 export const maxPoints = 2000;
-/** Series of a breakdown, in the order in which they appear. */
+/** Maximum number of series. With a breakdown, these are the first ones in the result. */
 const maxSeries = 25;
 
 /** Names of the columns of a chart. */
 export interface ChartColumns {
   x: string;
   y: readonly string[];
-  /** The column whose values become series. */
+  /** Name of the column whose values become series. Null if there is no breakdown. */
   by: string | null;
 }
 
 /**
- * The columns that a chart shows: those in the settings, if the result has them. @returns null if nothing can be drawn
+ * Returns the columns that a chart shows: those in the settings, if the result has them.
+ * @returns null if nothing can be drawn
  */
 export function chartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
   const settings = toFields(chartSettings);
@@ -35,13 +36,13 @@ export function chartColumns({ chartSettings }: SqlNode, columns: readonly Colum
   const chosen = toFieldsList(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
   const y = chosen.length > 0 ? chosen : numbers;
   if (y.length === 0) return null;
-  // Null if the user has not chosen any.
+  // Null if the user has not chosen a breakdown.
   const { seriesBreakdownColumn: given } = settings;
   const by = given === undefined ? usualBreakdown({ x, y }, columns, rows) : named(given);
   return { x: x.name, y: y.map(({ name }) => name), by: by?.name ?? null } satisfies ChartColumns;
 }
 
-/** Values of x that appear several times belong to different series. */
+/** Chooses a breakdown if values of x occur several times, because they then belong to different series. */
 function usualBreakdown(
   { x, y }: { x: Column; y: readonly Column[] },
   columns: readonly Column[],
@@ -83,7 +84,7 @@ export function chartOf(
   const seriesOf = (label: string, values: readonly (number | null)[]): Series => ({
     label,
     data: values.map((value) => value ?? 0),
-    // The chart omits points with `entered` 0.
+    // The chart leaves out points for which `entered` is 0.
     entered: values.map((value) => (value === null ? 0 : 1)),
     days: shortened(sorted),
     count: 0,
@@ -126,7 +127,7 @@ export function chartOf(
   };
 }
 
-/** Omits the time of day if every time is midnight. */
+/** Removes the time of day if every time is midnight. */
 const shortened = (days: readonly string[]) =>
   days.every((day) => day.length === 19 && day.endsWith(' 00:00:00')) ? days.map((day) => day.slice(0, 10)) : [...days];
 
@@ -136,7 +137,7 @@ const insightQueryOf = (display: Display, days: readonly string[]): InsightQuery
   trendsFilter: { display },
 });
 
-/** The shortest time between two points. */
+/** Returns the interval of the chart, which is the shortest time between two points. */
 function intervalBetween(days: readonly string[]): Interval {
   const times = days.map(parseSeriesTime);
   let least = Number.POSITIVE_INFINITY;

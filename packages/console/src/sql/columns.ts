@@ -1,4 +1,4 @@
-// Columns of an SQL result, and how their values are written.
+// The columns of an SQL result, and texts for their values.
 
 import { formatNumber } from '../words.ts';
 
@@ -13,8 +13,8 @@ const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
 const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * The columns of a result.
- * @param types pairs of a column and its ClickHouse type. Without them, the kind comes from the values.
+ * Returns the columns of a result.
+ * @param types pairs of a column and its ClickHouse type; without them, the kind of a column depends on its values
  */
 export function columnsOf(names: readonly string[], types: unknown, rows: readonly unknown[]): Column[] {
   const given = Array.isArray(types) ? types : [];
@@ -49,21 +49,23 @@ function kindOfValue(value: unknown): ColumnKind {
 
 export const cellAt = (row: unknown, at: number): unknown => (Array.isArray(row) ? (row[at] ?? null) : null);
 
-/** The local time of a value, as the server wrote it in its time zone: `2026-03-02 10:05:30`. */
+/**
+ * Returns the local time of a value, in the time zone in which the server wrote it, for example `2026-03-02 10:05:30`.
+ */
 export const localTime = (iso: string) => iso.slice(0, 19).replace('T', ' ');
 
-/** A value in one line of a table. Null is shown by the caller. */
+/** Returns the text of a value in one line. The caller must handle null. */
 export function cellText(value: unknown, kind: ColumnKind): string {
   if (typeof value === 'number') return Number.isInteger(value) ? formatNumber(value) : String(value);
   if (typeof value === 'string') return kind === 'time' && isoTime.test(value) ? localTime(value) : value;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The complete value, for copying. */
+/** Returns the complete value for copying. */
 export const copyText = (value: unknown) =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-/** JSON with line breaks, or null if a value is not a JSON object or list. */
+/** Returns a value as JSON with line breaks, or null if it is not a JSON object or list. */
 export function prettyJson(value: unknown): string | null {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value, null, 2);
   if (typeof value !== 'string' || !/^\s*[{[]/.test(value)) return null;

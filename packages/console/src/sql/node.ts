@@ -1,4 +1,4 @@
-// SQL insights as they are stored: a query and how its result is shown.
+// SQL insights as they are stored, with a query and with settings for showing its result.
 
 import { ApiProblem } from '../api/request.ts';
 import { type Fields, isFields, toFields } from '../results/insight-query.ts';
@@ -8,13 +8,16 @@ export interface SqlSource extends Fields {
   query: string;
 }
 
-/** Fields that the console does not know are preserved. */
+/** An SQL insight. Fields that the console does not know are kept. */
 export interface SqlNode extends Fields {
   kind: 'DataVisualizationNode';
   source: SqlSource;
-  /** `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or one that the console shows as one of these. */
+  /**
+   * How to show the result: `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or a display that the
+   * console replaces by one of these.
+   */
   display?: string;
-  /** Columns of the chart: `xAxis`, `yAxis` and `seriesBreakdownColumn`. */
+  /** The columns of the chart: `xAxis`, `yAxis` and `seriesBreakdownColumn`. */
   chartSettings?: unknown;
 }
 
@@ -39,7 +42,7 @@ const isSource = (value: unknown): value is SqlSource =>
 
 export type Display = 'ActionsTable' | 'ActionsLineGraph' | 'ActionsBar' | 'BoldNumber';
 
-/** How a result is shown. */
+/** Returns how the console shows the result. */
 export function displayOf({ display }: SqlNode): Display {
   switch (display) {
     case 'ActionsLineGraph':
@@ -55,27 +58,27 @@ export function displayOf({ display }: SqlNode): Display {
   }
 }
 
-/** Whether a query uses the placeholder for dates and filters. */
+/** Returns whether a query contains the placeholder for dates and filters. */
 export const usesFilters = ({ source }: SqlNode) => /\{\s*filters\b/.test(source.query);
 
 const placeholders = /\{\s*variables\s*\.\s*(?:`([^`]+)`|"([^"]+)"|([\p{L}\p{N}_$]+))\s*\}/gu;
 
-/** Code names of the variables in a query, in the order of their first use. */
+/** Returns the code names of the variables in a query, in the order of their first use. */
 export const variablesIn = (query: string): string[] => [
   ...new Set([...query.matchAll(placeholders)].map(([, first, second, third]) => first ?? second ?? third ?? '')),
 ];
 
-/** Why the API rejects the value of a variable. */
+/** The variable whose value the API rejects, and the reason. */
 export interface VariableProblem {
   /** Code name of the variable. */
   name: string;
   message: string;
 }
 
-/** Reads which variable an error is about. @returns null for other errors */
+/** Finds the variable that an error is about. @returns null for other errors */
 export function variableProblemOf(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
-  // The path contains the key of the value, and the sentence begins with the code name.
+  // The path in the error contains the key of the value. The sentence after it begins with the code name.
   const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];
   return message === undefined || name === undefined ? null : { name, message };
 }

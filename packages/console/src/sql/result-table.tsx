@@ -1,4 +1,4 @@
-// The table of an SQL result, with pages and keyboard navigation between cells.
+// The table of an SQL result. It has pages, and users can move between cells with the keyboard.
 
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { visible } from '../event-detail/json-text.ts';
@@ -16,10 +16,13 @@ interface Place {
   column: number;
 }
 
-/** Rows page by page. Arrow keys move from cell to cell, and the complete value of the selected one is shown below. */
+/**
+ * Shows rows page by page. Arrow keys move from cell to cell, and the complete value of the selected cell is shown
+ * below the table.
+ */
 export function ResultTable({ columns, rows }: { columns: readonly Column[]; rows: readonly unknown[] }) {
   const [chosen, setChosen] = useState<{ rows: unknown; page: number; place: Place | null }>();
-  // Another result begins at its first page.
+  // A new result begins on its first page.
   const { page, place } = chosen?.rows === rows ? chosen : { page: 0, place: null };
   const table = useRef<HTMLTableElement>(null);
   const id = useId();
@@ -46,7 +49,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
     const step = steps[event.key];
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    // The first key selects the first cell.
+    // The first key press selects the first cell.
     select(place === null ? at : { row: at.row + step[0], column: at.column + step[1] });
   };
   return (
@@ -121,7 +124,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
   );
 }
 
-/** Keys that move to another cell: by how many rows and columns. */
+/** Keys that move to another cell, and by how many rows and columns they move. */
 const steps: Record<string, readonly [rows: number, columns: number]> = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],

@@ -10,7 +10,7 @@ import { displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 import './sql.css';
 
-/** The result of an SQL insight where it is only read: in a tile, and behind a public link. */
+/** Shows the result of an SQL insight that cannot be edited here: in a tile, and on a page that a public link opens. */
 export function SqlResult({
   node,
   rows,
@@ -40,7 +40,10 @@ interface Shown {
   columns: readonly Column[];
 }
 
-/** The chart of an SQL result. @param shown receives what the chart shows, for the image */
+/**
+ * Shows an SQL result as a chart.
+ * @param shown a ref that is set to what the chart shows, for exporting it as an image
+ */
 export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
   const chosen = chartColumns(node, columns, rows);
   if (chosen === null) return <p className="board-said quiet">{text.noChart}</p>;
@@ -53,7 +56,7 @@ export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode
   );
 }
 
-/** The first number of the first row. */
+/** Shows the first number in the first row. */
 export function SqlNumber({ rows, columns }: Shown) {
   const at = columns.findIndex(({ kind }) => kind === 'number');
   const value = cellAt(rows[0], at);

@@ -9,7 +9,10 @@ import { chosenValue, type Variable, type VariableValues, withValue } from './va
 import { text } from './words.ts';
 import './sql.css';
 
-/** The fields of the variables that a query or a dashboard uses. @param more further controls next to the name of a variable */
+/**
+ * Shows the fields for the variables that a query or a dashboard uses.
+ * @param more additional controls next to the name of a variable
+ */
 export function VariableFields({
   variables,
   set,
@@ -18,7 +21,7 @@ export function VariableFields({
   more,
 }: {
   variables: readonly Variable[];
-  /** Values that are set, by ID. */
+  /** The values that are set, by the ID of the variable. */
   set: unknown;
   problem: VariableProblem | null;
   onValues: (set: VariableValues) => void;
@@ -52,7 +55,7 @@ export function VariableFields({
   });
 }
 
-/** A field for a value of the variable's type. An empty number or date is null. */
+/** A field for a value of the variable's type. If a field for a number or a date is empty, the value is null. */
 export function ValueField({
   label,
   variable: { type, values },
@@ -66,7 +69,7 @@ export function ValueField({
   variable: Pick<Variable, 'type' | 'values'>;
   value: unknown;
   hint?: string | undefined;
-  /** Why the API rejects the value. */
+  /** Why the API rejects the value. Null if it does not. */
   wrong: string | null;
   onValue: (value: unknown) => void;
   more?: ReactNode;
@@ -75,7 +78,7 @@ export function ValueField({
   const [typed, setTyped] = useState<string | null>(null);
   const common = { id, className: 'input', 'aria-invalid': wrong !== null, 'aria-describedby': `${id}-more` };
   const options = type === 'Boolean' ? [true, false] : type === 'List' ? (values ?? []) : null;
-  // `1.` is the number 1, but the field must keep it as typed.
+  // `1.` means the number 1, but the field must keep the text as it was typed.
   const isTyped = typed !== null && JSON.stringify(valueOfText(type, typed)) === JSON.stringify(value);
   return (
     <div className="field">
@@ -119,11 +122,11 @@ export function ValueField({
   );
 }
 
-/** A date without a time, which the date field of the browser can show. */
+/** Returns whether a value is a date without a time, which the date field of the browser can show. */
 const isDay = (value: unknown) => value === null || (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value));
 
 /**
- * The value that a text stands for. A text that is not a number is kept, and the API explains why it cannot be used.
+ * Returns the value for a text. A text that is not a number is kept, so that the API explains why it cannot be used.
  */
 function valueOfText(type: Variable['type'], typed: string): unknown {
   if (type === 'String') return typed;

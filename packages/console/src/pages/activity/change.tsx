@@ -25,13 +25,13 @@ export interface Activity {
     changes: FieldChange[] | null;
   };
   created_at: string;
-  /** ID of the record's environment; null for a record of the organization. */
+  /** ID of the record's environment. Null for a record of the organization. */
   team_id: number | null;
 }
 
 const maxLines = 12;
 
-/** Describes the change of a field. For longer values it shows only the lines that differ. */
+/** Describes the change of a field. For long values, shows only the lines that differ. */
 export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
   const [removed, added] = findDifferences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
   const isSecret = removed.join() === added.join();
@@ -76,7 +76,7 @@ function linesOfValue(scope: string, field: string, value: unknown): string[] {
 
 const longest = 2000;
 
-/** Flattens a value into one line per leaf: `date range › date from: -7d`. */
+/** Converts a value to one line per leaf, such as `date range › date from: -7d`. */
 function partsOf(value: unknown, path: string): string[] {
   const isNested =
     typeof value === 'object' &&

@@ -72,7 +72,7 @@ const pagesOfRecords: Record<string, (id: string) => [path: string, search?: Rec
   Role: () => ['settings/members'],
 };
 
-/** The name of a record. It is a link if the record has a page. */
+/** The name of a record. It is a link if there is a page for the record. */
 function RecordLink({ entry: { scope, item_id: id, activity, detail, team_id: team } }: { entry: Activity }) {
   const project = useProject();
   const name = detail.name || id;

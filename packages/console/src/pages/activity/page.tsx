@@ -132,7 +132,7 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** The first hundred members by name. Other users in the URL are shown as UUIDs. */
+/** Loads the names of the first hundred members. Other users in the URL are shown as UUIDs. */
 function useMemberNames(chosen: string): { names: Record<string, string>; error: unknown } {
   const { organization } = useProject();
   const { data, error } = useQuery({
@@ -156,7 +156,10 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** Returns the display name for an environment ID: the project's name, plus the environment's if the project has several. */
+/**
+ * Returns a function that returns the display name for an environment ID: the project's name, followed by the
+ * environment's name if the project has several.
+ */
 function usePlaces(): (team: number | null) => string {
   const { data: me } = useQuery(meQuery);
   const organization = me?.organization;

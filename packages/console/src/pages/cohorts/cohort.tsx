@@ -54,7 +54,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
   );
 }
 
-/** The details of a cohort, next to the list. @param onOpen opens another cohort, for example a copy of this one */
+/** The details of a cohort. @param onOpen opens another cohort, for example a copy of this one */
 export function CohortDetail({
   id,
   onOpen,
@@ -188,7 +188,7 @@ function NewInsight({ cohort }: { cohort: number }) {
   );
 }
 
-/** Edits the name, description and conditions of a new or an existing cohort. */
+/** A form for the name, description and conditions of a cohort, which may be new. */
 function CohortForm({
   stored,
   isListed,
@@ -211,7 +211,7 @@ function CohortForm({
     set(value);
   };
   const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
-  // Unedited conditions are not sent, so that they stay exactly as stored.
+  // Conditions that were not edited are not sent, so that they stay exactly as they are stored.
   const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
     name,
@@ -274,7 +274,10 @@ function CohortForm({
   );
 }
 
-/** Groups of conditions, combined with OR. @param own ID of the cohort, which cannot refer to itself */
+/**
+ * A form for groups of conditions, which are combined with OR.
+ * @param own ID of the cohort, which cannot refer to itself
+ */
 function ConditionGroups({
   groups,
   own,

@@ -15,7 +15,7 @@ interface Member extends NamedPerson {
   uuid: string;
 }
 
-/** The persons in a cohort. Persons can be added to and removed from a static cohort. */
+/** Lists the persons in a cohort. If it is static, persons can be added and removed. */
 export function Members({ cohort }: { cohort: Cohort }) {
   const { id } = useProject();
   const mayWrite = useHasLevel(1) && cohort.is_static;

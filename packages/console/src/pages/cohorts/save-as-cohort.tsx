@@ -14,12 +14,12 @@ import { words } from '../../words.ts';
 import type { Cohort } from './shapes.ts';
 import { text } from './words.ts';
 
-/** The API accepts at most this many persons for a new cohort. */
+/** Maximum number of persons that the API accepts for a new cohort. */
 export const maxInCohort = 10_000;
 
 /**
- * Creates a static cohort from the persons in a list.
- * @param read returns the UUIDs of the first `maxInCohort` persons, and is called when the cohort is created
+ * A button that saves the persons in a list as a static cohort.
+ * @param read returns the UUIDs of the first `maxInCohort` persons; called when the cohort is created
  */
 export function SaveAsCohort({ name: suggested, read }: { name: string; read: () => Promise<string[]> }) {
   const mayWrite = useHasLevel(1);

@@ -1,4 +1,4 @@
-// Cohorts as the API returns them, and the conversion of their filters to and from the form.
+// Cohorts in the format of the API, and the conversion of their filters to and from the form.
 
 import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../../api/queries.ts';
@@ -17,7 +17,7 @@ export interface Cohort {
   /** Whether the cohort is a fixed list of persons. */
   is_static: boolean;
   is_calculating: boolean;
-  /** Null until the persons have been counted. */
+  /** Number of persons. Null until they have been counted. */
   count: number | null;
   last_calculation: string | null;
   created_by: { first_name: string; email: string } | null;
@@ -41,7 +41,10 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
   });
 }
 
-/** Groups combined with OR, each with filters combined with AND. Null for conditions that this page cannot edit. */
+/**
+ * Returns groups that are combined with OR, each with filters that are combined with AND. Returns null for conditions
+ * that this page cannot edit.
+ */
 export function parseGroups(filters: unknown): Filter[][] | null {
   if (!isFields(filters)) return [[newFilter('person')]];
   const tree = toFields(filters.properties);

@@ -10,7 +10,7 @@ import { nameOfInsight } from '../../results/insight-query.ts';
 import type { Dashboard, TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Adds saved insights to a dashboard, several at a time. */
+/** A dialog that adds saved insights to a dashboard, several at a time. */
 export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard; onClose: () => void }) {
   const { id } = useProject();
   const [search, setSearch] = useState('');

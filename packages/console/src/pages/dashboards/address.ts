@@ -5,13 +5,13 @@ import { matching, part, useUrlState } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';
 import type { BoardView } from './load.ts';
 
-/** The URL parameters of a user's own view of a dashboard. */
+/** The URL parameters of a user's own view of a dashboard, which differs from the saved one. */
 export const boardParts = {
-  /** Key of a date range that replaces the saved one. */
+  /** Key of the date range in place of the saved one. */
   time: matching(isRangeKey),
-  /** JSON of filters that replace the saved ones. */
+  /** JSON of the filters in place of the saved ones. */
   filters: part.text(),
-  /** JSON of values of variables that replace the saved ones, by ID. */
+  /** JSON of the values of variables in place of the saved ones, by variable ID. */
   variables: part.text(),
   edit: part.flag(),
 };
@@ -23,7 +23,7 @@ export const boardViewOf = ({ time, filters, variables }: Record<keyof BoardView
   variables: toFields(readJson(variables)),
 });
 
-/** Returns the URL parameters that change the user's own view. */
+/** Returns the URL parameters that change the user's view. */
 export const boardAddressOf = ({ time, filters, variables }: Partial<BoardView>) => ({
   ...(time !== undefined && { time }),
   ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }),
@@ -49,7 +49,7 @@ const parts = {
   /** ID of the open dashboard. */
   dashboard: part.text(),
   search: part.text(),
-  /** Empty to sort favorites first, and then by name. */
+  /** Sort order. If it is empty, favorites come first, and then dashboards are sorted by name. */
   order: part.oneOf(['', 'name', '-name', 'created_by', '-created_by', '-last_accessed_at', 'last_accessed_at'], ''),
   favorites: part.flag(),
 };

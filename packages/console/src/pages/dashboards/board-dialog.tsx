@@ -1,4 +1,4 @@
-// The dialogs of a dashboard, which load when the first one opens.
+// The dialogs of a dashboard, whose code is loaded when the first one opens.
 
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
@@ -12,7 +12,7 @@ import type { BoardView, useBoard } from './load.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Loaded when it opens. */
+/** This code is loaded when the dialog opens. */
 const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
@@ -37,7 +37,7 @@ export function BoardDialog({
   view: BoardView;
   shown: readonly unknown[];
   onView: (view: Partial<BoardView>) => void;
-  /** Confirms on the page with the list that the dashboard was deleted. */
+  /** Shows a confirmation on the list page that the dashboard was deleted. */
   onRemoved: OfferUndo;
   onList: () => void;
   onClose: () => void;

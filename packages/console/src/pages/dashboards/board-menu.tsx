@@ -1,4 +1,4 @@
-// The menu of a dashboard with the less frequent actions.
+// The menu of a dashboard, with actions that are used less often.
 
 import { useNavigate } from '@tanstack/react-router';
 import { Button as AriaButton } from 'react-aria-components/Button';
@@ -24,7 +24,7 @@ const actions = {
 };
 export type BoardAction = Exclude<keyof typeof actions, 'subscribe'>;
 
-/** The less frequent actions for a dashboard. @param id of the dashboard */
+/** The menu of a dashboard, with actions that are used less often. @param id ID of the dashboard */
 export function BoardMenu({ id, onAction }: { id: string; onAction: (action: BoardAction) => void }) {
   const { id: project } = useProject();
   const navigate = useNavigate();

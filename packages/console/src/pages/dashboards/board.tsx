@@ -52,14 +52,14 @@ interface BoardProps {
   onEditing: (isEditing: boolean) => void;
   onList: () => void;
   onOpen: (id: number) => void;
-  /** Shows the confirmation on the list page after the dashboard was deleted. */
+  /** Shows a confirmation on the list page that the dashboard was deleted. */
   onRemoved: OfferUndo;
   unknown: readonly string[];
-  /** Content next to the title. */
+  /** Additional content next to the title. */
   now?: ReactNode;
 }
 
-/** One dashboard. Its tiles are only moved, resized and removed in edit mode. */
+/** A dashboard. Its tiles can only be moved, resized and removed in edit mode. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
   const board = useBoard(id, view);
   const { path, query, refresh, states } = board;
@@ -163,7 +163,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
           }
         </Loaded>
       </div>
-      {/* These open with a field in which the user may type immediately, so they must not load later. */}
+      {/* These dialogs are not loaded on demand, because they open with a field in which the user may type immediately. */}
       {data && dialog === 'insight' && <AddInsightsDialog dashboard={data} onClose={() => setDialog(null)} />}
       {typeof dialog === 'object' && dialog !== null && (
         <TextDialog tile={dialog.tile} path={path} onClose={() => setDialog(null)} />
@@ -182,7 +182,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   );
 }
 
-/** A button that opens the form for a subscription. On phones, the menu contains it. */
+/** A button that opens the form for a subscription. On phones, this action is in the menu instead. */
 function Subscribe({ dashboard }: { dashboard: string }) {
   const { id } = useProject();
   return (
@@ -231,7 +231,7 @@ const NoTiles = ({ onAdd }: { onAdd: () => void }) => (
   </div>
 );
 
-/** The date range and filters of the user's own view. They apply only to this user until they are saved. */
+/** Shows the date range and filters of the user's own view. They apply only to this user until they are saved. */
 function ViewChips({
   view,
   shown,

@@ -12,7 +12,7 @@ import { text } from './words.ts';
 
 const names = ['', ...Object.keys(templates)] as ('' | TemplateName)[];
 
-/** Creates a dashboard, empty or from a template. */
+/** A dialog that creates a dashboard, either empty or from a template. */
 export function CreateDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
   const { id } = useProject();
   const base = `/api/projects/${id}`;

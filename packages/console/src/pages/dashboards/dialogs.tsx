@@ -14,7 +14,10 @@ import { words } from '../../words.ts';
 import type { Dashboard, DashboardFilters } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Filters for all insights of the dashboard: either only for the user's own view, or saved for everyone together with the date range. */
+/**
+ * A dialog for filters of all insights of the dashboard. They are either only part of the user's own view, or saved for
+ * everyone together with the date range.
+ */
 export function FiltersDialog({
   path,
   saved,
@@ -28,7 +31,7 @@ export function FiltersDialog({
   saved: DashboardFilters;
   time: string;
   shown: readonly unknown[];
-  /** Null for the saved filters. */
+  /** Sets the filters. Null restores the saved ones. */
   onShow: (filters: readonly unknown[] | null) => void;
   onSaved: () => void;
   onClose: () => void;

@@ -11,33 +11,36 @@ import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
-  /** Key of a date range that replaces the saved one. Empty for the saved date range. */
+  /** Key of the date range in place of the saved one. Empty for the saved date range. */
   time: string;
-  /** Filters that replace the saved ones. Null for the saved filters. */
+  /** Filters in place of the saved ones. Null for the saved filters. */
   filters: readonly unknown[] | null;
-  /** Values of variables that replace the saved ones, by ID. */
+  /** Values of variables in place of the saved ones, by variable ID. */
   variables: VariableValues;
 }
 
 /** The data that a tile shows. */
 export interface TileState {
   tile: Tile;
-  /** The latest result. It stays while a newer one is computed. */
+  /** The latest result. It is still shown while a newer one is computed. */
   insight: TileInsight | null;
   isLoading: boolean;
   error: unknown;
 }
 
-/** How many tiles are computed at the same time, so that other requests are not blocked. */
+/** Number of tiles that are computed at the same time. It is limited so that other requests are not blocked. */
 const atOnce = 3;
 const runQueued = limited(atOnce);
 
-/** Loads a dashboard with its saved view or the user's own. Tiles load one by one, so that a slow insight does not hold up the others. */
+/**
+ * Loads a dashboard with the saved view or the user's own view. Tiles load separately, so that a slow insight does not
+ * delay the others.
+ */
 export function useBoard(id: string, { time, filters, variables: values }: BoardView) {
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;
-  // Filters in a request replace all saved filters, so an own view has to load the saved ones first.
+  // Filters in a request replace all saved filters, so the saved ones must be loaded before the user's own view.
   const stored = useQuery({
     queryKey: ['dashboards', project.id, 'stored', id],
     queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
@@ -64,13 +67,13 @@ export function useBoard(id: string, { time, filters, variables: values }: Board
   return { path, request, query, setTiles, ...loaded };
 }
 
-/** JSON of filters and variables that replace the saved ones. */
+/** JSON of the filters and variables in place of the saved ones. */
 interface Override {
   filters: string | undefined;
   variables: string | undefined;
 }
 
-/** Whether an SQL query contains variables. */
+/** Returns whether an SQL query contains variables. */
 export const usesVariables = (query: unknown) => variablesIn(sqlNodeOf(query)?.source.query ?? '').length > 0;
 
 function useTiles(dashboard: string, tiles: readonly Tile[], override: Override) {
@@ -128,7 +131,7 @@ function useTiles(dashboard: string, tiles: readonly Tile[], override: Override)
   return { states, refresh, isLoading, lastRefresh: times.sort()[0] ?? null };
 }
 
-/** Limits concurrency: at most `count` calls run at the same time, in the order in which they were made. */
+/** Limits how many calls run at the same time. Calls start in the order in which they were made. */
 function limited(count: number): <Result>(start: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -1,4 +1,4 @@
-// The Dashboards page, where users find a dashboard or look at one.
+// The Dashboards page, where users find and view dashboards.
 
 import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';

@@ -8,19 +8,19 @@ export interface Dashboard {
   tags: string[];
   created_by: { first_name: string; email: string } | null;
   last_accessed_at: string | null;
-  /** The saved filters, even if the request had others. */
+  /** The saved filters, even if the request contained others. */
   persisted_filters?: DashboardFilters | null;
-  /** The saved values of variables, by ID. */
+  /** The saved values of variables, by variable ID. */
   persisted_variables?: Record<string, unknown> | null;
-  /** Null in lists. */
+  /** The tiles. Null in lists of dashboards. */
   tiles: Tile[] | null;
 }
 
-/** Includes fields that the console does not know, so that saving preserves them. */
+/** Filters of a dashboard. They include fields that the console does not know, so that saving keeps these. */
 export interface DashboardFilters extends Record<string, unknown> {
   date_from?: string | null;
   date_to?: string | null;
-  /** Filters combined with AND, applied to each insight of the dashboard. */
+  /** Filters that are combined with AND and applied to each insight of the dashboard. */
   properties?: unknown;
 }
 
@@ -40,7 +40,7 @@ export interface TileInsight {
   query: unknown;
   result: unknown;
   columns: string[] | null;
-  /** For an SQL query: pairs of a column and its type. */
+  /** For an SQL query: pairs of the name of a column and its type. */
   types?: unknown;
   last_refresh: string | null;
 }
@@ -50,11 +50,12 @@ export interface Size {
   h: number;
 }
 
-/** Columns of the grid, and the maximum height of a tile in rows. */
+/** Number of columns of the grid. */
 export const columns = 12;
+/** Maximum height of a tile in rows. */
 export const maxRows = 20;
 
-/** The size of a tile in columns and rows. A tile without a stored size gets the API's default size. */
+/** Returns the size of a tile in columns and rows. A tile without a stored size has the API's default size. */
 export function sizeOf({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;

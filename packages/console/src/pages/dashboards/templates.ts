@@ -19,7 +19,7 @@ export interface TemplateField {
 
 export interface Template {
   fields: Record<string, TemplateField>;
-  /** In dashboard order. */
+  /** Returns the tiles in the order of the dashboard. */
   tiles: (names: (field: string) => string) => TemplateTile[];
 }
 

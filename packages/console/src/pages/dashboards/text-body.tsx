@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
 
-/** The text of a tile, as Markdown. */
+/** Shows the text of a tile, which is Markdown. */
 export function TextBody({ body }: { body: string }) {
   const tokens = useMemo(() => readPlainMarkdown(body), [body]);
   return (

@@ -16,10 +16,10 @@ import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Loaded for the first tile with an SQL insight. */
+/** This code is loaded for the first tile with an SQL insight. */
 const SqlResult = lazy(loadPart(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))));
 
-/** Loaded for the first tile with a text, because it needs the library for Markdown. */
+/** This code is loaded for the first tile with a text, because it includes the library for Markdown. */
 const LoadedText = lazy(loadPart(() => import('./text-body.tsx').then((part) => ({ default: part.TextBody }))));
 
 /** The text of a tile. */
@@ -29,7 +29,7 @@ export const TextBody = ({ body }: { body: string }) => (
   </Suspense>
 );
 
-/** The result of a tile, or the reason why it has none. */
+/** Shows the result of a tile, or the reason why there is none. */
 export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);
@@ -92,5 +92,5 @@ function Shown({
   );
 }
 
-/** Insights on a public page have no ID. */
+/** The data of a tile. On a public page, insights have no ID. */
 type TileData = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number; types?: unknown };

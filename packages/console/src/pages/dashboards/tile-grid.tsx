@@ -1,4 +1,4 @@
-// The grid of a dashboard's tiles, and how users move and resize them.
+// The grid of a dashboard's tiles, in which users move and resize them.
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import type { TileState } from './load.ts';
@@ -13,7 +13,10 @@ export interface GridChanges {
   onEditText: (tile: Tile) => void;
 }
 
-/** The tiles in a grid of twelve columns. Tiles are moved and resized with the mouse, by touch, or with the arrow keys. */
+/**
+ * Shows the tiles in a grid of twelve columns. Tiles can be moved and resized with the mouse, by touch, or with the
+ * arrow keys.
+ */
 export function TileGrid({
   states,
   isEditing,
@@ -105,7 +108,7 @@ interface Place {
 
 const placeOf = ({ clientX: x, clientY: y }: PointerEvent): Place => ({ x, y });
 
-/** Captures the pointer, so that the grid receives all of its moves. */
+/** Makes the grid receive all further moves of the pointer. */
 function captured(drag: Drag, event: PointerEvent): Drag {
   event.preventDefault();
   (event.currentTarget as Element).setPointerCapture(event.pointerId);

@@ -15,7 +15,10 @@ import { text } from './words.ts';
 
 type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDown'>;
 
-/** An insight or a text. @param handles controls to move, resize and remove the tile; absent outside edit mode */
+/**
+ * A tile that shows an insight or a text.
+ * @param handles controls that move, resize and remove the tile; absent outside edit mode
+ */
 export function TilePanel({
   state: { tile, insight, isLoading, error },
   size,
@@ -26,7 +29,7 @@ export function TilePanel({
 }: {
   state: TileState;
   size: Size;
-  /** The side of this tile on which the dragged tile would be placed. */
+  /** The side of this tile on which the dragged tile will be placed. */
   drop: 'before' | 'after' | undefined;
   isDragged: boolean;
   handles: { move: Handle; resize: Handle; onRemove: () => void } | undefined;

@@ -1,4 +1,4 @@
-// The Definitions page, where users look up the events and properties of the project and describe them.
+// The Definitions page, where users look up and describe the events and properties of the project.
 
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';

@@ -1,10 +1,13 @@
-// Loads the documents of the manual, which are part of the console, and finds the targets of their links.
+// Loads the documents of the manual, which are part of the console, and finds the documents to which their links lead.
 
 import type { Token } from 'marked';
 import { loadPart } from '../../frame/broken.tsx';
 import { isHeading, readMarkdown, toHeadingId } from '../../parts/markdown.tsx';
 
-/** The documentation of the running version. It is bundled with the console, so it is available without internet access. */
+/**
+ * The documents of the running version. They are bundled with the console, so they are available without internet
+ * access.
+ */
 const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
   query: '?raw',
   import: 'default',
@@ -18,18 +21,22 @@ const documents = new Map(
   ]),
 );
 
-/** The overview of all documents. */
+/** Name of the document that lists all others. */
 export const indexName = 'README';
 
 const hasDocument = (name: string) => documents.has(name);
 
-/** Loads a document of the manual. @returns null if the document does not exist @throws if its file cannot be loaded */
+/**
+ * Loads a document of the manual.
+ * @returns null if the document does not exist
+ * @throws an error if its file cannot be loaded
+ */
 export async function loadDocument(name: string): Promise<Token[] | null> {
   const source = await documents.get(name)?.();
   return source === undefined ? null : readMarkdown(source);
 }
 
-/** The document and section that a link refers to. Null for files outside `docs`. */
+/** Returns the document and the section to which a link leads. Returns null for files outside of `docs`. */
 export function documentOf(target: string, from: string): { name: string; section: string } | null {
   const base = new URL(`http://docs/in/docs/${from}.md`);
   const { pathname, hash } = new URL(target, base);
@@ -39,7 +46,7 @@ export function documentOf(target: string, from: string): { name: string; sectio
 
 /** A section of a document, for the search. */
 export interface Section {
-  /** Name of the document and ID of the heading. */
+  /** Name of the document and ID of the heading, as one text. */
   id: string;
   document: string;
   heading: string;
@@ -67,6 +74,6 @@ export async function loadSections(): Promise<Section[]> {
       if (section) section.text += ` ${token.raw}`;
     }
   }
-  // Headings that occur twice on a page have the same ID.
+  // If a heading occurs twice on a page, both have the same ID.
   return [...new Map(sections.map((section) => [section.id, section])).values()];
 }

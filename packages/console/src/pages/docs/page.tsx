@@ -12,7 +12,7 @@ import { documentOf, indexName, loadDocument } from './documents.ts';
 import { DocsSearch } from './search.tsx';
 import './docs.css';
 
-/** Shows a document, scrolled to the section in the URL. */
+/** Shows a document, and scrolls to the section in the URL. */
 export function DocsPage() {
   const { _splat = '' } = useParams({ strict: false });
   const name = _splat === '' ? indexName : _splat;
@@ -27,7 +27,7 @@ export function DocsPage() {
   useEffect(() => {
     if (title === undefined) return;
     window.document.title = `${title} · ${words.product}`;
-    // The browser looks for the section before the document has loaded, so the page has to scroll there itself.
+    // The browser looks for the section before the document has loaded, so the page scrolls there itself.
     const section = window.document.getElementById(decodeURIComponent(location.hash.slice(1)));
     section?.scrollIntoView({ block: 'start' });
     section?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-// The chart of the number of events above the list of events.
+// The chart above the list of events, which shows the number of events over time.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -14,7 +14,10 @@ interface Counts {
   total: number;
   results: { start: string; count: number }[];
 }
-/** A chart of the number of events over time. Clicking a bar narrows the list to that time; the table offers the same by keyboard. */
+/**
+ * A chart of the number of events over time. Clicking a bar restricts the list to the time of that bar. The table
+ * allows the same with the keyboard.
+ */
 export function CountsBar({
   counts,
   span,

@@ -9,7 +9,9 @@ import { words } from '../../words.ts';
 import type { ListedEvent } from './list.tsx';
 import { text } from './words.ts';
 
-/** Downloads the list as CSV. While it downloads, the button shows the progress and cancels when pressed. */
+/**
+ * Downloads the list as CSV. During the download, the button shows the progress, and pressing it cancels the download.
+ */
 export function CsvButton({ request, columns }: { request: ApiCall; columns: readonly string[] }) {
   const [rows, setRows] = useState<number | null>(null);
   const [note, setNote] = useState<string | null>(null);
@@ -46,13 +48,13 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
   );
 }
 
-/** Spreadsheet programs become slow with more rows, and without a limit a download might never end. */
+/** With more rows, spreadsheet programs become slow. Without a limit, a download might never end. */
 const maxRows = 10_000;
 
 /**
  * Reads all events of a list, page by page, and formats them as CSV.
  * @param onRows called with the number of rows so far
- * @returns whether more events exist than the file contains
+ * @returns whether there are more events than the file contains
  */
 async function readCsv(
   request: { path: string; query: Query },

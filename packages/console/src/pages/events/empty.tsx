@@ -12,7 +12,10 @@ import type { ListedEvent } from './list.tsx';
 import { shouldRetry } from './slow.tsx';
 import { text } from './words.ts';
 
-/** Shown when no events match the time range. Says when the latest event happened, and has a button that jumps to it. */
+/**
+ * Shown if no events match the time range. Says when the latest event happened, and has a button that changes the range
+ * to include it.
+ */
 export function EmptyEvents({
   path,
   filters,
@@ -70,7 +73,7 @@ export function EmptyEvents({
   );
 }
 
-/** Finds the shortest preset range that contains a time, or else returns a range around it. */
+/** Returns the shortest preset range that contains a time. If there is none, returns a range around that time. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
   const usual = Object.keys(words.span.presets).find((after) => parseTime(after).getTime() < moment);

@@ -1,4 +1,4 @@
-// The filters of the Events page: their form in the URL, their display, and the field for the event name.
+// The filters of the Events page: their format in the URL, how they are shown, and the field for the event name.
 
 import { useId, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
@@ -12,7 +12,7 @@ import { Search } from '../../parts/search.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A property filter, as the API takes it. */
+/** A property filter in the format of the API. */
 export interface PropertyFilter {
   key: string;
   operator: string;
@@ -20,12 +20,12 @@ export interface PropertyFilter {
   type: 'event' | 'person' | 'event_metadata';
 }
 
-/** The filters of the list, by URL parameter. */
+/** The filters of the list, by the name of their URL parameter. */
 export interface Filters {
   event: string;
   distinct_id: string;
   person_id: string;
-  /** JSON of `PropertyFilter[]`, as the API takes it. */
+  /** JSON of `PropertyFilter[]`, in the format of the API. */
   properties: string;
 }
 
@@ -51,7 +51,7 @@ export function parseProperties(json: string): PropertyFilter[] | null {
   }
 }
 
-/** The filters together with a part of the event name, as the API takes them. */
+/** Returns the filters with a filter for a part of the event name. */
 export const setNameFilter = (properties: readonly PropertyFilter[], part: string) =>
   writeProperties([
     ...properties,
@@ -60,7 +60,7 @@ export const setNameFilter = (properties: readonly PropertyFilter[], part: strin
 
 const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
 
-/** The filters as chips, each with a remove button. */
+/** Returns the filters as chips, each with a button that removes it. */
 export function createChips(
   filters: Filters,
   properties: readonly PropertyFilter[],
@@ -92,7 +92,7 @@ export const addPropertyFilter = (properties: readonly PropertyFilter[], added: 
 export const searchId = 'event-search';
 
 /**
- * Filters the list by part of the event name while the user types. Enter turns a complete name into a filter. If the
+ * Filters the list by a part of the event name while the user types. Enter turns a complete name into a filter. If the
  * text is the UUID of an event, Enter opens that event.
  */
 export function NameSearch({
@@ -235,7 +235,7 @@ export function FilterDialog({
   );
 }
 
-/** Suggests event names that contain the search text. Results for an earlier text are never shown. */
+/** Loads event names that contain the search text. Never returns the names for an earlier text. */
 export function useNames(
   resource: 'event_definitions' | 'property_definitions',
   typed: string,

@@ -8,7 +8,10 @@ import { isTooSlow, TooSlow } from './slow.tsx';
 import { type EventsView, futureSpan } from './view.ts';
 import { text } from './words.ts';
 
-/** The chart of counts, the list of events or the reason why it is empty, and the links to its other pages. */
+/**
+ * Shows the chart of counts, the list of events or the reason why it is empty, and the links to the other pages of the
+ * list.
+ */
 export function ListPane({
   shown,
   onPrevious,
@@ -92,7 +95,7 @@ export function ListPane({
 interface PagerProps {
   isFirst: boolean;
   isLast: boolean;
-  /** Whether the last page has been loaded. */
+  /** Whether the last page of the list has been loaded. */
   hasAll: boolean;
   order: 'newest' | 'oldest';
   onOrder: (order: 'newest' | 'oldest') => void;

@@ -9,7 +9,7 @@ import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
-/** The fields of an event that the list shows. */
+/** The fields of an event that the list uses. */
 export interface ListedEvent {
   uuid: string;
   event: string;
@@ -19,7 +19,7 @@ export interface ListedEvent {
   person: { uuid: string; properties: Record<string, unknown> };
 }
 
-/** A list of events with a heading for each day. An event opens when its row is clicked, or with the link in it. */
+/** Lists events with a heading for each day. Clicking a row or the link in it opens the event. */
 export function EventList({
   events,
   zone,
@@ -34,14 +34,14 @@ export function EventList({
   columns: readonly string[];
   open: string;
   caption: string;
-  /** URL parameters that open this event. */
+  /** Returns the URL parameters that open an event. */
   addressOf: (uuid: string) => Record<string, string>;
   onOpen: (uuid: string) => void;
 }) {
   const openRow = useRef<HTMLTableRowElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another row is opened
   useEffect(() => {
-    // New browsers return a promise here. The braces keep the effect from returning it.
+    // New browsers return a promise here. Because of the braces, the effect does not return it.
     openRow.current?.scrollIntoView({ block: 'nearest' });
   }, [open]);
   return (

@@ -107,9 +107,9 @@ function FilterLine({ shown }: { shown: EventsView }) {
   );
 }
 
-/** Navigation between events and between pages, with buttons and keys. */
+/** Moves between events and between pages with buttons and keys. */
 function useMoves({ view, change, list, next }: EventsView, panel: { current: HTMLDivElement | null }) {
-  /** For each page that was opened with "Next", the page before it. */
+  /** Maps each page that was opened with "Next" to the page before it. */
   const pagesBefore = useRef(new Map<string, string>());
   const events = list.data?.results ?? [];
   const rowOf = (uuid: string) => panel.current?.querySelector<HTMLElement>(`[data-row="${uuid}"]`);

@@ -11,14 +11,20 @@ import { text } from './words.ts';
 
 export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
 
-/** Returns whether to retry a failed query. Unlike the default retry rule, does not retry a query that timed out. */
+/**
+ * Returns whether to retry a query that failed. Unlike the default rule, this one does not retry a query that timed
+ * out.
+ */
 export function shouldRetry(failures: number, error: Error): boolean {
   if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
   if (error.status === 429) return failures < 10;
   return (error.status === 0 || error.status >= 500) && failures < 2;
 }
 
-/** The filters for which the search reads all events in the time range, or all those with the selected event name. */
+/**
+ * Returns the filters for which the search must read all events in the time range, or all those with the selected event
+ * name.
+ */
 export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
   const names = properties.map(({ key }) => propertyName(key));
@@ -27,11 +33,13 @@ export function findScannedFilters(filters: Filters, properties: readonly Proper
 
 const dayMs = 86_400_000;
 
-/** Over longer ranges such a scan may take seconds, so the page says so before it starts. */
+/**
+ * Returns whether a scan may take seconds because of its time range. The page then says so before the search starts.
+ */
 export const isLongScan = (scanned: readonly string[], span: Span) =>
   scanned.length > 0 && spanLength(span) > 8 * dayMs;
 
-/** Shown when a search timed out: offers shorter time ranges, and explains why it was slow. */
+/** Shown if a search timed out. Offers shorter time ranges, and explains why the search was slow. */
 export function TooSlow({
   error,
   span,

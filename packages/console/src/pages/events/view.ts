@@ -1,4 +1,4 @@
-// The state of the Events page: its URL, and the requests that load the events and their counts.
+// The state of the Events page, which is in its URL, and the requests that load the events and their counts.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
@@ -26,7 +26,7 @@ const address = {
   tab: part.oneOf(['properties', 'person', 'raw'], 'properties'),
 };
 
-/** The state of the page, read from its URL, and the two API requests that follow from it. */
+/** Reads the state of the page from its URL, and sends the two API requests that depend on it. */
 export function useEventsView() {
   const project = useProject();
   const { view, change, unknown } = useUrlState(address);
@@ -49,7 +49,7 @@ export function useEventsView() {
     queryFn: ({ signal }) =>
       call<{ results: ListedEvent[]; next: string | null; searched_until?: string }>(request, signal),
     retry: shouldRetry,
-    // Keeps the current page visible, and the focus in the list, until the next page has loaded.
+    // The current page stays visible, and the focus stays in the list, until the next page has loaded.
     placeholderData: keepPreviousData,
   });
   return {
@@ -66,15 +66,15 @@ export function useEventsView() {
     scanned: findScannedFilters(filters, properties, search),
     future: useFuture(filters, before === '' && list.isSuccess),
     next: readCursor(list.data?.next ?? null),
-    /** A changed filter returns to the first page. */
+    /** Changing a filter returns to the first page. */
     narrow: (changed: Partial<Filters & Span>) => change({ ...changed, cursor: '' }),
     search: (part: string) => change({ search: part, cursor: '' }, { replace: true }),
   };
 }
 
 /**
- * An open-ended range ends at the current time, so that the list agrees with its counts. Clients with a wrong clock
- * send events from the future, which would otherwise be listed.
+ * Returns the end of a range that has none: the current time, so that the list agrees with its counts. Clients whose
+ * clock is wrong send events with times in the future, which the list would otherwise contain.
  */
 const untilNow = (after: string) => (parseTime(after).getTime() < Date.now() ? '-0s' : '');
 
@@ -83,7 +83,7 @@ export const futureSpan = (): Span => {
   return { after: new Date(now).toISOString(), before: new Date(now + 48 * 3_600_000).toISOString() };
 };
 
-/** The number of events with times in the future. */
+/** Counts the events with times in the future. */
 function useFuture(filters: Filters, isEnabled: boolean): { count: number; error: unknown } {
   const { id } = useProject();
   const { data, error } = useQuery({

@@ -18,14 +18,14 @@ const { form } = text;
 
 type OneCondition = Draft['conditions'][number];
 
-/** The condition and the filter that the server's error names, if it names any. */
+/** The condition and the filter that an error from the server names, if it names any. */
 export interface ConditionProblem {
   condition: number | null;
   filter: number | null;
   message: string;
 }
 
-/** The release conditions from top to bottom: filters, rollout, aggregation target and variant. */
+/** A form for the release conditions, with filters, rollout, aggregation target and variant. */
 export function Conditions({
   conditions,
   variants,
@@ -273,7 +273,10 @@ function OneCondition({
   );
 }
 
-/** How many persons match a condition. It is only computed on request, because the server evaluates every person. */
+/**
+ * Shows how many persons match a condition. The number is only computed on request, because the server evaluates every
+ * person.
+ */
 function Reach({ condition: { local, ...condition } }: { condition: OneCondition }) {
   const { id } = useProject();
   const body: { condition: Condition; group_type_index: number | null } = {

@@ -15,7 +15,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** Edits a flag. The page keeps unsaved edits until they are saved or discarded. */
+/** A form that edits a flag. The page keeps unsaved edits until the user saves or discards them. */
 export function Editor({
   flag,
   savedDraft,
@@ -57,7 +57,7 @@ export function Editor({
     const isChanged = Object.keys(findChanges(next, base)).length > 0;
     onKeep(isChanged ? { draft: next, base } : null);
   };
-  /** Continues from the current version of the flag, with or without the draft. */
+  /** Continues editing with the current version of the flag. @param next the edits to keep, or null to discard them */
   const startFrom = (now: Flag, next: Draft | null) => {
     setTheirs(null);
     save.reset();
@@ -174,7 +174,7 @@ export function NewFlagEditor({
   );
 }
 
-/** Scrolls to the field that the server rejected. */
+/** Scrolls to the field that the server has rejected. */
 function useProblemInSight(problem: unknown) {
   const own = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -199,7 +199,7 @@ function SdkWarnings({ warnings }: { warnings: readonly string[] }) {
   );
 }
 
-/** Shown after two users changed the same flag: compares both versions without losing the user's edits. */
+/** Shown after another user has changed the same flag. Compares both versions and keeps the user's edits. */
 function Conflict({
   base,
   theirs,

@@ -24,7 +24,7 @@ interface Exposed {
 }
 type Span = keyof typeof text.exposures.spans;
 
-/** How many persons received each variant of a flag, from the events that SDKs send. */
+/** Shows how many persons received each variant of a flag, according to the events that SDKs send. */
 export function Exposures({ flagId }: { flagId: number }) {
   const { id } = useProject();
   const [span, setSpan] = useState<Span>('-30d');

@@ -19,7 +19,7 @@ interface FieldsProps {
   onChange: (draft: Draft) => void;
   isNew: boolean;
   keyBefore: string;
-  /** Content below the description. */
+  /** Additional content below the description. */
   children?: ReactNode;
 }
 
@@ -245,7 +245,7 @@ function Served({
   );
 }
 
-/** Splits 100% evenly in whole percents. The first variants get the remainder. */
+/** Splits 100% evenly into whole percentages. The first variants share the remainder. */
 function sharedEvenly(variants: Draft['variants']): Draft['variants'] {
   const each = Math.floor(100 / variants.length);
   const left = 100 - each * variants.length;
@@ -297,12 +297,15 @@ function isJson(json: string): boolean {
   }
 }
 
-/** The place in the form that a server error is about. */
+/** The field in the form that a server error is about. */
 interface PlacedProblem extends ConditionProblem {
   place: 'form' | 'key' | 'name' | 'condition' | 'conditions' | 'variants' | 'payloads';
 }
 
-/** The API names the field (`attr`). For filters, the message begins with the path within them. */
+/**
+ * Finds the field that an error is about. The API names it in `attr`. For filters, the message begins with the path
+ * inside them.
+ */
 function problemOf(error: unknown): PlacedProblem | null {
   if (!error) return null;
   const message = explain(error);

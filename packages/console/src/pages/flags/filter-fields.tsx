@@ -10,19 +10,19 @@ const { form } = text;
 
 interface FilterProps {
   filter: Filter;
-  /** A newly added filter takes the focus. */
+  /** Whether the filter was just added. It then takes the focus. */
   isNew?: boolean;
   onChange: (filter: Filter) => void;
 }
 
-/** One filter of a condition: on a property, a cohort, or another flag. */
+/** A form for one filter of a condition: on a property, a cohort, or another flag. */
 export function FilterFields({ filter, isNew = false, onChange }: FilterProps) {
   if (filter.type === 'cohort') return <CohortFilter filter={filter} onChange={onChange} />;
   if (filter.type === 'flag') return <FlagFilter filter={filter} onChange={onChange} />;
   return <PropertyFilter filter={filter} autoFocus={isNew} onChange={onChange} />;
 }
 
-/** Users choose a flag by its key. The condition stores its ID. */
+/** A form for a filter on another flag. Users choose the flag by its key, and the condition stores its ID. */
 function FlagFilter({ filter, onChange }: FilterProps) {
   const { keyOf } = useFlagSuggestions();
   const [typed, setTyped] = useState<string | null>(null);

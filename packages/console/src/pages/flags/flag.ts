@@ -22,17 +22,20 @@ export interface Flag {
   last_modified_by: { first_name: string; email: string } | null;
   last_called_at: string | null;
   version: number;
-  /** `ACTIVE`, `STALE`, `ARCHIVED` or `DELETED`. */
+  /** Status of the flag: `ACTIVE`, `STALE`, `ARCHIVED` or `DELETED`. */
   status: string;
   can_edit: boolean;
   sdk_warnings: string[];
 }
 
-/** Includes fields that the console does not know, so that saving preserves them. */
+/**
+ * Conditions, variants and payloads of a flag. They include fields that the console does not know, so that saving keeps
+ * these.
+ */
 export interface FlagFilters extends Record<string, unknown> {
   groups?: Condition[];
   multivariate?: { variants: Variant[] } | null;
-  /** JSON by variant key, or by `true` for a boolean flag. */
+  /** Payloads as JSON, by variant key, or by `true` for a boolean flag. */
   payloads?: Record<string, string | null>;
 }
 
@@ -40,7 +43,7 @@ export interface Condition extends Record<string, unknown> {
   properties?: Filter[];
   rollout_percentage?: number | null;
   variant?: string | null;
-  /** Null if the condition is about persons. */
+  /** Index of the group type. Null if the condition is about persons. */
   aggregation_group_type_index?: number | null;
 }
 
@@ -57,7 +60,10 @@ export interface Page<Item> {
 export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
 
-/** The highest rollout of all conditions, or 0 for an inactive flag, and whether it only applies to persons who match a filter. */
+/**
+ * Returns the highest rollout of all conditions, or 0 for an inactive flag, and whether it only applies to persons who
+ * match a filter.
+ */
 export function computeRollout({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
   if (!active) return { percentage: 0, isOfMatching: false };
   const rolloutIn = (condition: Condition) => condition.rollout_percentage ?? 100;
@@ -84,7 +90,7 @@ export function summarizeFlag({ active, archived, filters }: Flag, keyOf: KeyOf)
   return parts.join(' · ');
 }
 
-/** The filters of a condition in words: `country is DE or AT, plan is pro`. */
+/** Describes the filters of a condition, for example as `country is DE or AT, plan is pro`. */
 function describeFilters(
   { properties = [], aggregation_group_type_index: groupType }: Condition,
   keyOf: KeyOf,
@@ -93,7 +99,7 @@ function describeFilters(
   return properties.map((filter) => describeFilter(filter, keyOf)).join(text.and);
 }
 
-/** A condition in one line, for histories and conflicts. */
+/** Describes a condition in one line, for histories and conflicts. */
 function lineOf(condition: Condition, keyOf: KeyOf): string {
   const variant = condition.variant ? ` → ${condition.variant}` : '';
   return `${describeFilters(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
@@ -104,7 +110,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
   return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : lineOfFilter(filter);
 }
 
-/** The filters of a flag in lines, to compare two versions. */
+/** Describes the filters of a flag in several lines, to compare two versions. */
 export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[] {
   const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
@@ -114,7 +120,7 @@ export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[
   return [...conditions, ...variants, ...payloads];
 }
 
-/** The editable part of a flag. Conditions and variants have their own IDs here, because they can be reordered. */
+/** The parts of a flag that can be edited. Conditions and variants have IDs here, because their order can change. */
 export interface Draft {
   key: string;
   name: string;
@@ -124,25 +130,25 @@ export interface Draft {
   ensure_experience_continuity: boolean;
   conditions: (Condition & { local: number })[];
   variants: (Variant & { local: number; payload: string })[];
-  /** Payload of a flag without variants. */
+  /** The payload of a flag without variants. */
   payload: string;
 }
 
 /** Unsaved edits and the version of the flag that they are based on. The server uses that version to detect conflicting changes. */
 export interface StoredDraft {
   draft: Draft;
-  /** Null for a flag that has not been created yet. */
+  /** The version of the flag. Null if the flag has not been created yet. */
   base: Flag | null;
 }
 export type Drafts = ReadonlyMap<string, StoredDraft>;
 
-/** By flag ID, or `new`. */
+/** Drafts by flag ID, or by `new`. */
 export const flagDrafts = createDrafts<StoredDraft>();
 
 let lastLocal = 0;
 export const newLocalId = () => ++lastLocal;
 
-/** A new flag reaches no users until the rollout is raised. */
+/** A new flag does not reach any users until its rollout is raised. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
@@ -165,7 +171,7 @@ export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'f
   };
 }
 
-/** Converts a draft to API fields. @param stored the flag's current filters, whose unknown fields are preserved */
+/** Converts a draft to API fields. @param stored the flag's current filters, whose unknown fields are kept */
 export function toFlagFields({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
   const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
   const { multivariate: _, payloads: before, ...others } = stored;
@@ -184,7 +190,7 @@ export function toFlagFields({ conditions, variants, payload, ...draft }: Draft,
   return { ...draft, filters };
 }
 
-/** The fields that differ from the flag, for a PATCH request. */
+/** Returns the fields that differ from the flag, for a PATCH request. */
 export function findChanges(draft: Draft, base: Flag): Partial<ReturnType<typeof toFlagFields>> {
   const now = toFlagFields(draft, base.filters);
   const before = toFlagFields(createDraft(base), base.filters);

@@ -1,4 +1,4 @@
-// The tab with the changes of a feature flag, and which lines each change added or removed.
+// Shows the changes of a feature flag, with the lines that each change added or removed.
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -24,7 +24,7 @@ interface ActivityPage {
   next: string | null;
 }
 
-/** The change history of a flag: user, time, and the previous and new values. */
+/** Shows the changes of a flag, each with the user, the time, and the previous and new values. */
 export function History({ flagId }: { flagId: number }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
@@ -113,7 +113,10 @@ export function formatLines(field: string, value: unknown, keyOf: KeyOf): string
   return [Array.isArray(value) ? value.map(plain).join(', ') || text.history.nothing : plain(value)];
 }
 
-/** The lines that only one of the two versions contains. If the visible lines don't differ, returns both versions completely. */
+/**
+ * Returns the lines that only one of the two versions contains. If the lines that users see do not differ, returns both
+ * versions completely.
+ */
 export function findDifferences(
   before: readonly string[],
   after: readonly string[],

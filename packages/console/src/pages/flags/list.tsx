@@ -24,12 +24,12 @@ const pageSize = 100;
 const rowHeight = 40;
 
 export interface FlagSearch {
-  /** Request for the first page. Further pages load when the user scrolls to them. */
+  /** The request for the first page. Further pages are loaded when the user scrolls to them. */
   request: ApiCall;
   count: number | undefined;
   first: ReturnType<typeof useQuery<Page<Flag>>>;
   queryOf: (page: number) => { queryKey: unknown[]; queryFn: (more: { signal: AbortSignal }) => Promise<Page<Flag>> };
-  /** The flags loaded so far. */
+  /** Returns the flags that have been loaded so far. */
   loaded: () => Flag[];
 }
 
@@ -50,7 +50,8 @@ export function useFlagSearch({ search, state, tag, sort }: FlagsUrlState['view'
     queryKey: ['flags', id, 'list', filter, page],
     queryFn: ({ signal }: { signal: AbortSignal }) => call<Page<Flag>>(requestOf(page), signal),
   });
-  // The previous results stay visible until the new ones arrive. Each filter has its own query key, so late responses are never mixed up.
+  // The previous results stay visible until the new ones arrive. Each filter has its own query key, so a late response
+  // never appears under another filter.
   const first = useQuery({ ...queryOf(0), placeholderData: keepPreviousData });
   const loaded = () =>
     queryClient
@@ -194,7 +195,7 @@ function FlagBulkBar({
     <BulkBar
       rows={flags}
       path={(flag) => `/api/projects/${id}/feature_flags/${flag.id}`}
-      // Archived flags cannot be enabled.
+      // Archived flags cannot be enabled, so these actions are missing.
       actions={flags.some(({ archived }) => archived) ? [] : actions}
       restore={() => ({ deleted: false })}
       offerUndo={offerUndo}
@@ -203,7 +204,7 @@ function FlagBulkBar({
   );
 }
 
-/** Returns the focus to the row of a flag when the flag is closed. */
+/** Moves the focus back to the row of a flag when the flag is closed. */
 function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
   const wasOpen = useRef(false);
   const isKnown = makeCurrent !== undefined;
@@ -215,7 +216,7 @@ function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => v
   }, [isOpen, isKnown]);
 }
 
-/** Roving tab index: Tab reaches one row, and the arrow keys move to the others. */
+/** Makes the Tab key reach only one row, and the arrow keys move to the others (roving tab index). */
 function useCurrentRow(
   count: number,
   scrollTo: (index: number) => void,
@@ -331,7 +332,7 @@ function Cell({ name, children }: { name: keyof typeof text.columns; children: R
   );
 }
 
-/** Toggles immediately, and reverts with an error message if the server rejects the change. */
+/** A switch that changes immediately. If the server rejects the change, it changes back and shows an error. */
 export function FlagSwitch({
   flag,
   notify,

@@ -3,10 +3,10 @@
 import type { Snippet } from '../../sending/snippets.ts';
 import type { Flag } from './flag.ts';
 
-/** How code uses a flag: as a boolean or by variant, and whether it has a payload. */
+/** How code uses a flag: as a boolean or with variants, and whether there is a payload. */
 interface Use {
   key: string;
-  /** A variant to compare with; null for a boolean flag. */
+  /** The variant with which the code compares. Null for a boolean flag. */
   variant: string | null;
   hasPayload: boolean;
 }
@@ -14,7 +14,7 @@ interface Use {
 type SnippetOf = (use: Use) => Snippet;
 
 const js = (text: string) => JSON.stringify(text);
-/** For languages that interpolate double-quoted strings. */
+/** Quotes a string for languages that interpolate strings in double quotes. */
 const single = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const lines = (...texts: (string | false)[]) => texts.filter((text) => text !== false).join('\n');
 
@@ -158,9 +158,9 @@ const curl: SnippetOf = () => ({
     ),
 });
 
-/** Example code that evaluates the flag, for each library. */
+/** Returns example code that evaluates the flag, for several SDKs. */
 export function createSnippets({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
-  // Uses the last variant, because by convention the first one is the control.
+  // The code uses the last variant, because the first one is the control by convention.
   const variant = multivariate?.variants.at(-1)?.key ?? null;
   const hasPayload = Object.values(payloads ?? {}).some((payload) => payload !== null && payload !== '');
   return [web, react, node, python, go, php, ruby, ios, curl].map((of) => of({ key, variant, hasPayload }));

@@ -118,7 +118,10 @@ export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsUrl
   );
 }
 
-/** Finds a person by email, name or distinct ID. A text without a match is used as a distinct ID. */
+/**
+ * A field that finds a person by email address, name or distinct ID. If a text matches no person, it is used as a
+ * distinct ID.
+ */
 function PersonChoice({
   chosen,
   person,
@@ -219,7 +222,10 @@ function EvaluationResult({ flag, reason, person }: { flag: Flag; reason: Reason
   );
 }
 
-/** The condition that matched the person, or with `early_exit` the one that excluded them. */
+/**
+ * Returns the condition that matched the person. With `early_exit`, this may also be the condition that excluded the
+ * person.
+ */
 function decidingCondition({ filters }: Flag, { evaluation }: Reason): number | null {
   const { reason, condition_index: index } = evaluation;
   if (reason === 'condition_match') return index;
@@ -281,7 +287,9 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
   );
 }
 
-/** Sorts filters as the explanation does. Cohorts come last, because they are the most expensive to evaluate. */
+/**
+ * Sorts filters in the order of the explanation. Cohorts come last, because they are the most expensive to evaluate.
+ */
 function inOrder(filters: readonly Filter[]): Filter[] {
   return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
 }

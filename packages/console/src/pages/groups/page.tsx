@@ -40,7 +40,7 @@ export function Page() {
   );
 }
 
-/** The group types, and the groups of the selected type. */
+/** Shows the group types, and the groups of the selected type. */
 function OfType({ types, address }: { types: readonly GroupType[]; address: GroupsUrlState }) {
   const { id } = useProject();
   const { view, change } = address;
@@ -83,7 +83,7 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
   );
 }
 
-/** Each search has its own query key, so late responses never replace newer ones. */
+/** Lists groups. Each search has its own query key, so a late response never replaces a newer one. */
 function List({
   type,
   request,

@@ -1,4 +1,4 @@
-/** A group, as the API returns it. */
+/** A group in the format of the API. */
 export interface Group {
   group_type: string | null;
   group_type_index: number;
@@ -12,7 +12,7 @@ export interface GroupType {
   group_type_index: number;
 }
 
-/** Display name of a group: its property `name`, if it has one. */
+/** Returns the display name of a group, which is its property `name`. Returns null if it has none. */
 export function nameOfGroup({ group_properties: { name } }: Group): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
 }

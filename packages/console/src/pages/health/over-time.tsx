@@ -22,7 +22,7 @@ interface Counted {
   count: number;
 }
 
-/** Events received over time. */
+/** A chart of the events received over time. */
 export function EventsOverTime({ span, zone }: Shown) {
   const interval = chooseInterval(span);
   const query = useOverTime<{ total: number; results: Counted[] }>('events/counts', span, interval);
@@ -40,7 +40,7 @@ export function EventsOverTime({ span, zone }: Shown) {
 /** Number of bars for dropped events. It does not depend on the interval of the counts. */
 const spans = 60;
 
-/** Dropped events over time, for all reasons together. */
+/** A chart of the events dropped over time, for all reasons together. */
 export function DropsOverTime({ span, zone }: Shown) {
   const { id } = useProject();
   const interval = chooseInterval(span) === 'minute' ? 'minute' : 'hour';

@@ -10,7 +10,7 @@ import { text } from './words.ts';
 
 type Query = ReturnType<typeof useHealth>;
 
-/** The backlog and throughput of each Kafka topic. */
+/** Shows the backlog and the throughput of each Kafka topic. */
 export function Topics({ health, zone }: { health: Query; zone: string }) {
   const { heads, about, names, nothing, unknown, never, title, hint } = text.topics;
   return (
@@ -73,10 +73,10 @@ export function Topics({ health, zone }: { health: Query; zone: string }) {
   );
 }
 
-/** Copies are normally about ten seconds old. */
+/** A copy is normally about ten seconds old. If it is older than this, it is shown as out of date. */
 const staleSeconds = 60;
 
-/** The running services and their versions. */
+/** Shows the running services and their versions. */
 export function Services({ health }: { health: Query }) {
   const { title, hint, version, names, connected, absent, withoutSqlRole } = text.services;
   return (
@@ -103,7 +103,7 @@ export function Services({ health }: { health: Query }) {
   );
 }
 
-/** How old the events and persons are that queries read in ClickHouse. */
+/** Shows how old the events and persons are that queries read in ClickHouse. */
 function CopyAges({ events_age_seconds: events, persons_age_seconds: persons }: NonNullable<Health['clickhouse']>) {
   const { copiedEvents, copiedPersons, personsOfPostgres } = text.services;
   const isStale = Math.max(events ?? 0, persons ?? 0) > staleSeconds;
@@ -133,7 +133,7 @@ function Part({
     <section className="panel health-part" aria-label={title}>
       <h2>{title}</h2>
       <p className="hint">{hint}</p>
-      {/* The line above every page reports failures of later requests. */}
+      {/* No error is shown here, because the line above every page reports failures of later requests. */}
       <Loaded query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
         {(data) =>
           data.sources[source] === 'ok' ? (

@@ -1,4 +1,4 @@
-// A panel of the start page that ranks the values of a property, such as pages or countries, by visitors.
+// A panel of the start page that ranks the values of a property (such as pages or countries) by visitors.
 
 import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
@@ -24,7 +24,7 @@ interface PanelProps extends RowsProps {
   onOpen: (dimension: Dimension) => void;
 }
 
-/** The most frequent values of a property. With several properties, the user chooses which one to show. */
+/** Shows the most frequent values of a property. If there are several properties, the user chooses one. */
 export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProps) {
   const headingId = useId();
   const { open } = rows;
@@ -48,19 +48,19 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
           </fieldset>
         )}
       </div>
-      {/* The key resets the rows, so that those of the previous breakdown are not shown while this one loads. */}
+      {/* The key resets the rows, so that those of the previous breakdown disappear while this one loads. */}
       <Rows key={open} {...rows} />
     </section>
   );
 }
 
 type Pair = [number | null, number | null];
-/** Value, visitors, views, for some breakdowns the bounce rate, and the share that the bar of the row shows. */
+/** A row: the value, visitors, views, for some breakdowns the bounce rate, and the share that the bar shows. */
 type Result = [string | null, Pair, Pair, ...(Pair | number)[]];
 
 const fewRows = 8;
 const manyRows = 100;
-/** Breakdowns with a bounce rate: those that describe how visitors arrived. */
+/** Breakdowns for which the bounce rate is shown: those that describe how visitors arrived. */
 const rated = new Set<Dimension>([
   ...(['Page', 'InitialPage', 'InitialReferringDomain', 'InitialUTMSource', 'InitialUTMCampaign'] as const),
 ]);

@@ -11,7 +11,7 @@ import { text } from './words.ts';
 
 type Step = 'event' | 'identify' | 'insight' | 'flag' | 'invite';
 
-/** The page for each step. */
+/** The page on which the user completes each step. */
 const pathOf: Record<Step, string> = {
   event: 'live',
   identify: 'live',
@@ -21,7 +21,7 @@ const pathOf: Record<Step, string> = {
 };
 const keyOf = (projectId: number) => `millrace-checklist-${projectId}`;
 
-/** Steps to set up a project. Shown until all are done, or until the user dismisses them in this browser. */
+/** Shows the steps to set up a project, until all of them are done or the user dismisses them in this browser. */
 export function Checklist() {
   const { id } = useProject();
   const [isDismissed, setDismissed] = useState(() => readDismissed(id));
@@ -69,14 +69,14 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   );
 }
 
-/** For each step, the list of the API to check, and the number of entries that it must exceed. */
+/** For each step, the API list that shows whether it is done, and the number of entries that the list must exceed. */
 const lists: Record<Step, (projectId: number, organization: string) => { path: string; query: object; than: number }> =
   {
     event: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1 }, than: 0 }),
     identify: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1, event: '$identify' }, than: 0 }),
     insight: (id) => ({ path: `/api/projects/${id}/insights`, query: { limit: 1, saved: true }, than: 0 }),
     flag: (id) => ({ path: `/api/projects/${id}/feature_flags`, query: { limit: 1 }, than: 0 }),
-    // The count includes the user.
+    // The number of members includes the user.
     invite: (_, organization) => ({ path: `/api/organizations/${organization}/members`, query: { limit: 2 }, than: 1 }),
   };
 
@@ -106,12 +106,12 @@ function readDismissed(id: number): boolean {
   }
 }
 
-/** Stores that the user dismissed the checklist. @returns true, even if the browser could not store it */
+/** Stores that the user has dismissed the checklist. @returns true, even if the browser could not store it */
 function writeDismissed(id: number): true {
   try {
     localStorage.setItem(keyOf(id), 'dismissed');
   } catch {
-    // Without storage, the dismissal lasts until the page is reloaded.
+    // If storage is not available, the checklist stays dismissed until the page is reloaded.
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// The figures at the top of the website traffic, such as visitors and page views.
+// The figures at the top of the page, such as visitors and page views.
 
 import { computeChange, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../../parts/chart.tsx';
@@ -32,7 +32,7 @@ const formats: Record<string, NumberFormat> = {
 };
 const formatOf = (kind: string): NumberFormat => formats[kind] ?? { kind: 'number' };
 
-/** The five key figures, with their changes and development over time. */
+/** Shows the five key figures, each with its change and a chart over time. */
 export function Figures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
   const trend = useWebQuery<{ bucket: string; metrics: Partial<Record<Metric, number | null>> }[]>(
     { kind: 'WebTrendsQuery', ...range, metrics: Object.values(metricOf) },

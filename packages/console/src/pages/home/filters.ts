@@ -1,10 +1,11 @@
-// Filters that are set by clicking a row. In the URL, a filter has the form `Browser:Firefox`, or `Browser` for sessions without a value.
+// Filters that users set by clicking a row. In the URL, a filter has the form `Browser:Firefox`, or `Browser` for
+// sessions without a value.
 
 import { text } from './words.ts';
 
 export type Dimension = keyof typeof text.names;
 
-/** The property that each breakdown shows the values of. */
+/** The property whose values each breakdown shows. */
 const properties: Record<Dimension, { type: 'event' | 'session'; key: string }> = {
   Page: { type: 'event', key: '$pathname' },
   InitialPage: { type: 'session', key: '$entry_pathname' },
@@ -28,7 +29,7 @@ export interface RowFilter {
 
 const isDimension = (name: string): name is Dimension => Object.hasOwn(properties, name);
 
-/** Parses a filter of a row. @returns null if the text is not a valid filter */
+/** Parses a filter. @returns null if the text is not a valid filter */
 export function readFilter(written: string): RowFilter | null {
   const at = written.indexOf(':');
   const dimension = at < 0 ? written : written.slice(0, at);
@@ -44,7 +45,7 @@ export function propertyOf({ dimension, value }: RowFilter) {
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-/** Display name of a filter value. */
+/** Returns the display name of a filter value. */
 export function nameOfValue({ dimension, value }: RowFilter): string {
   if (value === null) return text.none;
   if (dimension === 'InitialReferringDomain' && value === '$direct') return text.direct;

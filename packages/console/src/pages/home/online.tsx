@@ -1,7 +1,7 @@
 import { useOnline } from './queries.ts';
 import { text } from './words.ts';
 
-/** The number of persons who are online now. */
+/** Shows how many persons are online now. */
 export function Online() {
   const { data } = useOnline();
   if (data === undefined) return null;

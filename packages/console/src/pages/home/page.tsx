@@ -1,4 +1,4 @@
-// The start page of a project, where users see its website traffic or a dashboard, and the steps to set it up.
+// The start page of a project, which shows website traffic or a dashboard, and the steps to set up the project.
 
 import { useQueries } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
@@ -12,12 +12,12 @@ import { WebTraffic } from './web-traffic.tsx';
 import { text } from './words.ts';
 import './home.css';
 
-/** Loaded on demand, because it includes the code for dashboards. */
+/** This code is loaded on demand, because it includes the code for dashboards. */
 const FavoriteDashboard = lazy(
   loadPart(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
 );
 
-/** The start page: website traffic, or else a dashboard. For a project without events, how to send the first one. */
+/** Shows website traffic, or else a dashboard. For a project without events, shows how to send the first one. */
 export function Page() {
   const { id } = useProject();
   const known = useQueries({

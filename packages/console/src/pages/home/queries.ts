@@ -1,4 +1,4 @@
-// Builds the page's queries from its URL, and runs at most two at a time, because a project may run three at once.
+// Builds the page's queries from its URL. At most two queries run at a time, because a project may run three.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -19,7 +19,7 @@ const parts = {
   to: matching(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
-  /** Whether internal and test users are excluded. Empty for the default of the project. */
+  /** Whether internal and test users are excluded. If it is empty, the default of the project applies. */
   internal: part.oneOf(['', 'excluded', 'included'] as const, ''),
   pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
   sources: part.oneOf(
@@ -36,7 +36,7 @@ export const useHomeUrlState = () => useUrlState(parts);
 export type View = ReturnType<typeof useHomeUrlState>['view'];
 export type Change = ReturnType<typeof useHomeUrlState>['change'];
 
-/** End of each time range that ends before the current time, by its start. */
+/** The ends of the time ranges that end before the current time, by the start of the range. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
@@ -105,7 +105,7 @@ export function useWebQuery<Results>(query: object, round: number) {
   });
 }
 
-/** The number of persons with an event in the last five minutes. */
+/** Counts the persons who had an event in the last five minutes. */
 export function useOnline() {
   const { id } = useProject();
   const query = {

@@ -18,7 +18,7 @@ import { Online } from './online.tsx';
 import { type Change, createQueryCall, sharedFields, useHomeUrlState, useWebQuery, type View } from './queries.ts';
 import { text } from './words.ts';
 
-/** Website traffic. Clicking a row filters all figures by its value. */
+/** Shows website traffic. Clicking a row filters all figures by its value. */
 export function WebTraffic() {
   const { id, test_account_filters_default_checked: isUsual } = useProject() as Environment;
   const { view, change, unknown } = useHomeUrlState();

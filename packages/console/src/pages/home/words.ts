@@ -50,7 +50,7 @@ export const text = {
     Browser: 'Browsers',
     OS: 'Operating systems',
   },
-  /** Name of a single value of each breakdown, for filters. */
+  /** The name of a single value of each breakdown. Filters show it. */
   names: {
     Page: 'Page',
     InitialPage: 'Entry page',

@@ -19,7 +19,7 @@ interface Dashboard {
   name: string | null;
 }
 
-/** A menu of dashboards. Choosing one adds or removes the insight, which can be undone. */
+/** A menu of dashboards. Choosing a dashboard adds the insight to it or removes it, which can be undone. */
 export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
   const { id } = useProject();
   const change = useChange<Insight>((saved) =>
@@ -63,7 +63,7 @@ function Dashboards({
   onToggle,
 }: {
   chosen: readonly number[];
-  /** The previous choice is still being saved. */
+  /** True while the previous choice is being saved. */
   isBusy: boolean;
   onToggle: (dashboard: Dashboard) => void;
 }) {

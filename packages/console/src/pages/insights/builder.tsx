@@ -32,14 +32,17 @@ import {
 import { text } from './words.ts';
 
 export interface BuilderProps {
-  /** Null for a new insight. */
+  /** The saved insight. Null for a new one. */
   stored: Insight | null;
   address: InsightsUrlState;
   notice: ReactNode;
   offerUndo: OfferUndo;
 }
 
-/** Edits a query next to its result. Edits are in the URL, and kept as a draft until they are saved or discarded. */
+/**
+ * Shows the form for a query next to its result. Edits are stored in the URL and kept as a draft until they are saved
+ * or discarded.
+ */
 export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
@@ -128,7 +131,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   );
 }
 
-/** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
+/** Returns the query in the form: that of the URL, or else the unsaved draft, or else the saved one. */
 function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
@@ -137,7 +140,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const written = readInsightQuery(view.question);
   const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
   const isDrafted = view.question === '' && draft !== '';
-  // A draft goes into the URL, so that reloading the page and copying its URL preserve it.
+  // A draft is copied into the URL, so that it survives a reload and is part of a copied URL.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (isDrafted) change({ question: draft }, { replace: true });
@@ -158,7 +161,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   };
 }
 
-/** The result of the query, and a dialog with the persons behind one of its numbers. */
+/** Shows the result of the query, and a dialog with the persons behind one of its numbers. */
 function Result({
   address: { view, change },
   insightQuery,
@@ -175,7 +178,10 @@ function Result({
   const { history } = useRouter();
   const isOpenedHere = useRef(false);
   const shownQuery = result.data?.insightQuery ?? insightQuery;
-  /** A change made in the chart applies to the query in the form, which may differ from the one that the chart shows. */
+  /**
+   * A change that is made in the chart applies to the query in the form. That query may differ from the one that the
+   * chart shows.
+   */
   const changeChart = (next: InsightQuery) => {
     const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(shownQuery[name]);
     onQuery({ ...insightQuery, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
@@ -196,7 +202,8 @@ function Result({
         <PersonsDialog
           point={view.persons}
           onClose={() => {
-            // Opening the dialog added a history entry. Closing it removes that entry, so that Back does not open the dialog again.
+            // Opening the dialog added a history entry. Closing the dialog removes the entry, so that Back does not
+            // open the dialog again.
             if (isOpenedHere.current) history.back();
             else change({ persons: '' }, { replace: true });
             isOpenedHere.current = false;

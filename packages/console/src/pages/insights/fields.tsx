@@ -3,15 +3,15 @@
 import type { ReactNode } from 'react';
 import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 
-/** Props of a part of the form. */
+/** Props of each part of the form. */
 export interface PartProps {
   insightQuery: InsightQuery;
-  /** The API's error, and the field of the query that it is about. */
+  /** The error from the API, and the field of the query that it is about. */
   problem: { part: string; detail: string };
   change: (fields: Fields) => void;
 }
 
-/** A labelled part of the form. The API's errors for its fields appear below it. */
+/** A part of the form with a label. Errors from the API about its fields appear below it. */
 export function Part({
   title,
   fields,

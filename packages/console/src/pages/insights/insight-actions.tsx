@@ -15,14 +15,14 @@ import { RemoveDialog, SaveDialog } from './dialogs.tsx';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
-/** Loaded when it opens. */
+/** This code is loaded when the dialog opens. */
 const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
 export type DialogOfInsight = 'save' | 'copy' | 'details' | 'share' | 'access' | 'remove';
 
-/** What can be done with a saved insight. */
+/** The actions for a saved insight. */
 export function InsightActions({
   stored,
   offerUndo,
@@ -57,7 +57,7 @@ export function InsightActions({
   );
 }
 
-/** The dialogs of an insight, with the form that saves its query. */
+/** The dialogs of an insight, including the one that saves its query. */
 export function InsightDialog({
   dialog,
   stored,
@@ -68,13 +68,13 @@ export function InsightDialog({
   onRemoved,
   onClose,
 }: {
-  /** Null for a new insight. */
+  /** The saved insight. Null for a new one. */
   stored: Insight | null;
   offerUndo: OfferUndo;
   dialog: DialogOfInsight;
-  /** The query that a new insight gets. */
+  /** The query of a new insight. */
   query: unknown;
-  /** A name for a new insight. */
+  /** A suggested name for a new insight. */
   suggestion?: string;
   onSaved: (saved: Insight) => void;
   onRemoved: () => void;

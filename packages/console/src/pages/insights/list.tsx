@@ -28,7 +28,7 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-/** Lists insights, with search, sorting and bulk actions. */
+/** Lists insights. Users can search and sort them, and act on several at a time. */
 export function List({ address, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();

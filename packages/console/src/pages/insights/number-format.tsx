@@ -13,7 +13,7 @@ const named = {
   decimals: 'decimalPlaces',
 } as const;
 
-/** Sets the unit of a trend's values, and whether an increase is good. The query stores both. */
+/** A dialog for the unit of a trend's values, and for whether an increase is good. The query stores both. */
 export function NumberFormatButton({
   insightQuery,
   onQuery,

@@ -20,12 +20,12 @@ import { type QueryResponse, queryCall } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
-/** The maximum number of persons that are counted and saved. */
+/** Maximum number of persons that are counted and saved. */
 const most = maxInCohort;
 
 interface ShownActor {
   id: string;
-  /** `group` for groups. Absent for persons. */
+  /** The value is `group` for groups. Absent for persons. */
   type?: string;
   properties?: Record<string, unknown>;
   distinct_ids?: string[];
@@ -44,7 +44,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
-  // Loads the IDs of all persons if the first page does not contain them.
+  // If the first page does not contain all persons, loads all of their IDs.
   const rest = useQuery({
     queryKey: ['result', id, 'ids of persons', point],
     queryFn: ({ signal }) => call<QueryResponse>(requestOf('id', most), signal),
@@ -93,7 +93,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
   );
 }
 
-/** A person with name and email, or a group with name and key. */
+/** Shows a person with name and email address, or a group with name and key. */
 function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { actor: ShownActor }) {
   const project = useProject();
   const isGroup = type === 'group';

@@ -18,7 +18,7 @@ interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
   onQuery: (insightQuery: InsightQuery) => void;
 }
 
-/** The form for a query. Each part edits its own fields of the query. */
+/** A form for a query. Each part edits its own fields of the query. */
 export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
   const { kind } = insightQuery;
   const change = (fields: Fields) => onQuery({ ...insightQuery, ...fields });
@@ -243,7 +243,7 @@ function Retention({ insightQuery, problem, change }: PartProps) {
   );
 }
 
-/** The aggregation of a funnel or retention query. In trends, each event has its own. */
+/** A field for the aggregation of a funnel or retention query. In trends, each event has its own aggregation. */
 function Counted({ insightQuery, problem, change }: PartProps) {
   const groups = useGroupTypes();
   const chosen = insightQuery.aggregation_group_type_index;
@@ -318,8 +318,8 @@ function Range({ insightQuery, problem, change }: PartProps) {
   const { kind } = insightQuery;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = toFields(insightQuery.compareFilter);
-  // A retention query has no date range, because its number of periods determines the range. That number is in the form
-  // next to its events.
+  // A retention query has no date range, because its number of periods determines the range. That number is shown in
+  // the form, next to the events.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
@@ -353,7 +353,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
   );
 }
 
-/** Hours for ranges up to two days, days for longer ones. Other intervals are kept. */
+/** Returns the interval for a range: hours for up to two days, and days for longer ranges. Keeps other intervals. */
 function intervalFor({ interval }: InsightQuery, range: DateRange): Fields {
   const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(toRangeKey(range));
   if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };

@@ -67,7 +67,7 @@ function namesOf({ kind, series, retentionFilter }: InsightQuery): (string | nul
   return [nameOf(toFields(targetEntity).id), nameOf(toFields(returningEntity).id)];
 }
 
-/** The chart types of a query by their API names, and the selected one. `table` exists in the console only. */
+/** Returns the chart types of a query by their API names, and the selected one. `table` exists only in the console. */
 export function listChartTypes(insightQuery: InsightQuery): {
   chartTypes: Record<string, string> | null;
   chosen: string;
@@ -92,7 +92,7 @@ export function setChartType(insightQuery: InsightQuery, chartType: string): Ins
   const { display } = toFields(insightQuery.trendsFilter);
   switch (insightQuery.kind) {
     case 'TrendsQuery': {
-      // A table has a row for each interval, which a query for a single number does not return.
+      // A table has a row for each interval. A query for a single number does not return these.
       const named = chartType !== 'table' ? chartType : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
         ? insightQuery
@@ -105,10 +105,10 @@ export function setChartType(insightQuery: InsightQuery, chartType: string): Ins
   }
 }
 
-/** Aggregations that require a property. */
+/** Aggregations for which the user must choose a property. */
 export const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
-/** Whether the query is complete enough to run. */
+/** Returns whether the query is complete, so that it can run. */
 export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: InsightQuery): boolean {
   const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
   return (
@@ -124,12 +124,15 @@ export const lacksProperty = ({ math, math_property: property }: Fields) =>
 
 export const letterOf = (at: number) => String.fromCharCode(65 + at);
 
-/** The part of the form that an API error belongs to. The error message begins with the path of the field. */
+/**
+ * Returns the part of the form to which an API error belongs. The message of the error begins with the path of the
+ * field.
+ */
 export function partOf(detail: string): string {
   return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
 }
 
-/** Replaces the source of the stored query, and preserves the rest of it, such as display settings of other clients. */
+/** Replaces the source of the saved query and keeps the rest of it, such as display settings of other clients. */
 export function wrapQuery(stored: { query: unknown } | null, insightQuery: InsightQuery): unknown {
   const around = stored?.query;
   const isWrapped = typeof around === 'object' && around !== null && 'source' in around;

@@ -9,7 +9,10 @@ import { text } from './words.ts';
 
 const { suggested } = text;
 
-/** `order (unique users) by Browser, last 7 days`. Empty for a kind of query that the console cannot edit. */
+/**
+ * Suggests a name, for example `order (unique users) by Browser, last 7 days`. The name is empty if the console cannot
+ * edit this kind of query.
+ */
 export function suggestedName(insightQuery: InsightQuery): string {
   if (!isKind(insightQuery.kind)) return '';
   const { breakdown } = toFields(insightQuery.breakdownFilter);
@@ -54,5 +57,5 @@ function nameOfSeries({ event, math, math_property: property }: Fields): string 
 
 const nameOf = (event: unknown) => (typeof event === 'string' ? event : text.eventHint);
 
-/** In lower case, for use within a sentence. */
+/** Returns the name in lower case, for use within a sentence. */
 const lowered = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);

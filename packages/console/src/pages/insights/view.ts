@@ -13,7 +13,7 @@ import { isComplete, partOf } from './query.ts';
 const parts = {
   /** Short ID of the open insight, or `new`. Empty for the list of insights. */
   insight: part.text(),
-  /** JSON of the query, if it differs from the saved one. */
+  /** JSON of the query if it differs from the saved one. */
   question: part.text(),
   search: part.text(),
   order: part.oneOf(
@@ -21,12 +21,13 @@ const parts = {
     '-last_modified_at',
   ),
   favorites: part.flag(),
-  /** JSON of the point whose persons are shown. */
+  /** JSON of the point in the chart whose persons are shown. */
   persons: part.text(),
 };
 
 /**
- * JSON of unsaved queries, by short ID of the insight or `new`. The browser does not warn about new ones, most of which are never meant to be saved.
+ * JSON of unsaved queries, by the short ID of the insight or by `new`. The browser does not warn about losing a new
+ * one, because most of these are never meant to be saved.
  */
 export const insightDrafts = createDrafts<string>((id) => id !== 'new');
 
@@ -64,19 +65,22 @@ export const queryCall = (projectId: number, query: unknown, refresh?: string): 
 });
 
 export type QueryResult = QueryResponse & {
-  /** The query that this result belongs to. It differs from the query in the form while the user edits or the query is running. */
+  /**
+   * The query to which this result belongs. It differs from the query in the form while the user is editing or the
+   * query is running.
+   */
   insightQuery: InsightQuery;
 };
 
-/** The state of a running query that pages show. */
+/** The state of a query as pages show it. */
 export type ShownResult = Pick<
   UseQueryResult<QueryResult>,
   'data' | 'error' | 'failureReason' | 'isFetching' | 'isPlaceholderData' | 'refetch'
 >;
 
 /**
- * Runs a query once the user stops editing. The previous result stays visible while a query is incomplete, is running, or has a field that the API
- * rejects.
+ * Runs a query when the user stops editing. The previous result stays visible while a query is incomplete or running,
+ * or has a field that the API rejects.
  * @returns `problem`, the API's reason for rejecting the query
  */
 export function useQueryResult(insightQuery: InsightQuery, isNew: number): { result: ShownResult; problem: string } {
@@ -102,7 +106,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
     if (data) setLast(data);
   }, [data]);
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
-  // Errors about a specific field are shown next to it instead.
+  // Errors about a field are shown next to that field instead.
   const isShownInForm = partOf(problem) !== '' && last !== undefined;
   return { result: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

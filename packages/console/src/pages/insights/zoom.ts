@@ -1,19 +1,19 @@
-// Narrows the date range of a query to a part of its chart, and undoes this.
+// Narrows the date range of a query to a part of its chart, and restores it.
 
 import { endOfInterval, type Interval, parseSeriesTime, readInterval } from '@millrace/contracts/chart';
 import { useState } from 'react';
 import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 
-/** Two points are not a useful chart, so short ranges switch to a shorter interval. */
+/** A chart with two points is not useful, so short ranges use a shorter interval. */
 const finer: Partial<Record<Interval, Interval>> = { month: 'day', week: 'day', day: 'hour', hour: 'minute' };
 
-/** The query for a part of its range. */
+/** Returns the query for a part of its range. */
 function zoomed(insightQuery: InsightQuery, days: readonly string[], from: number, to: number): InsightQuery {
   const interval = readInterval(insightQuery);
   const [first = '', last = ''] = [days[from], days[to]];
   const end = new Date(endOfInterval(parseSeriesTime(last), interval) - 1000).toISOString();
   const hasTimes = last.length > 10;
-  // The last interval ends at the end of the range, which may be now.
+  // The last interval ends with the range, whose end may be the current time.
   const until = toFields(insightQuery.dateRange).date_to;
   const dateTo = to === days.length - 1 ? until : hasTimes ? end.slice(0, 19) : end.slice(0, 10);
   return {

@@ -21,13 +21,13 @@ export interface Filter {
 }
 
 interface DetailProps {
-  /** The message from the stream; null if the event was opened by its URL. */
+  /** The message from the stream. Null if the event was opened by its URL. */
   message: LiveMessage | null;
   filter: Filter;
   onClose: () => void;
 }
 
-/** The details of an event: as it is stored, or why it is not. */
+/** Shows the details of an event as it is stored, or the reason why it is not stored. */
 export function Detail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
   const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (
@@ -67,7 +67,7 @@ function Stored({ uuid, message, filter, onClose }: DetailProps & { uuid: string
   );
 }
 
-/** The known facts about an event that is not stored: names and IDs, but no properties. */
+/** Shows what is known about an event that is not stored: names and IDs, but no properties. */
 function NotStored({ message, filter, onClose }: DetailProps & { message: LiveMessage }) {
   const { timezone } = useProject();
   const { event, distinct_id: distinctId, timestamp, uuid } = message;

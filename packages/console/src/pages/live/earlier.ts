@@ -1,4 +1,4 @@
-// Loads the events that were stored before the page was opened.
+// Loads events that were stored before the page was opened.
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
@@ -14,12 +14,12 @@ interface Filters {
   event: readonly string[];
   without: readonly string[];
   person: string;
-  /** Property filters, each as JSON, as the API takes them. */
+  /** Property filters. Each is JSON in the format of the API. */
   properties: readonly string[];
 }
 
 /**
- * The last events before the stream began, with the stream's filters. They are loaded again when the stream first
+ * Loads the last events before the stream began, with the stream's filters. Loads them again when the stream first
  * opens, so that no event is missing that was stored in between.
  */
 export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {

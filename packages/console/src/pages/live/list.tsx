@@ -12,7 +12,10 @@ import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
 const rowHeight = 34;
-/** Slightly longer than an animation frame. Animation frames themselves do not fire in a window that is not visible. */
+/**
+ * Slightly longer than an animation frame. Animation frames themselves are not used, because they do not fire in a
+ * window that is not visible.
+ */
 const frameMs = 20;
 
 interface ListProps {
@@ -22,7 +25,10 @@ interface ListProps {
   onPause: () => void;
 }
 
-/** Lists the newest events first, and renders only visible rows. While the list has the focus, it handles j, k, Enter, Esc and Space. */
+/**
+ * Lists the newest events first, and renders only visible rows. While the list has the focus, the keys j, k, Enter, Esc
+ * and Space work.
+ */
 export function List({ rows, open, onOpen, onPause }: ListProps) {
   const { timezone } = useProject();
   const box = useRef<HTMLDivElement>(null);
@@ -116,8 +122,8 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
 }
 
 /**
- * Rendering the details takes longer than a frame, so the row is highlighted first. If several rows are selected within a frame, as with a held key,
- * only the last one opens.
+ * Opens an event after its row has been highlighted, because rendering the details takes longer than a frame. If
+ * several rows are selected within a frame, for example because a key is held down, only the last one opens.
  */
 function useAfterPaint(onOpen: ListProps['onOpen']): ListProps['onOpen'] {
   const newest = useRef(onOpen);
@@ -146,7 +152,10 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
   );
 }
 
-/** Announces the number of new events to screen readers, at most every ten seconds. Announcing each event would be too much. */
+/**
+ * Announces the number of new events to screen readers, at most every ten seconds. Announcing each event would be too
+ * much.
+ */
 function Announcer({ rows }: { rows: readonly Row[] }) {
   const [announcement, setAnnouncement] = useState('');
   const newest = useRef(rows);

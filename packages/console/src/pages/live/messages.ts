@@ -1,4 +1,4 @@
-/** A row of the Live page: an event that was stored, changed or dropped, and why. */
+/** A row of the Live page: an event that was stored, changed or dropped, and the reason. */
 export interface LiveMessage {
   uuid: string | null;
   timestamp: string;
@@ -10,28 +10,28 @@ export interface LiveMessage {
   captured_at?: string;
   stored_at?: string;
   reason?: string;
-  /** Explanation of the reason. */
+  /** An explanation of the reason. */
   detail?: string;
   severity?: string;
   details?: Record<string, unknown>;
   rule?: string;
 }
 
-/** Status messages of the stream. */
+/** A status message of the stream. */
 export type LiveNotice =
   | { kind: 'hello'; stored: boolean; why: string | null }
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
-  /** The stream is working again, so an earlier `trouble` is over. */
+  /** The stream works again, so an earlier `trouble` is over. */
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 
 export type StreamMessage = { kind: 'event'; message: LiveMessage } | LiveNotice;
 
 /**
- * Parses a chunked event stream, with any line endings and multi-line data. Comments are ignored, except the one that reports the lag, which is
- * passed on as a message of that name.
+ * Parses an event stream in chunks, with any line endings and data of several lines. Ignores comments, except the one
+ * that reports the lag, which is passed on as a message of that name.
  */
 export function createFrameReader(take: (name: string, data: string) => void) {
   let rest = '';
@@ -55,7 +55,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
 
 const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
-/** Parses a message of the stream. @returns null for an unknown message, which a newer server may send */
+/** Parses a message of the stream. @returns null for a message that is unknown, because a newer server may send it */
 export function readFrame(name: string, data: string): StreamMessage | null {
   try {
     const value = JSON.parse(data) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// The Live events page, where users watch events as they arrive and see which are dropped or changed, and why.
+// The Live events page, where users watch events as they arrive, and see which ones are dropped or changed and why.
 
 import { useQuery } from '@tanstack/react-query';
 import { memo, useDeferredValue, useMemo, useRef, useState } from 'react';
@@ -56,7 +56,8 @@ export function Page() {
   const hasFilter = Object.values(query).some((value) => value !== '');
   const isNarrowed = hasFilter || searchText !== '';
   const isFirst = useIsFirst(id, all.length > 0);
-  // Deferred rendering: the rows contain many values with menus, and rendering them must not block the next key press.
+  // This is rendered with low priority, because the rows contain many values with menus and must not block the next key
+  // press.
   const togglePause = () => change({ paused: !view.paused }, { replace: true });
   usePageKeys({ ' ': togglePause });
   const details = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
@@ -129,8 +130,8 @@ type View = ReturnType<typeof useUrlState<typeof parts>>['view'];
 type Change = ReturnType<typeof useUrlState<typeof parts>>['change'];
 
 /**
- * The open event. The URL contains its UUID, so that the event can also be opened in another browser, whose list may
- * not contain it. An event that was dropped before it got a UUID can only be open in this tab.
+ * Returns the open event. The URL contains its UUID, so that it can also be opened in another browser, whose list may
+ * not contain it. An event that was dropped before it had a UUID can only be open in this tab.
  */
 function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const [chosen, setChosen] = useState<Row | null>(null);
@@ -147,7 +148,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
 
 const MemoDetail = memo(Detail);
 
-/** Actions for a row, with stable function identities. */
+/** Returns the actions for a row. The functions stay identical between renders. */
 function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {
   const newest = useRef(now);
   newest.current = now;
@@ -190,7 +191,7 @@ function chipsOf(view: View, change: Change) {
   ];
 }
 
-/** The filter in a URL may be any text. */
+/** Parses the filter in a URL, which may be any text. */
 function readProperty(written: string): { name: string; relation: string; value: string } {
   try {
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
@@ -206,7 +207,8 @@ function readProperty(written: string): { name: string; relation: string; value:
 }
 
 /**
- * Whether the project has never stored an event. This is checked only once, because the stream then reports new events.
+ * Returns whether the project has never stored an event. This is checked only once, because the stream reports new
+ * events.
  */
 function useIsFirst(id: number, hasRows: boolean): boolean {
   const any = useQuery({
@@ -218,7 +220,7 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
   return !hasRows && any.data?.results.length === 0;
 }
 
-/** The rate of all stored events, even if the list is filtered. */
+/** Shows the rate of all stored events, even if the list is filtered. */
 function Rate({ rows }: { rows: readonly Row[] }) {
   const stored = useMinute(rows)?.stored;
   if (stored === undefined) return null;
@@ -231,7 +233,7 @@ function Rate({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** The status of the stream in one line. Hidden when there is nothing to report. */
+/** Shows the status of the stream in one line. Hidden if there is nothing to report. */
 function StreamLine({
   live: { state, why, trouble, missed, wasAway, share },
   problem,
@@ -259,7 +261,10 @@ function StreamLine({
 
 const searchId = 'live-search';
 
-/** Filters the list by part of the event name while the user types. Enter sets a complete name as a filter of the stream. */
+/**
+ * Filters the list by a part of the event name while the user types. Enter turns a complete name into a filter of the
+ * stream.
+ */
 function EventSearch({
   value,
   onSearch,

@@ -7,24 +7,24 @@ export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
   | { kind: 'waiting'; seconds: number }
-  /** Other tabs of this browser already have the maximum number of streams open. */
+  /** Other tabs of this browser already use the maximum number of streams. */
   | { kind: 'crowded' }
-  /** The error response of the server, limited to what can be sent over a `BroadcastChannel`. */
+  /** The error response of the server, limited to what a `BroadcastChannel` can transfer. */
   | { kind: 'failed'; status: number; body: unknown };
 
 type Shared = { from: StreamMessage } | { state: StreamState };
 
 const longestWaitMs = 30_000;
 /**
- * Maximum number of streams per browser, across all projects and filters. Browsers open at most six connections to a host, and pages need some for
- * their other requests.
+ * Maximum number of streams per browser, for all projects and filters together. Browsers open at most six connections
+ * to a host, and pages need some of them for other requests.
  */
 const maxStreams = 4;
 const crowdedWaitMs = 2000;
 
 /**
- * Shares one stream among all tabs of this browser that show the same project with the same filters. The tab that holds the lock reads the stream and
- * broadcasts it to the others. When it closes, the next tab takes over.
+ * Shares one stream among all tabs of this browser that show the same project with the same filters. The tab that holds
+ * the lock reads the stream and broadcasts it to the others. If that tab closes, the next one takes over.
  * @returns a function that leaves the stream
  */
 export function joinStream(
@@ -52,7 +52,7 @@ export function joinStream(
   };
   listener.state({ kind: 'connecting' });
   channel.postMessage('state?');
-  // Without the Locks API (on an insecure origin), each tab reads its own stream.
+  // If there is no Locks API (on an insecure origin), each tab reads its own stream.
   const reading = navigator.locks
     ? navigator.locks.request(name, { signal: leaving.signal }, readAsLeader)
     : readAsLeader();
@@ -67,7 +67,7 @@ interface Reading {
   emit: (shared: Shared) => void;
 }
 
-/** Waits for one of the browser's stream slots, then reads. */
+/** Waits for one of the slots that the tabs of this browser share, and then reads. */
 async function takeSlot(reading: Reading): Promise<void> {
   if (!navigator.locks) return readWithRetries(reading);
   const { signal, emit } = reading;
@@ -85,7 +85,7 @@ async function takeSlot(reading: Reading): Promise<void> {
   }
 }
 
-/** Reconnects after each end of the stream with increasing delays. Gives up only on errors that a retry cannot fix. */
+/** Reconnects each time the stream ends, with increasing delays. Gives up only for errors that a retry cannot fix. */
 async function readWithRetries({ path, query, signal, emit }: Reading): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
     emit({ state: { kind: 'connecting' } });

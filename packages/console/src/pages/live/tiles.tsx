@@ -9,8 +9,8 @@ import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
 /**
- * Four figures above the list, each with the time range that it covers. An unknown figure is shown as a dash, not as
- * zero.
+ * Shows four figures above the list, each with the time range that it covers. An unknown figure is shown as a dash and
+ * not as zero.
  */
 export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
@@ -53,14 +53,14 @@ export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: read
 }
 
 /**
- * Counts for the last minute. The server counts rows, so it is only queried every ten seconds. In between, the counts are adjusted by the events that
- * this page has received.
+ * Counts the events of the last minute. Counting takes the server some time, so it is only queried every ten seconds.
+ * In between, the counts are adjusted by the events that this page has received.
  */
 export function useMinute(rows: readonly Row[]) {
   const { data: health, dataUpdatedAt } = useHealth(useProject().id);
   if (!health) return undefined;
   const counted = Date.parse(health.checked_at);
-  // Uses the server's clock, because the local one may differ.
+  // This uses the server's clock, because the local one may differ.
   const minuteAgo = counted + (Date.now() - dataUpdatedAt) - 60_000;
   const moved = { stored: 0, dropped: 0 };
   for (const { message } of rows) {

@@ -5,7 +5,7 @@ import type { Query } from '../../api/request.ts';
 import type { LiveMessage } from './messages.ts';
 import { joinStream, type StreamState } from './shared-stream.ts';
 
-/** Maximum number of rows in memory. The Events page shows older ones. */
+/** Maximum number of rows in memory. Older events are on the Events page. */
 const maxRows = 1000;
 const beatMs = 300;
 const hiddenPatienceMs = 60_000;
@@ -13,25 +13,25 @@ const hiddenPatienceMs = 60_000;
 export interface Row {
   key: string;
   message: LiveMessage;
-  /** When the message arrived, by the local clock. */
+  /** Time when the message arrived, by the local clock. */
   at: number;
-  /** The time that the list shows and sorts by. */
+  /** The time that the list shows and by which it sorts. */
   time: number;
-  /** Arrived with the last update. */
+  /** Whether the row arrived with the last update. */
   isNew: boolean;
 }
 
 export interface Live {
   rows: readonly Row[];
   state: StreamState;
-  /** Why the stream contains no stored events; null if it does. */
+  /** Why the stream contains no stored events. Null if it contains them. */
   why: string | null;
-  /** How many messages the server left out since the page was opened or the stream was interrupted. */
+  /** Number of messages that the server has left out since the page was opened or the stream was interrupted. */
   missed: number;
   wasAway: boolean;
-  /** Data that the server currently cannot read; null if it can read everything. */
+  /** Data that the server currently cannot read. Null if it can read everything. */
   trouble: string | null;
-  /** The fraction of all events that the stream contains; below 1 if it is sampled. */
+  /** Share of all events that the stream contains. It is below 1 if the stream is sampled. */
   share: number;
   waiting: number;
 }
@@ -48,8 +48,8 @@ const empty: Live = {
 };
 
 /**
- * Follows the events of a project. Updates are batched. While paused, new events are only counted. A tab that has been hidden for a minute closes the
- * stream, and says so when it becomes visible again.
+ * Follows the events of a project. Updates are batched. While the list is paused, new events are only counted. If the
+ * tab has been hidden for a minute, the stream is closed, and the page says so when it becomes visible again.
  */
 export function useLive(path: string, query: Query, isPaused: boolean): Live {
   const [live, setLive] = useState<Live>(empty);
@@ -122,12 +122,12 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
 
 export const timeOf = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
 
-/** Newest first. Of rows with the same time, the later arrivals already come first. */
+/** Sorts rows by time, newest first. Among rows with the same time, those that arrived later are already first. */
 export const newestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);
 
-/** Whether the tab is visible, or was within the last minute. */
+/** Returns whether the tab is visible or was visible within the last minute. */
 function useIsVisible(): boolean {
   const [isVisible, setVisible] = useState(true);
   useEffect(() => {

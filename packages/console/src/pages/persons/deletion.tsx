@@ -14,7 +14,7 @@ import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Confirms the deletion of a person. The user has to type the person's email or name. */
+/** A dialog that confirms the deletion of a person. The user must type the person's email address or name. */
 export function DeletePerson({
   person,
   onClose,
@@ -64,7 +64,10 @@ export function DeletePerson({
   );
 }
 
-/** The text to type for confirmation: the email, name or distinct ID, preferring those that are most likely unique. */
+/**
+ * Returns the text that the user must type: the email address, name or distinct ID. Prefers those that are most likely
+ * to be unique.
+ */
 function typeableOf({ uuid, properties: { email, name }, distinct_ids: [distinctId] }: Person): string {
   const isTypeable = (value: unknown): value is string =>
     typeof value === 'string' && /^[^\s](.{0,62}[^\s])?$/u.test(value) && visible(value) === value;
@@ -85,7 +88,10 @@ interface DeletionActivity {
   }[];
 }
 
-/** The progress of a person's deletion. @param otherwise shown if the person does not exist and was not deleted */
+/**
+ * Shows the progress of a person's deletion.
+ * @param otherwise shown if the person does not exist and was not deleted
+ */
 export function Deletion({ id, otherwise }: { id: string; otherwise: ReactNode }) {
   const project = useProject();
   const query = useQuery({

@@ -1,4 +1,4 @@
-// The tab with the distinct IDs of a person, and the events that merged persons with these IDs.
+// A tab with the distinct IDs of a person, and the events that merged persons with these IDs.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,7 +23,7 @@ interface Merges {
   }[];
 }
 
-/** The distinct IDs of a person, and how they were merged according to stored events. */
+/** Lists the distinct IDs of a person, and shows how they were merged according to stored events. */
 export function Ids({ person }: { person: Person }) {
   const { id } = useProject();
   const request: ApiCall = { path: `/api/projects/${id}/persons/${person.uuid}/merges` };

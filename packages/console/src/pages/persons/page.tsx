@@ -30,7 +30,7 @@ export function Page() {
   const address = usePersonsUrlState();
   const { view, change, unknown } = address;
   const { id } = useProject();
-  // In the default order, the first results of a search are persons whose email or distinct ID starts with the text.
+  // In the default order, a search first returns persons whose email address or distinct ID begins with the text.
   const isUsual = view.search !== '' && view.sort === '-created_at';
   const request: ApiCall = {
     path: `/api/projects/${id}/persons`,
@@ -52,7 +52,7 @@ export function Page() {
   );
 }
 
-/** Follows the links to further pages, because a search that runs out of time returns only part of a page. */
+/** Follows the links to further pages, because a search that runs out of time returns only a part of a page. */
 async function readUuids({ path, query }: ApiCall): Promise<string[]> {
   const uuids: string[] = [];
   let cursor: string | undefined;
@@ -64,7 +64,9 @@ async function readUuids({ path, query }: ApiCall): Promise<string[]> {
   return uuids.slice(0, maxInCohort);
 }
 
-/** The number of persons in the project, or of those who match the search. A number with a plus is a lower bound. */
+/**
+ * Shows the number of persons in the project, or of those who match the search. A number with a plus is a lower bound.
+ */
 function Count({ search }: { search: string }) {
   const { id } = useProject();
   const { data, error } = useQuery({
@@ -81,7 +83,7 @@ function Count({ search }: { search: string }) {
   return data && <span className="pill">{`${formatNumber(data.count)}${data.is_complete ? '' : '+'}`}</span>;
 }
 
-/** Each search has its own query key, so late responses never replace newer ones. */
+/** Each search has its own query key, so a late response never replaces a newer one. */
 function usePages(name: string, { path, query }: ApiCall) {
   const { id } = useProject();
   return useInfiniteQuery({
@@ -116,7 +118,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
       <Loaded query={query} what={text.what}>
         {({ pages }) => {
           const persons = pages.flatMap(({ results }) => results);
-          // A search that ran out of time returns a page without persons that is not the last one.
+          // A search that ran out of time returns a page without persons although it is not the last page.
           if (persons.length === 0 && query.hasNextPage)
             return (
               <>

@@ -23,7 +23,7 @@ import { Ids } from './ids.tsx';
 import { type Cursor, deviceOf, type Person, placeOf } from './shapes.ts';
 import { text } from './words.ts';
 
-/** The details of a person, next to the list. For a deleted person, the progress of the deletion. */
+/** Shows the details of a person. For a deleted person, shows the progress of the deletion. */
 export function PersonDetail({ id, address }: { id: string; address: PersonsUrlState }) {
   const project = useProject();
   const query = useQuery({
@@ -99,7 +99,10 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
   );
 }
 
-/** When and where the person's latest event happened, and on which device. Properties that the person does not have come from the event. */
+/**
+ * Shows when and where the person's latest event happened, and on which device. Properties that are missing from the
+ * person come from the event.
+ */
 function LastSeen({ person: { uuid, properties } }: { person: Person }) {
   const { id, timezone } = useProject();
   const { data, error } = useQuery({
@@ -239,7 +242,7 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
   );
 }
 
-/** The cohorts that a person currently belongs to. */
+/** Lists the cohorts to which a person currently belongs. */
 function PersonCohorts({ uuid }: { uuid: string }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/persons/cohorts`, query: { person_id: uuid } };

@@ -1,8 +1,8 @@
-// Persons as the API returns them, and their location and device for display.
+// Persons in the format of the API, and texts for their location and device.
 
 import { visible } from '../../event-detail/json-text.ts';
 
-/** A person, as the API returns it. */
+/** A person in the format of the API. */
 export interface Person {
   uuid: string;
   name: string;
@@ -10,7 +10,7 @@ export interface Person {
   properties: Record<string, unknown>;
   is_identified: boolean;
   created_at: string;
-  /** Null unless requested. */
+  /** Time of the latest event. Null unless the request asks for it. */
   last_seen_at: string | null;
 }
 
@@ -20,11 +20,11 @@ export interface Cursor<Item> {
   next: string | null;
 }
 
-/** A person's last location, from the GeoIP properties that the server adds to events. */
+/** Returns a person's last location, from the GeoIP properties that the server adds to events. */
 export const placeOf = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
   texts([city, country]).join(', ');
 
-/** The browser and device that a person used last: `Firefox · Linux · Desktop`. */
+/** Returns the browser and device that a person used last, for example `Firefox · Linux · Desktop`. */
 export function deviceOf({
   $browser: browser,
   $os: os,

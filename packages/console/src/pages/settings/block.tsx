@@ -1,4 +1,4 @@
-// The building blocks of settings sections: blocks with a heading, confirmations and secrets that are shown once.
+// Components of settings sections: blocks with a heading, confirmations, and secrets that are shown once.
 
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
@@ -10,7 +10,7 @@ import { FormProblem } from '../../parts/form.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A block of a settings section: heading, explanation, and a form or table. */
+/** A block of a settings section: a heading, an explanation, and a form or a table. */
 export function Block({
   title,
   about,
@@ -21,7 +21,7 @@ export function Block({
   title: string;
   about?: ReactNode;
   buttons?: ReactNode;
-  /** The request behind the block, shown as a terminal command. */
+  /** The API request of this block, which is shown as a terminal command. */
   request?: ApiCall;
   children?: ReactNode;
 }) {
@@ -43,7 +43,7 @@ export function Block({
   );
 }
 
-/** Confirms the last action, and announces it to screen readers. */
+/** Shows that the last action succeeded, and announces this to screen readers. */
 export function Done({ children }: { children: ReactNode }) {
   return (
     <span className="good" role="status">
@@ -52,7 +52,7 @@ export function Done({ children }: { children: ReactNode }) {
   );
 }
 
-/** Shows a secret once. The page does not store it anywhere. */
+/** Shows a secret once. The page does not store it. */
 export function ShownOnce({ title, value, onDone }: { title: string; value: string; onDone: () => void }) {
   return (
     <section className="panel settings-block settings-secret" aria-label={title}>
@@ -71,9 +71,9 @@ export function ShownOnce({ title, value, onDone }: { title: string; value: stri
 }
 
 /**
- * Asks for confirmation before an action that cannot be undone.
+ * A dialog that asks for confirmation before an action that cannot be undone.
  * @param act performs the action; if it fails, the dialog stays open and shows the error
- * @param typed the text that the user has to type first; absent if none is required
+ * @param typed the text that the user must type first; absent if none is required
  */
 export function Sure({
   title,

@@ -1,4 +1,4 @@
-// Reads and changes the settings of the project's environment.
+// Reads and changes the settings of the open environment.
 
 import { useMutation } from '@tanstack/react-query';
 import { meQuery, type Project, projectQuery, queryClient } from '../../api/queries.ts';
@@ -9,7 +9,7 @@ import { callRecently } from './recent-sign-in.tsx';
 /** An environment with its settings. */
 export type Environment = Project & Record<string, unknown>;
 
-/** API path of the open environment. */
+/** Returns the API path of the open environment. */
 export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
 
 /** Sends a change to the open environment or its project, and then reloads the page's data. */

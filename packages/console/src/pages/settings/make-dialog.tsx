@@ -10,7 +10,10 @@ import { words } from '../../words.ts';
 import { callRecently } from './recent-sign-in.tsx';
 import { text } from './words.ts';
 
-/** Creates a project, an environment or an organization with a name, and then opens it. @param path where to send the POST request */
+/**
+ * A dialog that creates a project, an environment or an organization with a name, and then opens it.
+ * @param path path to which the POST request is sent
+ */
 export function MakeDialog({
   title,
   about,
@@ -30,10 +33,10 @@ export function MakeDialog({
   const make = useMutation({
     mutationFn: () => callRecently<{ id: number | string }>(request),
     onSuccess: async () => {
-      // The server makes the new record the user's current one.
+      // The server has made the new record the user's current one.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
       await navigate({ to: me.team ? `/projects/${me.team.id}/live` : '/' });
-      // Navigation removes the dialog, and with it the focused element.
+      // Navigation removes the dialog and the focused element in it, so move the focus.
       document.getElementById('content')?.focus();
     },
   });

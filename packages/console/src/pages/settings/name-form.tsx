@@ -6,7 +6,10 @@ import { Block, Done } from './block.tsx';
 import { useChange } from './environment.ts';
 import { text } from './words.ts';
 
-/** Renames a project, an environment or an organization. @param reason why it cannot be renamed; absent if it can */
+/**
+ * A form that renames a project, an environment or an organization.
+ * @param reason why it cannot be renamed; absent if it can
+ */
 export function NameForm({
   title,
   about,

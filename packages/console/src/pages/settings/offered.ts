@@ -1,4 +1,4 @@
-// The dashboards and insights that a form offers for selection.
+// Loads the dashboards and insights that users can choose in a form.
 
 import { useQuery } from '@tanstack/react-query';
 import { call, type Query } from '../../api/request.ts';
@@ -17,7 +17,7 @@ export interface Offered {
   name: string;
 }
 
-/** The API's page size limit for these lists. */
+/** Maximum page size of these lists in the API. */
 const maxOffered = 200;
 
 /** Loads dashboards or insights as options for a form, with the error if loading fails. */

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/queries.ts';
 import { useProject } from '../../frame/project.ts';
 
-/** The organization of the open project, and the caller's membership in it. */
+/** Returns the organization of the open project, and the signed-in user's membership in it. */
 export function useOrganization() {
   const { organization: id } = useProject();
   const { data: me } = useQuery(meQuery);
@@ -10,9 +10,9 @@ export function useOrganization() {
     id,
     path: `/api/organizations/${id}`,
     name: me?.organizations.find((one) => one.id === id)?.name ?? '',
-    /** The caller's level in the organization, which may be lower than in a project. */
+    /** The user's level in the organization, which may be lower than in a project. */
     level: me?.organizations.find((one) => one.id === id)?.membership_level ?? 0,
-    /** UUID of the caller. */
+    /** UUID of the user. */
     userUuid: me?.uuid,
   };
 }

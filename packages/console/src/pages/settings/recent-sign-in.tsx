@@ -1,4 +1,4 @@
-// The dialog that asks users to sign in again before they change something sensitive.
+// A dialog that asks users to sign in again before they change something sensitive.
 
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
@@ -12,7 +12,7 @@ import { supportsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Ends the wait of the caller that opened the dialog; null while the dialog is closed. */
+/** Resolves the promise of the caller that opened the dialog. Null while the dialog is closed. */
 let waiting: ((isConfirmed: boolean) => void) | null = null;
 const watchers = new Set<() => void>();
 
@@ -22,8 +22,8 @@ function setWaiting(next: typeof waiting): void {
 }
 
 /**
- * `call` for actions that require a recent sign-in. If the last sign-in is too long ago, asks for the password in a dialog and repeats the call. The
- * user's input is preserved.
+ * Sends a request that requires a recent sign-in. If the last sign-in is too long ago, asks for the password in a
+ * dialog and repeats the request. The user's input is kept.
  * @throws ApiProblem the original error if the user closes the dialog
  */
 export async function callRecently<Result>(request: ApiCall): Promise<Result> {
@@ -37,7 +37,7 @@ export async function callRecently<Result>(request: ApiCall): Promise<Result> {
   }
 }
 
-/** The dialog for `callRecently`. Rendered once per page. */
+/** The dialog for `callRecently`. Each page renders it once. */
 export function ConfirmItIsYou() {
   const confirm = useSyncExternalStore(
     (watcher) => {

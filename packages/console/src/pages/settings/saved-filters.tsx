@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { text } from '../../filters/words.ts';
 
-/** Filters as a field of a larger form. */
+/** Event filters as one field of a larger form. */
 export function SavedFilters({
   legend,
   about,
@@ -12,10 +12,13 @@ export function SavedFilters({
   onEditing,
 }: {
   legend: string;
-  /** The effect of the filters, or the server's error for them. */
+  /** What the filters do, or the server's error for them. */
   about: ReactNode;
   filters: unknown;
-  /** Whether a filter is open for editing. It is not part of `filters` yet, so the form cannot be saved. */
+  /**
+   * Whether a filter is open for editing. The form cannot be saved then, because this filter is not part of `filters`
+   * yet.
+   */
   isEditing: boolean;
   onFilters: (filters: unknown[]) => void;
   onEditing: (isEditing: boolean) => void;

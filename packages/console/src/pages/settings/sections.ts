@@ -10,14 +10,14 @@ import { words } from '../../words.ts';
 interface SectionEntry {
   path: string;
   title: string;
-  /** Sections of the same group are next to each other, below the name of the group. */
+  /** Sections in the same group are next to each other, below the name of the group. */
   group: 'own' | 'project' | 'organization';
   load: () => Promise<{ Section: ComponentType }>;
 }
 
 const { sections: titles } = words;
 
-/** In menu order. Each section is a folder whose `section.tsx` exports `Section`. */
+/** All sections in the order of the menu. Each section is a folder in which `section.tsx` exports `Section`. */
 export const sections: readonly SectionEntry[] = [
   {
     path: 'account',

@@ -1,4 +1,4 @@
-// Shared components of the pages for users who are not signed in.
+// Components that the pages for users who are not signed in share.
 
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -78,7 +78,7 @@ export function Form({
   );
 }
 
-/** Sends the fields of a form. @param whenDone called after the server accepted the form */
+/** Sends the fields of a form. @param whenDone called after the server has accepted the form */
 export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
@@ -100,23 +100,26 @@ export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall,
   return { problem, isSending, submit: stable };
 }
 
-/** Reads a secret from the URL fragment, which browsers do not send to servers, and removes it from the URL and the history. */
+/**
+ * Reads a secret from the fragment of the URL, which browsers do not send to servers, and removes it from the URL and
+ * the history.
+ */
 export function takeSecret(): string {
   const secret = location.hash.slice(1);
   if (secret !== '') history.replaceState(history.state, '', location.pathname + location.search);
   return secret;
 }
 
-/** After signing in, discards all cached data and opens the page that the user wanted. */
+/** Returns a function that discards all cached data after sign-in and opens the page that the user wanted. */
 export function useOpenAfterSignIn() {
   const router = useRouter();
   return {
     open: () => {
       const next = new URLSearchParams(location.search).get('next') ?? '/';
       sessionEnd.set(false);
-      // Removes this page's own queries, because their one-time secret is used up and repeating them would fail.
+      // The page's own queries are removed, because their one-time secret is used up and repeating them would fail.
       queryClient.removeQueries({ type: 'inactive' });
-      // Only accepts paths of this host. A URL that begins with two slashes would lead to another host.
+      // Only paths on this host are accepted. A URL that begins with two slashes would lead to another host.
       const isOwn = /^\/(?![/\\])/.test(next);
       const path = isOwn ? next : '/';
       const within = path.startsWith(consolePath) ? `/${path.slice(consolePath.length)}` : path;

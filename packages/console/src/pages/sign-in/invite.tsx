@@ -11,11 +11,11 @@ import { words } from '../../words.ts';
 import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
 import { text } from './words.ts';
 
-/** `/invite/<id>#<secret>` from the invite email: creates an account in the organization. */
+/** The page `/invite/<id>#<secret>`, to which the invite email links. It creates an account in the organization. */
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
   const [secret] = useState(() => keepSecret(inviteId));
-  /** Null until the user edits the name from the invite. */
+  /** The name that the user has typed. Null until the user edits the name from the invite. */
   const [typedName, setTypedName] = useState<string | null>(null);
   const [isSigningIn, setSigningIn] = useState(false);
   const { open } = useOpenAfterSignIn();
@@ -28,7 +28,8 @@ export function InvitePage() {
   });
   const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
   const hasAccount = invite.data?.has_account === true || isSigningIn || isCode(form.problem, 'account_exists');
-  // On later visits the secret is missing. In most cases it is not needed, because the account has the invited email address.
+  // The secret is missing on later visits. In most cases, it is not needed, because the account has the invited email
+  // address.
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
@@ -51,7 +52,7 @@ export function InvitePage() {
           {supportsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
           )}
-          {/* For links that were not emailed, the API does not reveal whether the address has an account. */}
+          {/* If the link was not emailed, the API does not reveal whether the address has an account. */}
           {has_account === null && (
             <div className="form-buttons">
               <Button onPress={() => setSigningIn(true)}>{text.inviteSignIn}</Button>
@@ -63,7 +64,7 @@ export function InvitePage() {
   );
 }
 
-/** Joins with a passkey instead of a password. The user is already a member after the first of the two steps. */
+/** Joins with a passkey instead of a password, in two steps. After the first one, the user is already a member. */
 function JoinWithPasskey({
   path,
   secret,
@@ -111,7 +112,7 @@ interface Invitation {
   has_account: boolean | null;
 }
 
-/** Accepts an invite for a user who is signed in or signs in first. */
+/** Accepts an invite for a user who is signed in, or asks the user to sign in first. */
 function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
   const { open } = useOpenAfterSignIn();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
@@ -129,7 +130,10 @@ function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }
   );
 }
 
-/** Keeps invite secrets until the page is reloaded, because the user may sign in between opening the link and joining. */
+/**
+ * Secrets of invites. They are kept until the page is reloaded, because the user may sign in between opening the link
+ * and joining.
+ */
 const keptSecrets = new Map<string, string>();
 
 function keepSecret(inviteId: string): string {

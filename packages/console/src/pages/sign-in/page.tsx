@@ -15,7 +15,7 @@ import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
 import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
 import { text } from './words.ts';
 
-/** Signs the user in with any sign-in method, and returns to the page that required it. */
+/** Signs the user in with any sign-in method, and returns to the page that required the sign-in. */
 export function SignInPage() {
   const { open } = useOpenAfterSignIn();
   const [parameters] = useState(() => new URLSearchParams(location.search));
@@ -49,13 +49,15 @@ export function SignInPage() {
   );
 }
 
-/** Only shows known messages, because any site can link to this page with any text. */
+/**
+ * Returns a message for a code. Unknown codes have no message, because any site can link to this page with any text.
+ */
 function sentenceOf(code: string): string {
   if (code.endsWith('_sso_enforced')) return text.enforced;
   return Object.hasOwn(text.failures, code) ? (text.failures[code] as string) : text.failedOtherwise;
 }
 
-/** Completes a sign-in that the identity provider started, after the user confirms it. */
+/** Completes a sign-in that the identity provider started. The user must confirm it. */
 function ConfirmSignIn({ ticket }: { ticket: string }) {
   const { open } = useOpenAfterSignIn();
   const look = useQuery({
@@ -80,7 +82,9 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
   );
 }
 
-/** `/enter#<secret>`: a one-time link that signs a user in, or creates the first account of an installation. */
+/**
+ * The page `/enter#<secret>`: a one-time link that signs a user in, or creates the first account of an installation.
+ */
 export function EnterPage() {
   const [secret] = useState(takeSecret);
   const { open } = useOpenAfterSignIn();
@@ -97,7 +101,7 @@ export function EnterPage() {
   const form = useForm((fields) => ({ method: 'POST', path: '/api/console_link', body: { ...fields, secret } }), open);
   const isSignIn = look.data?.kind === 'sign_in';
   const { submit } = form;
-  // The user has just clicked the link, so no further confirmation is needed.
+  // The user has just clicked the link, so this needs no further confirmation.
   useEffect(() => {
     if (isSignIn) void submit(new FormData());
   }, [isSignIn, submit]);
@@ -166,7 +170,7 @@ export function AskResetPage() {
   );
 }
 
-/** `/reset/<user>#<token>` from the password reset email. */
+/** The page `/reset/<user>#<token>`, to which the password reset email links. */
 export function ResetPage() {
   const { userId = '' } = useParams({ strict: false });
   const [token] = useState(takeSecret);
@@ -196,7 +200,9 @@ export function ResetPage() {
   );
 }
 
-/** `/second-factor`: shown until the user has set up the second factor that the organization requires. */
+/**
+ * The page `/second-factor`. It is shown until the user has set up the second factor that the organization requires.
+ */
 export function SecondFactorPage() {
   const { open } = useOpenAfterSignIn();
   return (

@@ -1,4 +1,4 @@
-// The URL of the SQL page, and the query that the user edits there.
+// The URL of the SQL page, and the query that the user edits on it.
 
 import { useEffect, useState } from 'react';
 import { useProject } from '../../frame/project.ts';
@@ -11,34 +11,40 @@ import type { Insight } from '../insights/view.ts';
 const parts = {
   /** Short ID of the insight. Empty for a new query. */
   insight: part.text(),
-  /** JSON of the query, if it differs from the stored one. */
+  /** JSON of the query if it differs from the saved one. */
   question: part.text(),
 };
 
 export const useSqlUrlState = () => useUrlState(parts);
 export type SqlUrlState = ReturnType<typeof useSqlUrlState>;
 
-/** JSON of unsaved queries, by the short ID of their insight or `new`. Most new queries are never meant to be saved. */
+/**
+ * JSON of unsaved queries, by the short ID of their insight or by `new`. The browser does not warn about losing a new
+ * query, because most of them are never meant to be saved.
+ */
 const drafts = createDrafts<string>((id) => id !== 'new');
 
 export const forgetDraft = (projectId: number, id: string) => drafts.keep(projectId, id, null);
 
-/** A proxy may reject a longer URL. A longer query is therefore only stored as a draft. */
+/**
+ * Maximum length of a query in the URL, because a proxy may reject longer URLs. A longer query is only stored as a
+ * draft.
+ */
 const longestInAddress = 3000;
 
 export interface Edits {
   node: SqlNode;
-  /** Changes whenever the text comes from anywhere other than the editor. */
+  /** A number that changes whenever the text changes outside of the editor. */
   version: number;
   isChanged: boolean;
-  /** True if the URL contains something that is not a query. */
+  /** True if the query in the URL is not valid. */
   isBadAddress: boolean;
   /** Changes the query. @param isTyped whether the editor already shows the text */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;
   discard: () => void;
 }
 
-/** The query of the page: that of the URL, else the unsaved draft, else the stored one. */
+/** Returns the query of the page: that of the URL, or else the unsaved draft, or else the saved one. */
 export function useEdits(stored: Insight | null, { view, change }: SqlUrlState): Edits {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
@@ -50,7 +56,7 @@ export function useEdits(stored: Insight | null, { view, change }: SqlUrlState):
   const isChanged = json !== JSON.stringify(kept);
   const rested = useDebounced(json);
   const inAddress = isChanged && rested.length <= longestInAddress ? rested : '';
-  // Without `replace`, each keystroke would add an entry to the browser history.
+  // If `replace` were not set, each keystroke would add an entry to the browser history.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (rested === json && view.question !== inAddress) change({ question: inAddress }, { replace: true });

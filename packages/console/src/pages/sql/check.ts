@@ -10,7 +10,7 @@ import type { Mark } from './editor/marks.ts';
 
 /** An error, a warning or a hint about a query. */
 export interface Problem extends Mark {
-  /** Counted from 1. Null if the problem is about the query as a whole. */
+  /** Line and column, counted from 1. Null if the problem concerns the entire query. */
   place: { line: number; column: number } | null;
 }
 
@@ -28,10 +28,10 @@ interface Metadata {
 
 const none: readonly Problem[] = [];
 
-/** The problems of a query. Each query is checked when the user stops typing, and the list is empty until then. */
+/** Returns the problems of a query. It is checked when the user stops typing. Until then, the list is empty. */
 export function useCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
-  /** The variable whose value the API rejects. */
+  /** The variable whose value the API has rejected. */
   variable: VariableProblem | null;
 } {
   const { id } = useProject();
@@ -76,5 +76,8 @@ function problemOf(query: string, severity: Mark['severity'], { message, start, 
   };
 }
 
-/** The API counts characters, but JavaScript strings count UTF-16 units. */
+/**
+ * Converts a number of characters to UTF-16 units, because the API counts characters and JavaScript strings count
+ * units.
+ */
 const unitsOf = (query: string, characters: number) => [...query].slice(0, characters).join('').length;

@@ -1,4 +1,4 @@
-// The SQL editor with the problems of the query and the buttons that run it.
+// The SQL editor, the problems of the query, and the buttons that run it.
 
 import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
@@ -20,7 +20,7 @@ import { VariableBar } from './variable-bar.tsx';
 import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
-/** Loaded separately, because the editor is larger than the rest of the page. */
+/** The editor is loaded separately, because it is larger than the rest of the page. */
 const SqlEditor = lazy(loadPart(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))));
 
 export function EditorPanel({
@@ -31,9 +31,9 @@ export function EditorPanel({
 }: {
   edits: Edits;
   runner: ReturnType<typeof useRun>;
-  /** Receives functions that act on the editor. */
+  /** A ref that is set to functions which act on the editor. */
   editor: RefObject<EditorHandle | null>;
-  /** Further buttons. */
+  /** Additional buttons. */
   children?: ReactNode;
 }) {
   const { problems, variable } = useCheck(node.source);
@@ -46,7 +46,7 @@ export function EditorPanel({
     recent.keep(node.source);
     runner.run(node, 'force_blocking');
   };
-  // A variable that the query no longer contains has no field that could show the error.
+  // If the query no longer contains the variable, there is no field that could show the error.
   const hasField = variable !== null && variablesIn(node.source.query).includes(variable.name);
   const shown = variable === null || hasField ? problems : [problemOfQuery(variable.message)];
   return (
@@ -89,7 +89,7 @@ export function EditorPanel({
   );
 }
 
-/** Lists in words the problems that are marked in the editor. */
+/** Lists the problems that are marked in the editor, as text. */
 function Problems({ problems }: { problems: readonly Problem[] }) {
   return (
     <div className="sql-problems" role="status">
@@ -102,7 +102,7 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
   );
 }
 
-/** An error about the query as a whole. */
+/** Creates a problem that concerns the entire query. */
 const problemOfQuery = (message: string): Problem => ({ from: 0, to: 0, severity: 'error', message, place: null });
 
 function sentenceOf({ severity, message, place }: Problem): string {
@@ -125,7 +125,7 @@ function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }
   );
 }
 
-/** The dates of `{filters}`. */
+/** Fields for the dates of `{filters}`. */
 function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) => void }) {
   const { source } = node;
   const filters = toFields(source.filters);

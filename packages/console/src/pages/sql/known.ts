@@ -8,10 +8,10 @@ import { loadVariables } from '../../sql/variables.ts';
 import type { FoundNames, Known } from './editor/complete.ts';
 import type { SqlSchema } from './editor/names.ts';
 
-/** The maximum number of names that the editor offers. It finds other names after the user has typed more. */
+/** Maximum number of names that the editor loads at a time. It finds others after the user has typed more. */
 const maxNames = 100;
 
-/** Returns functions that load the names for the editor: tables, functions, events, properties and variables. */
+/** Returns functions that load names for the editor: tables, functions, events, properties and variables. */
 export function useKnown(): Known {
   const { id } = useProject();
   return useMemo(() => {
@@ -29,7 +29,7 @@ export function useKnown(): Known {
       });
       return { names: results.map(({ name }) => name), hasMore: next !== null };
     };
-    // Without a response, the editor has no names to offer, and the user continues typing.
+    // If loading fails, the editor has no names to offer, and the user can continue typing.
     const orNone = (found: Promise<FoundNames>) => found.catch(() => ({ names: [], hasMore: true }));
     return {
       schema: () =>

@@ -13,7 +13,7 @@ import { text } from './words.ts';
 import { Workbench } from './workbench.tsx';
 import './sql-page.css';
 
-/** Edits a new query, or the query of an insight. */
+/** Shows the editor for a new query or for the query of an insight. */
 export function Page() {
   const address = useSqlUrlState();
   const undo = useUndo();

@@ -1,4 +1,4 @@
-// The queries that ran recently in this browser, from which users can choose one.
+// Remembers the queries that the user ran in this browser, and offers them in a menu.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,16 +13,19 @@ import { formatPast } from '../../parts/ago.ts';
 import { newNode, type SqlSource, sqlNodeOf } from '../../sql/node.ts';
 import { text } from './words.ts';
 
-/** A query that ran in this browser. */
+/** A query that the user ran in this browser. */
 interface RecentQuery {
   source: SqlSource;
-  /** ISO time of its last run. */
+  /** Time when it last ran, in ISO 8601. */
   at: string;
 }
 
 const maxQueries = 20;
 
-/** The queries that the user ran last in this project and this browser, newest first. They are deleted when the user signs out. */
+/**
+ * Returns the queries that the user last ran in this project and this browser, newest first. They are deleted when the
+ * user signs out.
+ */
 export function useRecentQueries() {
   const { id } = useProject();
   const { data: me } = useQuery(meQuery);
@@ -39,7 +42,7 @@ export function useRecentQueries() {
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {
-        // Storage is full or not available. The list is then forgotten when the page closes.
+        // If storage is full or not available, the list is lost when the page is closed.
       }
     },
   };
@@ -55,7 +58,7 @@ function read(key: string): RecentQuery[] {
   }
 }
 
-/** A menu of the recent queries. Choosing one inserts it into the editor. */
+/** A menu of recent queries. Choosing a query inserts it into the editor. */
 export function RecentQueries({
   queries,
   onChoose,

@@ -1,4 +1,4 @@
-// Runs an SQL query and cancels it.
+// Runs an SQL query, and can cancel it.
 
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -10,17 +10,17 @@ interface SqlResponse {
   results: unknown[];
   columns: string[];
   types: [string, string][];
-  /** Only of a query without LIMIT. */
+  /** Whether there are more rows. Only set for a query without LIMIT. */
   hasMore?: boolean;
   limit?: number;
   last_refresh: string;
 }
 
-/** A result, and the query that produced it. */
+/** A result, and the query that returned it. */
 export interface Ran {
   node: SqlNode;
   response: SqlResponse;
-  /** Time until the response was complete. */
+  /** Time until the complete response had arrived. */
   milliseconds: number;
 }
 
@@ -30,7 +30,7 @@ export const runCall = (projectId: number, { source }: SqlNode, refresh?: string
   body: { query: source, ...(refresh !== undefined && { refresh }) },
 });
 
-/** Runs queries, one at a time. Canceling closes the request, and the server then ends the query. */
+/** Runs one query at a time. Cancelling closes the request, and the server then stops the query. */
 export function useRun() {
   const { id } = useProject();
   const [ran, setRan] = useState<Ran | null>(null);

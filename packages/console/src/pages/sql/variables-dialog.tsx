@@ -26,23 +26,23 @@ import { text as pageText } from './words.ts';
 
 const text = pageText.variables;
 
-/** The content of the dialog: the list of variables, the form for one, or the confirmation before deleting one. */
+/** What the dialog shows: the list of variables, the form for one variable, or a confirmation before deleting one. */
 export type OpenVariables =
   | 'list'
-  /** Null for a new variable, with a suggested name. */
+  /** The form. `edit` is null for a new variable, for which `name` is a suggested name. */
   | { edit: Variable | null; name?: string; isFromList?: boolean }
   | { remove: Variable; isFromList?: boolean };
 
-/** Lists the variables of the project, and creates, changes and deletes them. */
+/** The dialog that lists the variables of the project, and creates, changes and deletes them. */
 export function VariablesDialog({
   open,
   onOpen,
   onInsert,
 }: {
   open: OpenVariables;
-  /** Opens another view of the dialog. Null closes the dialog. */
+  /** Changes what the dialog shows. Null closes it. */
   onOpen: (open: OpenVariables | null) => void;
-  /** Writes a text into the editor. */
+  /** Inserts a text into the editor. */
   onInsert: (text: string) => void;
 }) {
   if (open === 'list') return <List {...{ onOpen, onInsert }} />;
@@ -105,7 +105,10 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
   );
 }
 
-/** Sends a change to a variable. Whether a query can run depends on its variables, so queries are checked again. */
+/**
+ * Sends a change to a variable. All queries are then checked again, because variables determine whether a query can
+ * run.
+ */
 function useVariableChange(onDone: () => void) {
   const { id } = useProject();
   return useChange(async () => {
@@ -140,7 +143,7 @@ function VariableForm({
   const request: ApiCall = {
     method: stored === null ? 'POST' : 'PATCH',
     path: pathOf(id, stored),
-    // An empty field means null rather than an empty string, because queries can test for null.
+    // An empty field means null and not an empty string, because queries can test for null.
     body: { ...fields, default_value: usual === '' ? null : usual },
   };
   return (
@@ -177,7 +180,7 @@ function VariableForm({
   );
 }
 
-/** The type of a variable, the values of a list, and the default value. */
+/** Fields for the type of a variable, the values of a list, and the default value. */
 function TypeFields({
   fields,
   problem,
@@ -260,7 +263,7 @@ function useInsightsWith({ code_name: name }: Variable) {
   });
 }
 
-/** The insights that fail without the variable. */
+/** Lists the insights that would fail without the variable. */
 function InsightsWith({ variable }: { variable: Variable }) {
   const { id } = useProject();
   const query = useInsightsWith(variable);

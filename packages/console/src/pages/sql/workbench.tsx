@@ -23,13 +23,13 @@ import { ResultPane } from './result-pane.tsx';
 import { runCall, useRun } from './run.ts';
 import { text } from './words.ts';
 
-/** A query in the editor, and its result below. */
+/** Shows a query in the editor, and its result below. */
 export function Workbench({
   stored,
   address,
   undo: { notice, offerUndo, clear },
 }: {
-  /** Null for a new query. */
+  /** The insight that the user edits. Null for a new query. */
   stored: Insight | null;
   address: SqlUrlState;
   undo: ReturnType<typeof useUndo>;

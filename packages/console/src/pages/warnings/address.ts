@@ -11,12 +11,12 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
   severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
   search: part.text(),
-  /** Severity and type of the open warning. `none`: the user closed the one that opens by default. */
+  /** Severity and type of the open warning. `none` means that the user has closed the one that was open by default. */
   open: part.text(),
   reason: part.text(),
   topic: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
   state: part.oneOf(['waiting', 'replayed', 'discarded', 'all'], 'waiting'),
-  /** ID of the open dead letter: topic, partition and offset. */
+  /** ID of the open dead letter, which consists of topic, partition and offset. */
   letter: part.text(),
 };
 
@@ -30,5 +30,5 @@ export function useWarningsUrlState() {
 
 export type WarningsUrlState = ReturnType<typeof useWarningsUrlState>;
 
-/** The value that an option sends to the API: undefined for `all`. */
+/** Returns the value to send to the API for an option, which is undefined for `all`. */
 export const chosen = (value: string) => (value === 'all' ? undefined : value);

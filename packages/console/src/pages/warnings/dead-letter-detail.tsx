@@ -15,7 +15,7 @@ import { text as ofPage } from './words.ts';
 
 const text = ofPage.deadLetters;
 
-/** The details of a dead letter, next to the list: what went wrong, what to do, and the original record. */
+/** Shows the details of a dead letter: what went wrong, what to do, and the original record. */
 export function DeadLetterDetail({
   id,
   zone,

@@ -1,4 +1,4 @@
-// A dead letter as the API returns it: a record that Millrace could not process.
+// A dead letter in the format of the API. It is a record that Millrace could not process.
 
 import { text } from './words.ts';
 
@@ -21,13 +21,13 @@ export interface DeadLetterPage {
   next: string | null;
 }
 
-/** An action on dead letters. */
+/** An action of an administrator on dead letters. */
 export interface Decision {
   verb: 'replay' | 'discard';
   ids: readonly string[];
 }
 
-/** Formats an ID for display: `live · 3 · 1042`. */
+/** Formats an ID, for example as `live · 3 · 1042`. */
 export function placeOf(id: string): string {
   const [topic = '', partition = '', offset = ''] = id.split('-');
   return text.deadLetters.topicPartitionOffset(topic, partition, offset);

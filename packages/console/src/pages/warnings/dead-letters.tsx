@@ -27,7 +27,7 @@ export const deadLettersRequest = (project: number, { view, span }: WarningsUrlS
   query: { ...span, reason: view.reason, topic: chosen(view.topic), state: chosen(view.state) },
 });
 
-/** The list of dead letters, for users who may see them. */
+/** Shows the list of dead letters. Only some users may see them. */
 export function DeadLetters({ address }: { address: WarningsUrlState }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;
@@ -140,7 +140,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-/** The number of selected dead letters, and the actions for them. */
+/** Shows how many dead letters are selected, and the actions for them. */
 function Selection({
   deadLetters,
   selected,
@@ -196,11 +196,11 @@ function Selection({
   );
 }
 
-/** Only waiting dead letters can be replayed or discarded. */
+/** Returns the IDs of dead letters that can be replayed or discarded. Those that already were are left out. */
 const idsWaiting = (deadLetters: readonly DeadLetter[]) =>
   deadLetters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
 
-/** Reads the IDs on all pages. The pages are large, because the server reads the log again for each of them. */
+/** Reads the IDs on all pages. The pages are large, because the server must read the log again for each page. */
 async function readAllIds(request: ApiCall): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;

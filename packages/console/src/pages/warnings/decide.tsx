@@ -1,4 +1,4 @@
-// The dialog that replays or discards the selected dead letters.
+// A dialog that replays or discards the selected dead letters.
 
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -19,10 +19,13 @@ interface Outcome {
   skipped: { id: string; why: string }[];
 }
 
-/** The API's limit of dead letters per request. */
+/** Maximum number of dead letters per request in the API. */
 const partSize = 100;
 
-/** Asks for confirmation before dead letters are replayed or discarded, sends the requests in batches, and reports the outcome. */
+/**
+ * A dialog that asks for confirmation before dead letters are replayed or discarded. It sends the requests in batches
+ * and shows the result.
+ */
 export function Decide({
   decision: { verb, ids },
   onClose,
@@ -89,7 +92,7 @@ export function Decide({
   );
 }
 
-/** Users would not read a longer list of skipped records. */
+/** Maximum number of skipped records to list, because users would not read more. */
 const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {

@@ -22,8 +22,8 @@ interface Warning {
 const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
 
 /**
- * The details of a warning type, next to the list: its meaning, its rule, and the affected events. @param kind undefined if the time range has no
- * such warnings
+ * Shows the details of a type of warning: its meaning, its rule, and the affected events.
+ * @param kind undefined if there are no such warnings in the time range
  */
 export function KindDetail({
   kind,

@@ -1,9 +1,9 @@
-/** All warnings of one type in a time range, as the API counts them. */
+/** All warnings of one type in a time range, in the format of the API. */
 export interface Kind {
   type: string;
   severity: string;
   outcome: 'dropped' | 'changed' | 'noted';
-  /** Explains the warning and its fix. */
+  /** Explains the warning and how to fix its cause. */
   detail: string;
   rule: string;
   count: number;
@@ -14,5 +14,5 @@ export interface Kind {
 
 export const keyOf = ({ severity, type }: Kind) => `${severity} ${type}`;
 
-/** Class of the color. The color is always shown together with the word. */
+/** The CSS class of each color. The word is always shown too. */
 export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

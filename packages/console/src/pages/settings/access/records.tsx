@@ -1,4 +1,4 @@
-// Access rules for all records of a type, such as insights or feature flags, for everyone or for a role.
+// Access rules for all records of a type, such as insights or feature flags. A rule is for everyone or for a role.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
@@ -24,7 +24,7 @@ export interface Role {
 const { records } = text;
 const kinds = ['insight', 'dashboard', 'feature_flag', 'early_access_feature', 'cohort'] as const;
 const levels = ['', 'none', 'viewer', 'editor', 'manager'] as const;
-/** Empty if there is no rule. */
+/** An access level, or an empty text if there is no rule. */
 type Level = (typeof levels)[number];
 
 interface RecordRules {
@@ -63,7 +63,10 @@ interface Feature {
   name: string;
 }
 
-/** Access rules for a single early access feature. They are here because the console has no page for these features. */
+/**
+ * Shows the access rules of a single early access feature, which are here because the console has no page for these
+ * features.
+ */
 function OneFeature() {
   const { id } = useProject();
   const selectId = useId();
@@ -114,7 +117,7 @@ function OneFeature() {
 function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
   const { id } = useProject();
   const selectId = useId();
-  /** ID of a role. Empty for everyone. */
+  /** ID of a role. Empty to choose everyone. */
   const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>

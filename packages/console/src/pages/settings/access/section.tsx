@@ -1,4 +1,4 @@
-// Settings section where administrators choose which members and roles can use the project.
+// The settings section where administrators choose which members and roles can use the project.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -20,7 +20,7 @@ import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
-/** Empty if there is no rule. */
+/** A rule, or an empty text if there is none. */
 type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 
@@ -34,7 +34,7 @@ interface Member {
   level: number;
 }
 
-/** A member, a role, or null for everyone. */
+/** The subject of a rule: a member, a role, or null for everyone. */
 type RuleSubject = { member: string } | { role: string } | null;
 
 const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): Rule => {
@@ -43,7 +43,7 @@ const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): R
   return found?.access_level ?? '';
 };
 
-/** Access to the project: the rule for all members, and the rules for roles and individual members. */
+/** Shows the access to the project: the rule for all members, and the rules for roles and individual members. */
 export function Section() {
   const { unknown } = useUrlState({});
   const { id } = useProject();
@@ -84,7 +84,7 @@ export function Section() {
   );
 }
 
-/** Sets one access rule, for a member, a role or everyone, and reloads the rules. */
+/** Sets an access rule for a member, a role or everyone, and reloads the rules. */
 function useRuleChange() {
   const { id } = useProject();
   return useMutation({
@@ -289,7 +289,10 @@ function ForMembers({ access }: { access: AccessRules }) {
 
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** The access that a member has under both rules, computed like the API does (docs/api/access.md#access-to-an-environment). */
+/**
+ * Describes the access that a member has under both rules. It is computed as in the API
+ * (docs/api/access.md#access-to-an-environment).
+ */
 function describeAccess({ level }: Member, forAll: Rule, own: Rule): string {
   const member = text.levels[1] ?? '';
   const admin = text.levels[8] ?? '';

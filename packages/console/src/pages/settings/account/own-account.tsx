@@ -1,4 +1,4 @@
-// The email address and the activity of the user's own account.
+// The email address, the activity and the deletion of the user's own account.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -17,7 +17,10 @@ import { text } from '../words.ts';
 
 const own = '/api/users/@me';
 
-/** The email address of the account. A new address takes effect once the user has entered the code that was mailed to it. */
+/**
+ * Shows the email address of the account. A new address takes effect when the user has entered the code that was mailed
+ * to it.
+ */
 export function Address({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
   const requestChange = useMutation({
@@ -83,7 +86,7 @@ interface Entry {
   created_at: string;
 }
 
-/** The activity of the account: sign-ins with their location, and changes. */
+/** Shows the activity of the account: sign-ins with their location, and changes. */
 export function History() {
   const { timezone } = useProject();
   const history = useQuery({
@@ -122,7 +125,7 @@ function sentence({ activity, detail }: Entry): string {
   return fixed ?? text.changedFields(changes.map(({ field }) => field.replaceAll('_', ' ')).join(', '));
 }
 
-/** Deletes the account. The user has to type its email address to confirm. */
+/** A dialog that deletes the account. The user must type its email address to confirm. */
 export function RemoveAccount({ email }: { email: string }) {
   const navigate = useNavigate();
   const [isConfirming, setConfirming] = useState(false);

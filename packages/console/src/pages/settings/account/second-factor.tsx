@@ -42,7 +42,7 @@ const refresh = () =>
     ),
   );
 
-/** The authenticator app, backup codes and passkeys of the signed-in user. */
+/** Shows the authenticator app, the backup codes and the passkeys of the signed-in user. */
 export function SecondFactors() {
   const status = useQuery({
     queryKey: statusKey,
@@ -127,7 +127,7 @@ function App({ status }: { status: Status }) {
 }
 
 function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: string[]) => void }) {
-  // A new secret each time the dialog is opened.
+  // The query returns a new secret each time the dialog is opened.
   const setup = useQuery({
     queryKey: ['settings', 'totp-setup'],
     queryFn: () => callRecently<{ secret: string; uri: string }>({ path: `${own}/two_factor_start_setup` }),
@@ -171,7 +171,7 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
   );
 }
 
-/** Dark on light in both themes, because cameras need it to read the code. */
+/** The code is dark on light in both themes, because cameras need this to read it. */
 function QrCode({ content }: { content: string }) {
   const { size, path } = useMemo(() => {
     const { data } = encode(content, { border: 2 });

@@ -16,7 +16,7 @@ interface Limit {
 }
 const dayMs = 86_400_000;
 
-/** How long events are stored. Shortening the period deletes data, so it needs confirmation. */
+/** A form for how long events are stored. Shortening the period deletes data, so the user must confirm it. */
 export function Retention() {
   const { id } = useProject();
   const path = `/api/environments/${id}/event_retention`;

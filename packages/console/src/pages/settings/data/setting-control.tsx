@@ -1,4 +1,4 @@
-// The form control for one project setting: a switch, a text, a list or a set of choices.
+// The form control for one project setting: a switch, a text, a list or several choices.
 
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
@@ -19,9 +19,9 @@ export type Control = { name: SettingName } & (
       /** The stored value for each position of the switch. */
       on: unknown;
       off: unknown;
-      /** The position for null; `off` by default. */
+      /** The position that null stands for; `off` by default. */
       absent?: unknown;
-      /** Whether only organization administrators may change it. */
+      /** Whether only administrators of the organization may change the setting. */
       isOfOrganization?: boolean;
     }
   | { kind: 'zone' | 'address' }
@@ -31,7 +31,7 @@ export type Control = { name: SettingName } & (
   | {
       kind: 'choices';
       choices: readonly string[];
-      /** Shown only while this setting is on. */
+      /** Another setting. This one is only shown while that one is on. */
       needs: SettingName;
     }
 );
@@ -85,7 +85,7 @@ function Switch({ control, value, problem, onChange }: OfKind<'switch'>) {
   );
 }
 
-/** A single-line text field. Empty is stored as null, unless the setting needs a value. */
+/** A text field with a single line. An empty text is stored as null, unless the setting needs a value. */
 function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zone' | 'address'>) {
   const id = useId();
   const isZone = kind === 'zone';
@@ -112,7 +112,7 @@ function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zon
   );
 }
 
-/** If all choices are selected, null is stored, so that choices added later are included. */
+/** If all choices are selected, null is stored, so that choices which are added later are included. */
 function Several({ control: { name, choices }, value, problem, onChange }: OfKind<'choices'>) {
   const id = useId();
   const chosen = Array.isArray(value) ? choices.filter((one) => value.includes(one)) : choices;
@@ -140,7 +140,7 @@ function Several({ control: { name, choices }, value, problem, onChange }: OfKin
   );
 }
 
-/** Null means Sunday. */
+/** Null stands for Sunday. */
 const sunday = 0;
 const weekdays = [1, 2, 3, 4, 5, 6, sunday];
 
@@ -230,7 +230,7 @@ function Filters({ control: { name }, value, problem, onChange, isEditingFilter,
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
-/** The effect of the setting, or the server's error for it. */
+/** Shows what the setting does, or the server's error for it. */
 function About({ id, name, problem }: { id: string; name: SettingName; problem: unknown }) {
   if (isAbout(problem, name)) {
     return (
@@ -246,7 +246,7 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
   );
 }
 
-/** Text with code between backticks. */
+/** Shows a text in which words between backticks are code. */
 export function Marked({ words }: { words: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change order
   return words.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));

@@ -9,7 +9,10 @@ import { text as shared } from '../words.ts';
 import { type Control, SettingControl } from './setting-control.tsx';
 import { text } from './words.ts';
 
-/** A form for some environment settings. It only sends changed settings, so that it does not overwrite other users' changes. */
+/**
+ * A form for some environment settings. Sends only the settings that were changed, so that it does not overwrite
+ * changes of other users.
+ */
 export function SettingForm({
   title,
   about,

@@ -1,4 +1,4 @@
-// The list of project settings that Millrace stores for PostHog clients but does not use.
+// Lists project settings that Millrace stores for PostHog clients but does not use.
 
 import { formatValue } from '../../../event-detail/summary.ts';
 import { useProject } from '../../../frame/project.ts';
@@ -10,7 +10,7 @@ import { text } from './words.ts';
 
 const stored = Object.entries(effects).filter(([, { does }]) => does !== 'acts');
 
-/** Settings that are stored but have no effect. Listing them saves users from searching for the effect. */
+/** Lists settings that are stored but have no effect, so that users do not search for their effect. */
 export function StoredOnly() {
   const path = useEnvironmentPath();
   const environment = useProject() as Environment;

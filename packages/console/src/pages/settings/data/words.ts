@@ -10,7 +10,7 @@ export const text = {
   capture: 'Autocapture',
   captureText: 'A change takes effect within minutes, the next time a page is loaded or an app starts.',
   reports: 'Reports',
-  /** Names of the settings. The table of settings describes their effects. */
+  /** Names of the settings. Their effects are described in the table of settings. */
   labels: {
     timezone: 'Time zone',
     week_start_day: 'Week starts on',

@@ -35,7 +35,7 @@ interface Check {
   error: string | null;
 }
 
-/** Verifies a domain in three steps: open the DNS settings, copy the record, verify. Shows the DNS response. */
+/** Verifies a domain in three steps: open the DNS settings, copy the record, verify. Shows what the DNS returned. */
 export function ProofSteps({
   domain,
   mayVerify,

@@ -33,7 +33,10 @@ interface ScimRequest {
   created_at: string;
 }
 
-/** SCIM provisioning of users and groups: its token and the latest requests from the identity provider. Only for administrators. */
+/**
+ * SCIM provisioning of users and groups, with its token and the latest requests of the identity provider. Only
+ * administrators see it.
+ */
 export function Scim({ domain }: { domain: Domain }) {
   const organization = useOrganization();
   const path = `${organization.path}/domains/${domain.id}/scim`;

@@ -1,4 +1,4 @@
-// Settings section where administrators verify the organization's email domains and set up single sign-on.
+// The settings section where administrators verify the organization's email domains and set up single sign-on.
 
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
@@ -23,7 +23,7 @@ import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
 
-/** `open`: ID of the domain that is being verified. */
+/** `open` is the ID of the domain that is being verified. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -33,7 +33,9 @@ export function Section() {
   const request = { path: `${organization.path}/domains` };
   const query = useOffsetPages<Domain>(['organization', organization.id, 'domains'], request);
   const onOpen = (open: string) => change({ open });
-  /** ID of the domain that is being verified. It is kept after verification, so that the DNS response stays visible. */
+  /**
+   * ID of the domain that is being verified. It is kept after the verification, so that the DNS response stays visible.
+   */
   const [proving, setProving] = useState('');
   return (
     <>
@@ -78,13 +80,13 @@ export function Section() {
   );
 }
 
-/** Remembers the domain while it is unverified. */
+/** Reports the domain to the section while it is unverified. */
 function Proving({ id, onProving }: { id: string; onProving: (id: string) => void }) {
   useEffect(() => onProving(id), [id, onProving]);
   return null;
 }
 
-/** The form that adds a domain. @param isMain whether this is the main action of the page */
+/** The form that adds a domain. @param isMain whether its button is the main button of the page */
 function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string) => void }) {
   const organization = useOrganization();
   const [round, setRound] = useState(0);

@@ -49,7 +49,10 @@ interface SignInTry {
   attributes: Record<string, string[]> | null;
 }
 
-/** Sets up single sign-on in three steps, explains the consequences for users, and lists the latest sign-in attempts with their errors. */
+/**
+ * Sets up single sign-on in three steps, explains what it means for users, and lists the latest sign-in attempts with
+ * their errors.
+ */
 export function SingleSignOn({ domain, onClose }: { domain: DomainFields; onClose: () => void }) {
   const organization = useOrganization();
   const path = `${organization.path}/domains/${domain.id}/sign_on`;
@@ -134,7 +137,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
   );
 }
 
-/** Leaves the page to sign in with the provider, which redirects back here. */
+/** Leaves this page to sign in with the provider, which then redirects back to it. */
 function testSignIn(kind: string, domain: Domain): void {
   const next = `/console/${location.pathname.slice(consolePath.length)}?open=${domain.id}`;
   location.assign(`${apiPath(`/login/${kind}/`)}?${new URLSearchParams({ test: domain.id, next })}`);

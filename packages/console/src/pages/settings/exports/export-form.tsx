@@ -23,7 +23,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** Creates or edits an export. Secrets that are left empty keep their stored value. */
+/** A form that creates or edits an export. A secret that is left empty keeps its stored value. */
 export function ExportForm({
   before,
   type: chosen = 'S3',
@@ -31,7 +31,7 @@ export function ExportForm({
   onClose,
 }: {
   before: BatchExport | undefined;
-  /** Destination type of a new export. */
+  /** Type of the destination of a new export. */
   type?: DestinationType | undefined;
   onDone: (now: BatchExport) => unknown;
   onClose: () => void;
@@ -268,7 +268,10 @@ function Times({ before, problem }: { before: BatchExport | undefined; problem: 
   );
 }
 
-/** The form's values, as the API takes them. Empty fields are cleared, except secrets, which keep their stored value. */
+/**
+ * Returns the values of the form in the format of the API. Empty fields are cleared, except secrets, which keep their
+ * stored value.
+ */
 function bodyOf(
   typed: FormData,
   {
@@ -285,7 +288,7 @@ function bodyOf(
   for (const { name, kind } of destinationSettings[type]) {
     const value = typedValue(kind, String(typed.get(name) ?? ''));
     if (value !== null) config[name] = value;
-    // An empty prefix is valid (files at the root of the bucket), but the API requires the field.
+    // An empty prefix is valid (for files at the root of the bucket), but the API requires the field.
     else if (name === 'prefix') config[name] = '';
     else if (kind !== 'secret' && storedConfig?.[name] !== undefined) config[name] = null;
   }
@@ -313,7 +316,9 @@ function typedValue(kind: DestinationSetting['kind'], typed: string): unknown {
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
-/** Errors about a destination only name the setting in the message. Assigns the error to that setting, so that it is shown next to its field. */
+/**
+ * Assigns an error about a destination to the setting that its message names, so that it is shown next to that field.
+ */
 function atSetting(problem: unknown, fields: readonly string[]): unknown {
   if (!(problem instanceof ApiProblem) || problem.attr !== 'destination') return problem;
   const attr = [...problem.message.matchAll(/'(\w+)'/g)]

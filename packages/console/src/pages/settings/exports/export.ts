@@ -1,4 +1,4 @@
-// Batch exports and their runs as the API returns them, the URL of the section, and the status of an export.
+// Batch exports and their runs in the format of the API, the URL of the section, and the status of an export.
 
 import { useProject } from '../../../frame/project.ts';
 import { matching, part, useUrlState } from '../../../parts/address.ts';
@@ -6,7 +6,7 @@ import { isTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { Rhythm } from './rhythm.ts';
 
-/** A run of an export, as the API returns it. */
+/** A run of an export in the format of the API. */
 export interface Run {
   id: string;
   backfill: string | null;
@@ -45,11 +45,11 @@ export interface BatchExport extends Rhythm {
   latest_runs: Run[];
 }
 
-/** `open`: ID of the open export, `new`, or empty. */
+/** `open` is the ID of the open export or `new`. It is empty if no export is open. */
 const address = {
   open: part.text(),
   edit: part.flag(),
-  /** Destination type of a new export. */
+  /** Type of the destination of a new export. */
   type: part.oneOf(['', ...destinationTypes], ''),
   after: matching(isTime, '-7d'),
   before: matching(isTime),
@@ -58,11 +58,11 @@ const address = {
 export const useExportsUrlState = () => useUrlState(address);
 export type ExportsUrlState = ReturnType<typeof useExportsUrlState>;
 
-/** Query key of all cached exports, or of one. */
+/** Returns the query key of all cached exports, or of one. */
 export const exportsKey = (projectId: number, id?: string) =>
   id === undefined ? ['exports', projectId] : ['exports', projectId, id];
 
-/** The API path of the project's exports. */
+/** Returns the API path of the project's exports. */
 export function useExportsPath() {
   const { id } = useProject();
   return `/api/projects/${id}/batch_exports`;
@@ -70,7 +70,7 @@ export function useExportsPath() {
 
 export type ExportState = 'paused' | 'ended' | 'failed' | 'retrying' | 'running' | 'working' | 'new';
 
-/** The status of an export, derived from its latest run. */
+/** Returns the status of an export, which depends on its latest run. */
 export function stateOf({ paused, end_at, latest_runs: [last] }: BatchExport, now = Date.now()): ExportState {
   if (paused) return 'paused';
   switch (last?.status) {

@@ -26,7 +26,7 @@ import { hasDays } from './rhythm.ts';
 import { Runs } from './runs.tsx';
 import { text } from './words.ts';
 
-/** A single export: its settings and status, its runs and its backfills. */
+/** Shows a single export: its settings and status, its runs and its backfills. */
 export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useExportsPath()}/${encodeURIComponent(id)}`;
@@ -190,7 +190,7 @@ function AllSettings({ one }: { one: BatchExport }) {
 
 const shown = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value));
 
-/** Resumes an export, and offers to backfill the missed intervals. */
+/** A button that resumes an export. Afterwards, offers to backfill the intervals that were missed. */
 function Unpause({
   one,
   path,
@@ -250,7 +250,7 @@ export function StatePill({ state }: { state: ExportState }) {
   );
 }
 
-/** A short description of the destination. */
+/** Returns a short description of the destination. */
 export function describeDestination({ model, destination: { type, config } }: BatchExport): string {
   if (type === 'S3') return [config.bucket_name, config.prefix].filter(Boolean).join('/');
   const schema = config.schema === undefined || config.schema === '' ? '' : `${config.schema}.`;

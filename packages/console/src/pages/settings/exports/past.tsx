@@ -17,7 +17,7 @@ import { type Backfill, type BatchExport, exportsKey } from './export.ts';
 import { lastDays, lastFinished } from './rhythm.ts';
 import { text } from './words.ts';
 
-/** The backfills of an export and their progress. */
+/** Shows the backfills of an export and their progress. */
 export function Backfills({ one, path }: { one: BatchExport; path: string }) {
   const { id: projectId, timezone } = useProject();
   const mayChange = useHasLevel(1);
@@ -135,7 +135,10 @@ interface Preview {
   last_run: { start_at: string; end_at: string };
 }
 
-/** Starts a backfill for a time range, after a preview of its runs. @param isTrial preselects the interval that ended last */
+/**
+ * A dialog that starts a backfill for a time range, after a preview of its runs.
+ * @param isTrial whether to preselect the interval that ended last
+ */
 export function PastDialog({
   one,
   path,

@@ -13,7 +13,7 @@ const hours = Array.from({ length: 24 }, (_, hour) => hour);
 const daysFromMonday = [1, 2, 3, 4, 5, 6, 0];
 const [midnight, monday] = [0, 1];
 
-/** How often an export runs, and when its days and weeks begin. */
+/** Fields for how often an export runs, and when its days and weeks begin. */
 export function RhythmFields({
   before,
   interval,
@@ -85,7 +85,10 @@ export function RhythmFields({
   );
 }
 
-/** The chosen schedule, as the API takes it. An offset that was never set is omitted if it has its default value. */
+/**
+ * Returns the chosen schedule in the format of the API. An offset that was never set is left out if it has its default
+ * value.
+ */
 export function rhythmOf(typed: FormData, before: BatchExport | undefined): Partial<Rhythm> {
   const interval = intervals.find((one) => one === typed.get('interval')) ?? 'hour';
   const offset = (name: 'offset_day' | 'offset_hour', usual: number) => {

@@ -1,4 +1,4 @@
-// How often exports run, and where their intervals begin and end.
+// Computes how often exports run, and where their intervals begin and end.
 
 import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 
@@ -7,13 +7,13 @@ export const intervals: readonly Interval[] = ['every 5 minutes', 'every 15 minu
 
 export const hasDays = (interval: Interval) => interval === 'day' || interval === 'week';
 
-/** Where intervals begin and end. */
+/** How often an export runs, and when its intervals begin. */
 export interface Rhythm {
   interval: Interval;
   timezone: string;
-  /** The day on which weeks begin, from 0 for Sunday. Null: Monday. */
+  /** The day on which weeks begin, from 0 for Sunday. Null stands for Monday. */
   offset_day: number | null;
-  /** The hour at which days and weeks begin. Null: midnight. */
+  /** The hour at which days and weeks begin. Null stands for midnight. */
   offset_hour: number | null;
 }
 
@@ -25,7 +25,7 @@ const fixedMs: Partial<Record<Interval, number>> = {
   hour: 60 * minuteMs,
 };
 
-/** The interval that ended last. The server reports the exact range of its run. */
+/** Returns the interval that ended last. It is approximate, because the server determines the exact range of a run. */
 export function lastFinished(
   { interval, timezone, offset_day, offset_hour }: Rhythm,
   now = new Date(),
@@ -45,7 +45,7 @@ export function lastFinished(
   return { start: begin(end - lengthMs), end: begin(end) };
 }
 
-/** The given number of days before today, in a time zone. */
+/** Returns the range of the given number of days before today, in a time zone. */
 export function lastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
   const today = Date.parse(`${toLocalTime(now, zone).slice(0, 10)}T00:00:00Z`);
   return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };

@@ -1,4 +1,4 @@
-// Settings section where users set up batch exports, which copy events to other systems, and check their runs.
+// The settings section where users set up batch exports, which copy events to other systems, and check their runs.
 
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
@@ -28,7 +28,7 @@ import { describeDestination, OneExport, StatePill } from './one-export.tsx';
 import { text } from './words.ts';
 import './exports.css';
 
-/** Batch exports: the list, a single export with its runs, or its form. */
+/** Shows the list of batch exports, a single export with its runs, or its form. */
 export function Section() {
   const address = useExportsUrlState();
   const {
@@ -91,7 +91,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
   );
 }
 
-/** Shown instead of an empty list: the destination types to choose from. */
+/** Shown instead of an empty list, with the types of destinations to choose from. */
 function NoExport({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: DestinationType) => void }) {
   const kinds = destinationTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

@@ -114,7 +114,7 @@ export const text = {
   theySaid: 'Error',
   emptyRun: 'nothing to export',
   emptyObject: 'Nothing was stored in this interval, so no file was written and the bucket was not contacted.',
-  /** What to do, by the destination's error code. */
+  /** What to do about an error, by the destination's error code. */
   reasons: {
     '28P01': 'The database rejected the user or the password. Edit the export and enter both again.',
     '28000':

@@ -30,11 +30,11 @@ export interface PersonalKey {
   scoped_organizations: string[];
 }
 
-/** `keep` leaves the expiry of an existing key unchanged. */
+/** When the key expires, in days. `keep` leaves the expiry of an existing key unchanged. */
 type Ends = 'keep' | 'never' | '30' | '90' | '365';
 const dayMs = 86_400_000;
 
-/** Creates a key, or changes the name, scopes and projects of an existing one. */
+/** A form that creates a key, or changes the name, scopes and projects of an existing one. */
 export function KeyForm({
   before,
   onDone,

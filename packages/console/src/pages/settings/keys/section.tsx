@@ -1,4 +1,4 @@
-// Settings section where users create, change and delete their personal API keys.
+// The settings section where users create, change and delete their personal API keys.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,10 +18,10 @@ import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
 import { findPreset, toPowers } from './scopes.ts';
 
 const keysKey = ['settings', 'keys'];
-/** The API's limit of keys per user. */
+/** Maximum number of keys per user in the API. */
 const limit = 10;
 
-/** `open`: ID of the key that is edited, `new`, or empty. */
+/** `open` is the ID of the key that is being edited or `new`. It is empty if there is none. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -185,7 +185,7 @@ function KeyTable({
   );
 }
 
-/** The name of the preset, or the scopes. A long list of scopes is collapsed to its count. */
+/** Shows the name of the preset, or the scopes. If there are many scopes, shows only their number. */
 function ScopesCell({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
   const preset = findPreset(toPowers(scopes));

@@ -12,7 +12,7 @@ import { callRecently } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
-/** The API's limit of invites per request. */
+/** Maximum number of invites per request in the API. */
 const limit = 20;
 
 export interface Invite {
@@ -22,7 +22,7 @@ export interface Invite {
   level: number;
   is_expired: boolean;
   emailing_attempt_made: boolean;
-  /** Only set if sending the email failed. */
+  /** Why sending the email failed. Absent if it was sent. */
   mail_error?: string;
   send_email: boolean;
   message: string | null;
@@ -31,7 +31,10 @@ export interface Invite {
   created_at: string;
 }
 
-/** The response to creating an invite. For requests with a session, it includes the secret of the invite link. */
+/**
+ * The response to a request that creates an invite. If the request has a session, the response includes the secret of
+ * the invite link.
+ */
 export type CreatedInvite = Invite & { token?: string };
 
 interface PrivateProject {
@@ -44,13 +47,16 @@ interface Options {
   level: number;
   message: string;
   withMail: boolean;
-  /** Membership levels in private projects, by project ID. */
+  /** Membership levels in private projects, by the ID of the project. */
   grants: Record<number, number>;
 }
 
 const usualOptions = (): Options => ({ level: 1, message: '', withMail: sendsMail(), grants: {} });
 
-/** Invites several people at the same time, all with the same level and access. @param isShort only asks for the email addresses */
+/**
+ * A form that invites several people, all with the same level and access.
+ * @param isShort whether to ask only for the email addresses
+ */
 export function InviteForm({
   isShort,
   onMore,
@@ -65,7 +71,7 @@ export function InviteForm({
   const organization = useOrganization();
   const [typed, setTyped] = useState('');
   const [chosen, setOptions] = useState(usualOptions);
-  // Hidden options must not have an effect.
+  // Options that are hidden must not have an effect.
   const options = isShort ? usualOptions() : chosen;
   const { level, message, withMail, grants } = options;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -198,7 +204,10 @@ function OptionFields({ options, onOptions }: { options: Options; onOptions: (op
   );
 }
 
-/** Selects the private projects that invited users may access. Empty if the organization has no private projects. */
+/**
+ * Fields for the private projects that invited users may access. Shows nothing if the organization has no private
+ * projects.
+ */
 function Projects({
   level,
   grants,
@@ -248,7 +257,10 @@ const grantsOf = (grants: Record<number, number>) =>
     .filter(([, level]) => level > 0)
     .map(([id, level]) => ({ id: Number(id), level }));
 
-/** Extracts unique addresses from text that was pasted from an email or a table: `Grace <grace@example.com>, alan@example.com`. */
+/**
+ * Extracts unique addresses from text that was pasted from an email or a table, such as `Grace <grace@example.com>,
+ * alan@example.com`.
+ */
 function addressesIn(typed: string): string[] {
   const found = typed
     .split(/[\n,;]+/)
@@ -257,7 +269,7 @@ function addressesIn(typed: string): string[] {
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 
-/** The API names the index of the invalid invite: `3__target_email`. */
+/** Returns the error for the invite that is invalid. The API names its index: `3__target_email`. */
 function problemOf(problem: unknown, addresses: readonly string[]): string | null {
   if (!problem) return null;
   const place = problem instanceof ApiProblem ? /^(\d+)__/.exec(problem.attr ?? '')?.[1] : undefined;

@@ -26,7 +26,7 @@ interface RoleMember {
 interface Role {
   id: string;
   name: string;
-  /** The first twenty members. */
+  /** The first twenty members of the role. */
   members: RoleMember[];
 }
 
@@ -34,7 +34,7 @@ const { roles } = text;
 const maxShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** Roles: groups of members that share access rules. */
+/** Shows roles, which are groups of members that share access rules. */
 export function Roles() {
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
@@ -82,7 +82,7 @@ export function Roles() {
   );
 }
 
-/** Changes roles, and reloads them. */
+/** Sends a change to a role, and reloads the roles. */
 function useRoleChange<Given>(act: (given: Given) => Promise<unknown>, onDone?: () => void) {
   const { id } = useOrganization();
   return useMutation({
@@ -177,7 +177,10 @@ interface RoleForm {
   onDone: () => void;
 }
 
-/** Adds members by email address, because an organization may have more members than a list can show. */
+/**
+ * A form that adds members to a role by their email addresses, because an organization may have more members than a
+ * list can show.
+ */
 function GiveRole({ role, path, onDone }: RoleForm) {
   const organization = useOrganization();
   const [unknown, setUnknown] = useState<string | null>(null);

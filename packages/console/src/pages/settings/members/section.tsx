@@ -1,4 +1,4 @@
-// Settings section where users see the members of the organization, invite people, change levels and define roles.
+// The settings section where users see the members of the organization, invite people, change levels and define roles.
 
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
@@ -143,12 +143,15 @@ function MemberTable({ members }: { members: readonly Member[] }) {
 
 interface Choice {
   member: Member;
-  /** The caller's own level. */
+  /** The membership level of the signed-in user. */
   own: number;
   isSelf: boolean;
 }
 
-/** A menu for users who may change the level. For others, the level and the reason why they cannot change it. */
+/**
+ * A menu of levels for users who may change the level. For other users, shows the level and the reason why they cannot
+ * change it.
+ */
 function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
   if (isSelf || own < administrator || member.level > own) {
     const isAbove = own >= administrator && member.level > own;
@@ -177,7 +180,10 @@ function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: n
   );
 }
 
-/** All members except owners may leave. Administrators may remove members up to their own level. */
+/**
+ * A button that removes a member or leaves the organization. All members except owners may leave. Administrators may
+ * remove members up to their own level.
+ */
 function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
   if (!isSelf && (own < administrator || member.level > own)) return null;
   if (member.level === owner)
@@ -199,7 +205,7 @@ function ChangeLevel({ member, level, onClose }: { member: Member; level: number
       act={async () => {
         const path = `${organization.path}/members/${member.user.uuid}`;
         await callRecently({ method: 'PATCH', path, body: { level } });
-        // Lowering a member's level may cancel invites that they sent, so these are reloaded too.
+        // Lowering a member's level may cancel invites that the member has sent, so these are reloaded too.
         await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
       }}
     >

@@ -1,4 +1,4 @@
-// The on/off settings of the organization.
+// A form for the on/off settings of the organization.
 
 import { useId, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
@@ -20,7 +20,7 @@ export interface Organization extends Record<SwitchName, boolean> {
 
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
-/** On/off settings of the organization. Only changed settings are sent. */
+/** A form for the on/off settings of the organization. Sends only the settings that were changed. */
 export function Switches({
   title,
   names,

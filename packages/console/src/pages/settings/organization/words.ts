@@ -3,7 +3,7 @@ export const text = {
   mails: 'Email',
   members: 'Member permissions',
   privacy: 'Privacy and sharing',
-  /** Label and explanation of each switch, by setting name. */
+  /** Label and explanation of each switch, by the name of the setting. */
   switches: {
     is_member_join_email_enabled: {
       label: 'Email members when someone joins',

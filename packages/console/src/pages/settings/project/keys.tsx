@@ -1,4 +1,4 @@
-// The public and the secret API key in the project settings.
+// Shows the public and the secret API key in the project settings.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { useChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
-/** The public project key. */
+/** Shows the public project key. */
 export function ProjectKey() {
   const { api_token: key } = useProject();
   const path = useEnvironmentPath();
@@ -49,7 +49,7 @@ interface SecretKeys {
   secret_api_token_backup: string | null;
 }
 
-/** The secret API key. It is masked, and shown in full once, when it is created. */
+/** Shows the secret API key. It is masked, except that it is shown in full once, when it is created. */
 export function SecretKey() {
   const { id } = useProject();
   const path = useEnvironmentPath();

@@ -11,7 +11,7 @@ import { text as shared } from '../words.ts';
 import { useSectionUrlState } from './address.ts';
 import { text } from './words.ts';
 
-/** All environments of the organization by project, with buttons to create projects and environments. */
+/** Lists all environments of the organization by project. Buttons create projects and environments. */
 export function Places() {
   const { view, change } = useSectionUrlState();
   const open = useProject();
@@ -76,7 +76,7 @@ export function Places() {
   );
 }
 
-/** Deletes the environment if the project has others, or else the project. */
+/** A button that deletes the environment if the project has others, or else the project. */
 export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> }) {
   const mayRemove = useHasLevel(8);
   const { id, project_id: projectId } = useProject();

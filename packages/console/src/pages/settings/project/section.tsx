@@ -1,4 +1,4 @@
-// Settings section where users find the project API key, rename or delete the project, and add environments.
+// The settings section where users find the project API key, rename or delete the project, and add environments.
 
 import { useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../../api/queries.ts';

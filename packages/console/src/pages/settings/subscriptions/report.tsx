@@ -10,7 +10,10 @@ interface ShownReport {
   subject: string;
 }
 
-/** A preview of a report as it is emailed. An iframe loads it from the API, because the email has its own styles and must not run scripts. */
+/**
+ * Shows a preview of a report as it is emailed. An iframe loads it from the API, because the email has its own styles
+ * and must not run scripts.
+ */
 export function ReportDialog({
   title,
   request,
@@ -19,12 +22,12 @@ export function ReportDialog({
 }: {
   title: string;
   request: ApiCall;
-  /** The usual next step after reading the report. It closes the dialog. */
+  /** A button for what users usually do next. It also closes the dialog. */
   next?: { verb: string; act: () => void };
   onClose: () => void;
 }) {
   const page = { ...request, query: { ...request.query, format: 'html' } };
-  // Loads the page here first, because an iframe does not report errors.
+  // The page is also loaded here, because an iframe does not report errors.
   const query = useQuery({
     queryKey: ['report', request],
     queryFn: async ({ signal }) => {

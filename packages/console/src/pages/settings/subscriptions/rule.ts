@@ -1,4 +1,4 @@
-// The schedule of reports: as a sentence, and as the fields of the form.
+// Converts the schedule of reports to a sentence, and to and from the fields of the form.
 
 import { formatDay, toLocalTime } from '../../../parts/time.ts';
 import { type Frequency, type Rule, type Weekday, weekdays } from './subscription.ts';
@@ -7,7 +7,7 @@ import { text } from './words.ts';
 const { every } = text;
 const workdays = weekdays.slice(0, 5);
 
-/** `every second Monday at 09:00 Europe/Berlin`, in the project's time zone. */
+/** Describes a schedule in the project's time zone, for example as `every second Monday at 09:00 Europe/Berlin`. */
 export function ruleInWords(rule: Rule, zone: string): string {
   const local = toLocalTime(new Date(rule.start_date), zone);
   const words = every.at(datesInWords(rule, local), local.slice(11, 16), zone);
@@ -52,22 +52,27 @@ function dayInWords(days: readonly Weekday[]): string {
   return every.list(days.map((day) => text.weekdays[day]));
 }
 
-/** A weekday, or a set of weekdays that has a name. */
+/** A weekday, or a group of weekdays that has a name. */
 export type DayGroup = Weekday | 'day' | 'workday';
 export const dayGroups: readonly DayGroup[] = ['day', 'workday', ...weekdays];
 
 export const positions = ['date', 'end', '1', '2', '3', '4', '-1', 'each'] as const;
 
-/** `end` is the last day of a month, stored as the last of all weekdays. */
+/**
+ * Returns the positions to choose from. `end` is the last day of a month, which is stored as the last of all weekdays.
+ */
 export const positionsOf = (frequency: Frequency) =>
   positions.filter((position) => position !== 'end' || frequency === 'monthly');
 
-/** A schedule as the form edits it. Daily and weekly schedules use `days`; monthly and yearly ones use `position` and `group`. */
+/**
+ * A schedule as the form edits it. Daily and weekly schedules use `days`. Monthly and yearly ones use `position` and
+ * `group`.
+ */
 export interface Draft {
   frequency: Frequency;
   interval: number;
   days: readonly Weekday[];
-  /** `kept` stands for a rule that the form cannot express, and leaves it unchanged. */
+  /** The position in the month. `kept` stands for a rule that the form cannot express and leaves unchanged. */
   position: (typeof positions)[number] | 'kept';
   group: DayGroup;
 }
@@ -96,7 +101,7 @@ export function draftOf({ frequency, interval, byweekday, bysetpos }: Rule): Dra
   return { frequency, interval, days, position: isKnown ? (position ?? 'date') : 'kept', group: group ?? 'monday' };
 }
 
-/** The day fields of the rule; empty if they are unchanged. */
+/** Returns the fields of the rule that determine the days. Empty if they are unchanged. */
 export function daysOf({ frequency, days, position, group }: Draft): Partial<Pick<Rule, 'byweekday' | 'bysetpos'>> {
   if (position === 'kept') return {};
   if (frequency === 'daily' || frequency === 'weekly')

@@ -9,7 +9,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** Frequency, days, start and end of a schedule. */
+/** Fields for the frequency, days, start and end of a schedule. */
 export function ScheduleFields({
   draft,
   onDraft,
@@ -100,7 +100,7 @@ export function ScheduleFields({
   );
 }
 
-/** The day of the month of a local time, as date fields format it. */
+/** Returns the day of the month of a local time in the format of date fields. */
 const dayOf = (local: string) => Number(local.slice(8, 10));
 
 function DayFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {

@@ -8,9 +8,9 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** The subject of the reports, and the insights of a dashboard that they include. */
+/** What the reports are about, and which insights of a dashboard they include. */
 export interface Subject {
-  /** `insight 12`, `dashboard 3`, or empty. */
+  /** The subject as text: `insight 12` or `dashboard 3`. Empty if none is chosen. */
   about: string;
   insights: readonly number[];
 }
@@ -40,7 +40,7 @@ export function SubjectFields({
   );
 }
 
-/** The subject of the reports, as the API stores it. */
+/** Returns the subject of the reports in the format of the API. */
 export function subjectOf(about: string): { insight: number | null; dashboard: number | null } {
   const [kind, id] = about.split(' ');
   return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
@@ -102,7 +102,7 @@ function AboutField({
   );
 }
 
-/** The insights of a dashboard that its reports include. */
+/** A field for the insights of a dashboard that its reports include. */
 function InsightsField({
   dashboard,
   chosen,
@@ -115,7 +115,7 @@ function InsightsField({
   onChoose: (insights: number[]) => void;
 }) {
   const { data: offered = [], error } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` });
-  // An insight that was removed from the dashboard can still be deselected.
+  // An insight that was removed from the dashboard is listed too, so that it can be deselected.
   const others = chosen
     .filter((id) => !offered.some((one) => one.id === id))
     .map((id) => ({ id, name: text.ofInsight(id) }));

@@ -41,7 +41,7 @@ const fields = [
   'count',
 ];
 
-/** Creates a subscription, or changes the title, recipients and schedule of an existing one. */
+/** A form that creates a subscription, or changes the title, recipients and schedule of an existing one. */
 export function SubscriptionForm({
   heading,
   before,
@@ -52,9 +52,9 @@ export function SubscriptionForm({
 }: {
   heading: string;
   before: Subscription | undefined;
-  /** Type of recipients of a new subscription. */
+  /** Type of the recipients of a new subscription. */
   type?: TargetType | undefined;
-  /** `insight 12`, `dashboard 3`, or empty. */
+  /** The subject as text: `insight 12` or `dashboard 3`. Empty if none is chosen. */
   about: string;
   onDone: (now: Subscription) => unknown;
   onClose: () => void;
@@ -145,7 +145,7 @@ export function SubscriptionForm({
           request={preview}
           next={{
             verb: before ? form.save : form.create,
-            // The form can only focus a missing field once the dialog has closed.
+            // The form can only move the focus to a missing field after the dialog has closed.
             act: () => requestAnimationFrame(() => formElement.current?.requestSubmit()),
           }}
           onClose={() => setPreview(null)}
@@ -155,7 +155,7 @@ export function SubscriptionForm({
   );
 }
 
-/** The recipients. A new email subscription starts with the user's own address. */
+/** Fields for the recipients. A new email subscription begins with the user's own address. */
 function TargetFields({
   type,
   before,
@@ -202,7 +202,7 @@ function TargetFields({
   );
 }
 
-/** A preview of the report with the form's current values. */
+/** Returns a request for a preview of the report with the current values of the form. */
 function previewOf(
   element: HTMLFormElement | null,
   { path, subject: { about, insights } }: { path: string; subject: Subject },
@@ -225,7 +225,7 @@ function Summary({ draft, first, before }: { draft: Draft; first: string; before
   return <strong>{ruleInWords(rule, timezone)}</strong>;
 }
 
-/** The start of a new schedule, in the project's time zone. */
+/** Returns the start of a new schedule, in the project's time zone. */
 const tomorrowAtNine = (zone: string) => `${toLocalTime(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
 
 function targetOf(typed: FormData, type: TargetType) {
@@ -239,7 +239,7 @@ function targetOf(typed: FormData, type: TargetType) {
   };
 }
 
-/** Unchanged times are sent as stored, because the field only has minutes. */
+/** Times that were not changed are sent as they are stored, because the field contains no seconds. */
 function ruleOf(
   typed: FormData,
   {

@@ -1,4 +1,4 @@
-// Subscriptions and their deliveries, as the API returns them.
+// Subscriptions and their deliveries in the format of the API.
 
 import { useProject } from '../../../frame/project.ts';
 import { part, useUrlState } from '../../../parts/address.ts';
@@ -10,15 +10,15 @@ export type Weekday = (typeof weekdays)[number];
 export const targetTypes = ['email', 'slack', 'webhook'] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** The schedule of reports, as the API stores it. */
+/** The schedule of reports in the format of the API. */
 export interface Rule {
   frequency: Frequency;
   interval: number;
   byweekday: Weekday[] | null;
-  /** The n-th of these weekdays in each period. Negative numbers count from the end. */
+  /** Selects the n-th of these weekdays in each period. Negative numbers count from the end. */
   bysetpos: number | null;
   count: number | null;
-  /** Includes the time of day. */
+  /** The start, including the time of day. */
   start_date: string;
   until_date: string | null;
 }
@@ -35,7 +35,7 @@ export interface Subscription extends Rule {
   /** False if the subscription is paused. */
   enabled: boolean;
   title: string | null;
-  /** IDs of the dashboard's insights in the report. Empty for the first six insights. */
+  /** IDs of the dashboard's insights in the report. If it is empty, the report contains the first six insights. */
   dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }
@@ -51,7 +51,10 @@ export interface Delivery {
   finished_at: string | null;
 }
 
-/** `open`: ID of the open subscription, `new`, or empty. `deleted`: whether the list shows deleted subscriptions. */
+/**
+ * `open` is the ID of the open subscription or `new`. It is empty if none is open. `deleted` says whether the list
+ * shows deleted subscriptions.
+ */
 const address = {
   open: part.text(),
   edit: part.flag(),
@@ -59,30 +62,30 @@ const address = {
   /** ID of the insight or dashboard that a new subscription is about. */
   insight: part.text(),
   dashboard: part.text(),
-  /** Type of recipients of a new subscription. */
+  /** Type of the recipients of a new subscription. */
   type: part.oneOf(['', ...targetTypes], ''),
 };
 export const useSubscriptionsUrlState = () => useUrlState(address);
 export type SubscriptionsUrlState = ReturnType<typeof useSubscriptionsUrlState>;
 
-/** The subject of the reports as the value of an option: `insight 12`, `dashboard 3`, or empty. */
+/** Returns the subject of the reports as the value of an option: `insight 12`, `dashboard 3`, or an empty text. */
 export const aboutOf = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
   insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
-/** Query key of all cached subscriptions, or of one. */
+/** Returns the query key of all cached subscriptions, or of one. */
 export const subscriptionsKey = (projectId: number, id?: string) =>
   id === undefined ? ['subscriptions', projectId] : ['subscriptions', projectId, id];
 
-/** The API path of the project's subscriptions. */
+/** Returns the API path of the project's subscriptions. */
 export function useSubscriptionsPath() {
   const { id } = useProject();
   return `/api/projects/${id}/subscriptions`;
 }
 
-/** Whether the API masked the URL, which it does for users who are not administrators. */
+/** Returns whether the API has masked the URL, which it does for users who are not administrators. */
 export const isMasked = (target: string) => target.endsWith('********');
 
-/** The addresses of an email subscription, or the single target of other types. */
+/** Returns the addresses of an email subscription, or the only target of another type. */
 export const targetsOf = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
   target_type === 'email'
     ? target_value

@@ -76,7 +76,7 @@ export const text = {
     the: (position: string, day: string) => `the ${position} ${day}`,
     each: (days: string) => `every ${days}`,
     monthDay: (day: number) => `the ${ordinal(day)}`,
-    /** The n-th; negative numbers count from the end. */
+    /** Formats an ordinal number. Negative numbers count from the end. */
     position: (position: number) => (position < 0 ? fromEnd(-position) : nth(position)),
     at: (rule: string, time: string, zone: string) => `${rule} at ${time} ${zone}`,
     times: (count: number) => `, ${formatCount(count, 'time')} in total`,
@@ -113,7 +113,7 @@ export const text = {
   } as Record<string, string>,
   tries: (count: number) => `${formatCount(count, 'attempt')}`,
   theySaid: 'Error',
-  /** What to do, by the error that the worker stored. */
+  /** What to do about an error, by the message that the worker stored. */
   reasons: [
     [
       /SMTP_URL/,
@@ -213,5 +213,5 @@ export const text = {
   },
 };
 
-/** Explains what to do about an error. Empty if there is only the worker's own message. */
+/** Explains what to do about an error. Empty if there is no advice. */
 export const reasonOf = (error: string) => text.reasons.find(([pattern]) => pattern.test(error))?.[1] ?? '';

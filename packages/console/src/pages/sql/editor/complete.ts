@@ -1,4 +1,4 @@
-// Suggestions while the user types SQL: tables, columns, functions, and names of events and properties.
+// Suggests completions while the user types SQL: tables, columns, functions, and names of events and properties.
 
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
@@ -8,13 +8,15 @@ import { fieldsAt, ownNames, type PropertyOwner, partsOf, placeOf, quoted, type 
 
 export interface FoundNames {
   names: readonly string[];
-  /** True if there are too many names to return all of them. */
+  /** True if there are more names than were returned. */
   hasMore: boolean;
 }
 
-/** Sources of the names that the editor suggests: the tables, events, properties and variables of the project. */
+/**
+ * Functions that load the names which the editor suggests: the tables, events, properties and variables of the project.
+ */
 export interface Known {
-  /** Null if it cannot be loaded. */
+  /** Loads the tables and functions. Returns null if this fails. */
   schema: () => Promise<SqlSchema | null>;
   events: (search: string) => Promise<FoundNames>;
   properties: (owner: PropertyOwner, search: string) => Promise<FoundNames>;
@@ -62,7 +64,7 @@ async function afterDot(
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
   const options = names.map((label): Completion => ({ label, apply: quoted(label), type: 'property' }));
-  // If the server knows more names than it returned, it finds them after the user has typed more.
+  // If the server knows more names than it returned, the editor loads names again after the user has typed more.
   return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
 }
 
@@ -101,7 +103,7 @@ function anyName(context: CompletionContext, schema: SqlSchema | null): Completi
   return [...unique.values()];
 }
 
-/** Writes parentheses, with the cursor between them. */
+/** Inserts parentheses and puts the cursor between them. */
 function applyCall(view: EditorView, { label }: Completion, from: number, to: number): void {
   const hasParenthesis = view.state.sliceDoc(to, to + 1) === '(';
   view.dispatch({
@@ -111,7 +113,7 @@ function applyCall(view: EditorView, { label }: Completion, from: number, to: nu
   });
 }
 
-/** Completes the names of events in a string that `event` is compared with. */
+/** Completes the names of events in a string with which the query compares `event`. */
 async function eventNames(context: CompletionContext, { events }: Known): Promise<CompletionResult | null> {
   const before = context.state.sliceDoc(Math.max(0, context.pos - 2000), context.pos);
   const text = /\bevent\s*(?:=|!=|(?:not\s+)?in\s*\((?:\s*'[^']*'\s*,)*)\s*'([^']*)$/i.exec(before)?.[1];

@@ -1,4 +1,4 @@
-// Creates the SQL editor, which is based on CodeMirror.
+// Creates the SQL editor, which is built with CodeMirror.
 
 import {
   acceptCompletion,
@@ -21,7 +21,7 @@ export interface Editor {
   setText: (next: string) => void;
   mark: (marks: readonly Mark[]) => void;
   focus: () => void;
-  /** Replaces the selection, and moves the focus to the editor. */
+  /** Replaces the selection with a text, and moves the focus to the editor. */
   insert: (text: string) => void;
   destroy: () => void;
 }
@@ -34,8 +34,8 @@ interface EditorOptions {
 }
 
 /**
- * An SQL editor in a shadow root. There, CodeMirror sets its styles through scripts, which the content security policy
- * allows, instead of adding `style` elements.
+ * Creates an SQL editor in a shadow root. There, CodeMirror sets its styles with scripts, which the content security
+ * policy allows, instead of adding `style` elements.
  */
 export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
@@ -62,7 +62,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
             },
           },
           { key: 'Mod-/', run: toggleComment },
-          // If no list of suggestions is open, Tab moves the focus out of the editor.
+          // If no list of suggestions is open, Tab moves the focus to the next element.
           { key: 'Tab', run: acceptCompletion },
           ...closeBracketsKeymap,
           ...completionKeymap,

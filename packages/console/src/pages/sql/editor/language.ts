@@ -1,4 +1,4 @@
-// Splits SQL into tokens for the colors of the editor. Only the server checks what they mean.
+// Splits SQL into tokens, which have different colors in the editor. What they mean is only checked on the server.
 
 import { HighlightStyle, StreamLanguage, type StringStream, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
@@ -11,7 +11,7 @@ export const keywords = (
 
 const isKeyword = new Set(keywords);
 
-/** A token that continues on the next line: a comment, a string, or a name in quotes. */
+/** The token that continues on the next line: a comment, a string, or a quoted name. */
 interface State {
   inside: '' | '*' | "'" | '"' | '`';
 }
@@ -32,7 +32,7 @@ function skipTo(stream: StringStream, state: State): string {
     }
     const character = stream.next();
     if (character === '\\') stream.next();
-    // Two quotes in a row stand for one.
+    // Two consecutive quotes stand for one.
     else if (character === inside && !stream.eat(inside)) {
       state.inside = '';
       return ends[inside];
@@ -64,7 +64,7 @@ function token(stream: StringStream, state: State): string | null {
   return next !== undefined && '()[]'.includes(next) ? 'bracket' : 'operator';
 }
 
-/** A word before a parenthesis is a function, except for keywords such as `IN (`. */
+/** A word before a parenthesis is a function, unless it is a keyword as in `IN (`. */
 function kindOfWord(word: string, stream: StringStream): string {
   if (isKeyword.has(word.toUpperCase())) return 'keyword';
   return stream.match(/^\s*\(/, false) ? 'function' : 'variableName';

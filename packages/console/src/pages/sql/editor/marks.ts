@@ -3,18 +3,18 @@
 import { StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
-/** A marked part of the text, as offsets in UTF-16 units, and the message about it. */
+/** A part of the text to mark, as offsets in UTF-16 units, with a message about it. */
 export interface Mark {
   from: number;
   to: number;
-  /** `info`: a hint about a query that can run. */
+  /** `info` is a hint about a query that can run. */
   severity: 'error' | 'warning' | 'info';
   message: string;
 }
 
 const replace = StateEffect.define<readonly Mark[]>();
 
-/** Underlines the marks. They move with the text until new marks replace them. */
+/** Underlines the marks. If the text changes, they move with it until they are replaced. */
 export const markField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, { changes, effects }) {

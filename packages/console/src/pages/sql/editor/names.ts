@@ -1,12 +1,12 @@
-// Finds the names that can stand at a given place in a query.
+// Finds the names that can occur at a certain place in a query.
 
 /** A field of a `DatabaseSchemaQuery`. */
 export interface SchemaField {
   name: string;
   type: string;
-  /** For objects: the table that they belong to, or that is joined. */
+  /** For objects: the table that contains their fields, or that is joined to read them. */
   table?: string;
-  /** For objects: their fields. */
+  /** For objects: the names of their fields. */
   fields?: string[];
 }
 
@@ -15,7 +15,7 @@ export interface SqlSchema {
   functions: { name: string; type: 'scalar' | 'aggregate' | 'window' }[];
 }
 
-/** The owner of the properties that a path leads to. */
+/** The object whose properties a path refers to. */
 export interface PropertyOwner {
   of: 'event' | 'person' | 'group';
   groupType?: number;
@@ -31,7 +31,7 @@ const sources = new RegExp(`\\b(?:from|join)\\s+(${name})(?:\\s+(?:as\\s+)?(${na
 const notAlias =
   /^(where|prewhere|group|order|limit|offset|on|using|left|right|inner|full|cross|join|having|union|array|final|sample|window|as)$/i;
 
-/** The tables of a query, by the names under which it can use them. */
+/** Returns the tables of a query, by the names under which the query can use them. */
 export function tablesOf(query: string): Map<string, string> {
   const tables = new Map<string, string>();
   for (const [, table = '', alias] of query.matchAll(sources)) {
@@ -48,11 +48,14 @@ export function ownNames(query: string): string[] {
   return [...new Set([...subqueries, ...aliases])];
 }
 
-/** Splits `e.properties.` into `e` and `properties`, without quotes. */
+/** Splits a path such as `e.properties.` into `e` and `properties`, without quotes. */
 export const partsOf = (path: string): string[] =>
   [...path.matchAll(/`([^`]*)`|"([^"]*)"|([\w$]+)/g)].map(([, first, second, third]) => first ?? second ?? third ?? '');
 
-/** The fields of a place, or the owner of its properties. @returns null if the path leads nowhere */
+/**
+ * Returns the fields at a path, or the object whose properties can follow.
+ * @returns null if there is nothing at the path
+ */
 export function placeOf(path: readonly string[], query: string, schema: SqlSchema): Place | null {
   const [first = '', ...others] = path;
   const tables = tablesOf(query);
@@ -92,5 +95,5 @@ export function fieldsAt(place: Place, schema: SqlSchema): SchemaField[] {
   return (place.field.fields ?? []).map((one) => all[one] ?? { name: one, type: one === 'properties' ? 'json' : '' });
 }
 
-/** Returns a name in the form in which a query has to write it. */
+/** Returns a name in the form in which a query must write it. */
 export const quoted = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);

@@ -5,7 +5,7 @@ import type { Mark } from './marks.ts';
 
 export type EditorHandle = Pick<Editor, 'focus' | 'insert'>;
 
-/** The editor as a component. @param handle receives functions that act on it */
+/** The SQL editor as a React component. @param handle is set to functions that act on the editor */
 export function SqlEditor({
   content,
   marks,
@@ -14,7 +14,7 @@ export function SqlEditor({
   onText,
   onRun,
 }: {
-  /** A text from outside of the editor. It replaces the editor's text when the version changes. */
+  /** A text from outside of the editor. If the version changes, it replaces the text in the editor. */
   content: { text: string; version: number };
   marks: readonly Mark[];
   known: Known;
