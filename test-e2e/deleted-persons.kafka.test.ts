@@ -5,8 +5,8 @@ import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * A person is deleted while events for it are still in the log, a worker is killed during the deletion, and later the
- * same ID is used again.
+ * A person is deleted while some of its events are still in the log. A worker is killed during the deletion, and the
+ * same ID is used again later.
  */
 let services: RunningServices;
 let worker: ServiceProcess | undefined;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await removeProgram?.();
 });
 
-/** Sends events of a distinct ID. @returns the uuids of the events. */
+/** Sends events of a distinct ID. @returns the UUIDs of the events */
 async function capture(distinctId: string, count: number, properties: object = {}): Promise<string[]> {
   const batch = Array.from({ length: count }, () => ({
     uuid: randomUUID(),

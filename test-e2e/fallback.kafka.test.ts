@@ -57,7 +57,7 @@ test('stores every event acknowledged with 200 once and in order when Kafka goes
   expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
   const acknowledged = load.attempts.filter(({ status }) => status === 200);
   expect(acknowledged.filter(({ uuid }) => !stored.has(uuid))).toEqual([]);
-  // Attempts are listed in the order of their responses. Each client waits for a response before its next request.
+  // The attempts are in the order of their responses. Each client waits for a response before its next request.
   const clients = new Map<string, number>();
   for (const { uuid, client } of acknowledged) {
     const at = stored.get(uuid)?.getTime() ?? 0;

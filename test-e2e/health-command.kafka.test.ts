@@ -8,7 +8,7 @@ import {
 } from '@millrace/testing';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** `millrace health` in a separate process, with the real services. */
+/** Runs `millrace health` in a separate process, with the real services. */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;

@@ -13,8 +13,8 @@ import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * `millrace events`, `warnings`, `groups`, `org activity`, `query`, `sql` and `insights` in separate processes, with the
- * running system.
+ * Runs `millrace events`, `warnings`, `groups`, `org activity`, `query`, `sql` and `insights` in separate processes,
+ * with the running system.
  */
 let services: RunningServices;
 let program: CompiledPrograms;

@@ -4,8 +4,8 @@ import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * A project API key is rotated while 200 events that were sent with it are in the log. No acknowledged event may be
- * lost. There is no Redis here.
+ * A project API key is rotated while 200 events that were sent with the old key are in the log. No acknowledged event
+ * may be lost. There is no Redis in this test.
  */
 let services: RunningServices;
 beforeAll(async () => {

@@ -3,7 +3,9 @@ import { PostHog } from 'posthog-node';
 import { createManagementClient, type ManagementClient } from './support/management-client.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** The real SDK with its default settings, except the host. The tests read what it sent through the API. */
+/**
+ * Tests the real SDK with its default settings, except the host. The tests use the API to read what the SDK has sent.
+ */
 describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;
@@ -15,7 +17,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     return client;
   }
 
-  /** Sends with a separate client and waits until `count` events with this name are visible. */
+  /** Sends events with a separate client, and waits until `count` events with this name are visible. */
   async function send(name: string, count: number, use: (client: PostHog) => void, options = {}) {
     const client = connect(options);
     use(client);
@@ -54,7 +56,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
       properties: { ...properties, $lib: 'posthog-node', $is_server: true, $geoip_disable: true },
       person: { distinct_ids: ['buyer'] },
     });
-    // The clock-skew correction adds the time between sending and receiving.
+    // The correction of the clock skew adds the time between sending and receiving.
     expect(Math.abs(Date.parse(row?.timestamp ?? '') - timestamp.getTime())).toBeLessThan(30_000);
     expect(await personOf('buyer')).toMatchObject({
       uuid: row?.person?.uuid,
@@ -162,7 +164,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
       { historicalMigration: true },
     );
     expect(rows.map(({ properties, timestamp }) => [properties.n, timestamp.slice(0, 10)])).toEqual(
-      // The list shows the newest first.
+      // The list contains the newest events first.
       Array.from({ length: 30 }, (_, n) => [n, new Date(Date.UTC(2016, n, 1)).toISOString().slice(0, 10)]).reverse(),
     );
     expect(await personOf('veteran')).toMatchObject({ properties: { last_import: 29 } });

@@ -13,8 +13,9 @@ import { eventLogs, type RunningServices, startServices } from './support/start-
 import { tableChecksums } from './support/table-checksums.ts';
 
 /**
- * Exactly-once effects when processes are killed (docs/architecture.md#exactly-once-effects). `npm test` checks them for
- * each batch (services/event-consumer) and for killed members of a group (packages/event-log/src/event-log.groups.kafka.test.ts).
+ * Tests exactly-once effects when processes are killed (docs/architecture.md#exactly-once-effects). `npm test` checks
+ * them for each batch (services/event-consumer), and for killed members of a group
+ * (packages/event-log/src/event-log.groups.kafka.test.ts).
  */
 const sizes = {
   kafka: { events: 20_000, people: 500 },
@@ -47,7 +48,8 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // docs/ingestion-rules.md#effects-of-event-names: an exact synonym, which is stored under the other name.
+      // This is an exact synonym, which is stored under the other name
+      // (docs/ingestion-rules.md#effects-of-event-names).
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
       timestamp,
@@ -88,8 +90,8 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
 });
 
 /**
- * Sends one batch after another as a client does, and repeats rejected batches. The clients stay only slightly ahead of
- * the consumers, so that every kill interrupts work and leaves more to do.
+ * Sends one batch after another as a client does, and repeats batches that were rejected. The clients stay only
+ * slightly ahead of the consumers, so that every kill interrupts work and leaves work to be done.
  */
 async function sendInOrder(services: RunningServices, stream: readonly StoryEvent[], pace: Pace): Promise<void> {
   const { ingestUrl, tenant } = services;
@@ -110,13 +112,13 @@ async function sendInOrder(services: RunningServices, stream: readonly StoryEven
 }
 
 interface Pace {
-  /** Number of acknowledged events. */
+  /** Number of events that have been acknowledged. */
   sent: number;
-  /** Maximum number of events that are acknowledged but not consumed. */
+  /** Maximum number of events that are acknowledged but not consumed yet. */
   lead: number;
 }
 
-/** Kills a random consumer at a random moment in each part of the stream, and starts another one. */
+/** In each part of the stream, kills a random consumer at a random moment, and starts another one. */
 async function killConsumers(services: RunningServices, total: number, random: () => number): Promise<number> {
   const places = services.consumers.map((consumer) => Promise.resolve(consumer));
   let killed = 0;
@@ -129,7 +131,7 @@ async function killConsumers(services: RunningServices, total: number, random: (
     const index = Math.floor(random() * places.length);
     await (await places[index])?.kill();
     killed++;
-    // Not awaited, so the next consumer may be killed before this one's replacement works.
+    // The test does not wait for the replacement, so the next consumer may be killed before this one works.
     places[index] = services.startConsumer();
   }
   services.consumers.splice(0, places.length, ...(await Promise.all(places)));

@@ -19,7 +19,7 @@ interface OtlpRequest {
   }[];
 }
 
-/** An OpenTelemetry collector that keeps the received spans. */
+/** An OpenTelemetry collector that keeps the spans that it receives. */
 let collector: TestServer;
 let received: Span[];
 let texts: string[];
@@ -113,7 +113,7 @@ test('a request without the sampled flag is not traced', async () => {
   expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
   expect((await send('plain', {})).status).toBe(200);
   await awaitDrained(services);
-  // All earlier requests would have been reported before this later, traced request.
+  // If earlier requests were reported, this would happen before this later request, which is traced.
   const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
   expect((await send('last', { traceparent: last })).status).toBe(200);
   const since = (name: string) => received.slice(before).filter((span) => span.name === name);

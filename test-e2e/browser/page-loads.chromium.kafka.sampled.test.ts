@@ -25,7 +25,7 @@ test(`stores every captured event once or reports it as dropped, over ${pages} p
     expect(await judgeVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
-  // A crash also takes other tabs of the same process down, and a slow machine interrupts more visits.
+  // A crash also ends other tabs of the same process, and a slow machine interrupts more visits.
   expect(visits.interrupted).toBeLessThan(pages / 4);
   for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
 }, 300_000);

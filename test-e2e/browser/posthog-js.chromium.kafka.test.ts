@@ -9,7 +9,7 @@ import { startPageServer } from '../sdks/page-server.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /**
- * `posthog-js` loads additional scripts depending on the environment's settings. The gateway must serve all of them,
+ * `posthog-js` loads additional scripts, depending on the environment's settings. The gateway must serve all of them,
  * because a 404 would be an error in the console of every page.
  */
 const releases: [packageName: string, bundle: string][] = [

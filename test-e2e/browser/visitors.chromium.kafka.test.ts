@@ -12,7 +12,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createManagementClient, type ManagementClient } from '../support/management-client.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** The browser library in a real browser, and what is stored in the database as a result. */
+/** Tests the browser library in a real browser, and what the database stores as a result. */
 let services: RunningServices;
 let api: ManagementClient;
 let site: TestServer;
@@ -62,8 +62,8 @@ const idOf = (page: Page) => run<string>(page, 'return posthog.get_distinct_id()
 
 /**
  * Waits until exactly the events with these names are stored, and returns them in the order of the names. Their
- * timestamps are not in order, because each request is corrected by its clock skew, which includes the duration of the
- * request.
+ * timestamps are not in this order, because the timestamps of each request are corrected by its clock skew, which
+ * includes the duration of the request.
  */
 async function stored(...names: string[]) {
   const distinct = [...new Set(names)];
@@ -78,7 +78,7 @@ test('a visitor keeps one ID across tabs and days, with separate sessions', asyn
   const first = await browser.newContext();
   const one = await enter(first);
   await run(one, `posthog.capture('first tab')`);
-  // A tab that is already open would notice the session a little later.
+  // A tab that is already open would notice the new session only a little later.
   const other = await enter(first);
   await run(other, `posthog.capture('second tab')`);
   const storageState = await first.storageState();
@@ -219,7 +219,7 @@ test('a site that switches from posthog-js during a visit keeps one person', asy
   await run(before, `posthog.register({ shop: 'north' }); posthog.capture('with the other library')`);
   const anonymous = await idOf(before);
   await answered;
-  // If both pages were open, one could overwrite what the other has stored in the browser.
+  // If both pages were open, each could overwrite what the other one has stored in the browser.
   await before.close();
   const after = await enter(visitor);
   expect(await idOf(after)).toBe(anonymous);
@@ -238,12 +238,13 @@ test('a site that switches from posthog-js during a visit keeps one person', asy
 test('stores the views, clicks, order and identity of a visitor to the demo shop', async () => {
   const { ingestUrl, tenant, database } = services;
   const demo = await serveDemo({ ingestUrl, projectApiKey: tenant.projectApiKey, port: 0 });
-  // On a busy machine, the gateway may respond before it has loaded the settings, so wait until it returns them.
+  // On a busy machine, the gateway may respond before it has loaded the settings, so wait until the settings are in the
+  // response.
   await eventually(async () => {
     const answer = await fetch(`${ingestUrl}/array/${tenant.projectApiKey}/config`);
     expect(await answer.json()).toMatchObject({ autocapture_opt_out: false });
   });
-  // The library ignores automated browsers, so pretend to be a regular one.
+  // The library ignores automated browsers, so this browser pretends to be a regular one.
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
@@ -265,7 +266,7 @@ test('stores the views, clicks, order and identity of a visitor to the demo shop
       [demo.url],
     );
     const who = (id: string) => (id === anonymous ? 'anonymous' : id);
-    // Events sent on unload may be stored before events of an earlier request that is still in flight.
+    // Events that are sent when a page is left may be stored before events of a request that is still in flight.
     expect(found.rows.map(({ event, distinct_id }) => [event, who(distinct_id)])).toEqual([
       ['$autocapture', 'anonymous'],
       ['$autocapture', 'anonymous'],

@@ -10,7 +10,7 @@ import { containerOf, type Manifest } from './testing/manifest.ts';
 import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** The fields of all services that are validated together. */
+/** The settings of all services that are validated together. */
 type Config = Parameters<typeof buildDatabaseAddress>[0] &
   Parameters<typeof toRedisConnection>[0] &
   Parameters<typeof toKafkaConnection>[0];
@@ -35,7 +35,7 @@ const mounted = mountSecret({
 });
 afterAll(() => mounted.remove());
 
-/** Returns a pod's environment as its process sees it, with secrets and files resolved. */
+/** Returns the environment variables of a pod as its process sees them, with the content of secrets and files. */
 function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
   const variables = containerOf(deployment).env.map(({ name, value, valueFrom }) => {
     if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];

@@ -9,10 +9,10 @@ import { exampleNames, leastValues, ofKind, renderChart, root } from './testing/
 const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
-/** Response of the API server before the custom resource definitions were installed. */
+/** The API server's response before the custom resource definitions were installed. */
 let withoutOthersKinds: { status: number; output: string };
 
-/** Applies objects and returns the API server's response. A dry run does not store them. */
+/** Applies objects and returns the API server's response. With a dry run, they are not stored. */
 async function apply(
   objects: unknown[],
   { namespace, isDryRun = true, words = [] }: { namespace: string; isDryRun?: boolean; words?: string[] },
@@ -23,7 +23,7 @@ async function apply(
   return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file, ...words);
 }
 
-/** Returns the outermost lists of an object with their paths. */
+/** Returns the lists in an object with their paths. Lists inside other lists are left out. */
 function listsOf(value: unknown, path = ''): [string, unknown][] {
   if (Array.isArray(value)) return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];
@@ -40,7 +40,7 @@ function podsOf(rendered: Manifest[]) {
   });
 }
 
-/** Values that render every object of the chart, with objects in the namespace of the release. */
+/** Values with which the chart renders all of its objects, and other objects for the namespace of the release. */
 const everything: object = {
   ...leastValues,
   host: 'events.example.com',
@@ -99,7 +99,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         if (status !== 0) throw new Error(output);
       }
       await server.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
-      // On first use on a machine, the API server is built from source.
+      // The first run on a machine builds the API server from source.
     }, 1_500_000);
     afterAll(async () => {
       await server?.stop();
@@ -172,7 +172,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
 
     describe('Helm with a real API server', () => {
       const chart = join(root, 'deploy/helm/millrace');
-      // There are no controllers here that run the Jobs of hooks.
+      // The Jobs of hooks would never run here, because there are no controllers.
       const words = (values: object) => [
         ...['--namespace', 'prod', '--no-hooks'],
         ...Object.entries({ ...leastValues, ...values }).flatMap(([name, value]) => [
@@ -311,8 +311,8 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
           (await server.kubectl('get', 'hpa,scaledobject', '-n', 'prod', '-o', 'name')).output;
         await helm('upgrade', 'one', chart, ...words({ keda: { enabled: true } }));
         expect(await scalers()).toContain('scaledobject.keda.sh/one-millrace-consumer-live');
-        // Create the autoscaler that KEDA would create. KEDA is not running here, and deletes its autoscaler only after
-        // Helm has deleted the ScaledObject.
+        // Creates the autoscaler that KEDA would create. KEDA is not running here. It would delete its autoscaler only
+        // after Helm has deleted the ScaledObject.
         const name = 'one-millrace-consumer-live';
         await server.kubectl('autoscale', 'deployment', name, `--name=${name}`, '--max=12', '-n', 'prod');
         await helm('upgrade', 'one', chart, ...words({}));

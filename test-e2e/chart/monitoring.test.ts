@@ -60,7 +60,7 @@ test.each([
   'every file of deploy/observability/%s is in the chart, with a name that is short enough',
   async (folder, ending, kind) => {
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
-    // The longest prefix that names can have.
+    // The name of the release is as long as names allow.
     const rendered = await renderChart({ release: 'a-release-whose-name-is-long-enough-millrace', values });
     const renderedNames = ofKind(rendered, kind).map(({ metadata }) => metadata.name);
     const missing = names.filter((name) => !renderedNames.some((one) => one.endsWith(`-${basename(name, ending)}`)));

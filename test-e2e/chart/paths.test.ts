@@ -2,8 +2,8 @@ import type { Manifest } from './testing/manifest.ts';
 import { leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
 /**
- * Paths that SDKs and scripts request (docs/wire-rules.md#paths), and the service that handles them. Without a flags
- * deployment, the gateway handles its paths.
+ * Paths that SDKs and scripts request (docs/wire-rules.md#paths), and the service that handles each. If there is no
+ * deployment for flags, the gateway handles the paths of flags.
  */
 const requests = [
   ['/', 'gateway'],
@@ -39,7 +39,7 @@ const requests = [
   ['/stats', 'management-api'],
 ] as const;
 
-/** Matches like Kubernetes' `Prefix`: by complete path segments. */
+/** Returns whether a path has a prefix in the sense of Kubernetes' `Prefix`, which compares complete path segments. */
 const fits = (path: string, prefix: string) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 
 /** Returns the service of the longest matching prefix, as Ingress and Gateway do. */

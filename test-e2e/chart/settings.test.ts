@@ -58,7 +58,7 @@ test('every setting of every service can be configured, by its own value or in `
     'management-api': 'managementApi',
     'delivery-worker': 'deliveryWorker',
   };
-  // Every service has a component, except all-in-one, which the chart does not install.
+  // There is a component for every service except all-in-one, which the chart does not install.
   expect(Object.keys(settings).sort()).toEqual(['all-in-one', ...Object.keys(component)].sort());
   for (const [service, key] of Object.entries(component)) {
     const free = Object.keys(schema.properties[key].properties.settings.properties);
@@ -88,7 +88,7 @@ test('pods have more time to stop than their services need', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
     const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
-    // See `stopWithinMs` in services/*/src/start.ts.
+    // How long each service may take beyond its drain time: see `stopWithinMs` in services/*/src/start.ts.
     const beyondDrain: Record<string, number> = {
       'management-api': ms('STOP_DELAY_MS') + 5000,
       'delivery-worker': 3000,
@@ -126,11 +126,11 @@ test('the memory limit of a gateway is large enough for what it may hold', () =>
     const number = (name: string) => Number(own[name] ?? settings['ingest-gateway']?.[name]);
     const roles = own.GATEWAY_ROLES?.split(',') ?? [];
     const bodies = number('MAX_IN_FLIGHT_BYTES') / 1024 / 1024;
-    // The gateway starts one thread more than configured, for bodies without a known key.
+    // The gateway starts one thread in addition to the configured number, for bodies whose key is not known.
     const threads = roles.includes('ingest') ? number('LARGE_BODY_THREADS') + 1 : 0;
     const largeBodies = threads * number('LARGE_BODY_HEAP_MB');
     const flags = roles.includes('flags') ? number('FLAG_DEFINITIONS_MEMORY_MB') : 0;
-    // 200 MiB for the process itself: docs/decisions/013-memory-of-a-process.md.
+    // The process itself needs 200 MiB: docs/decisions/013-memory-of-a-process.md.
     const needed = 200 + bodies + largeBodies + flags;
     expect(memory(containerOf(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
   }

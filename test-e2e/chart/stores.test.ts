@@ -1,7 +1,10 @@
 import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
-/** Values, and the resulting environment of a gateway. The value of a secret is written as `secret/key`. */
+/**
+ * Chart values, and the environment of a gateway that results from them. A value from a secret is written as
+ * `secret/key`.
+ */
 const cases: [string, object, Record<string, string | undefined>][] = [
   ['a PostgreSQL URL in the values', {}, { DATABASE_URL: 'm-millrace-stores/DATABASE_URL', DATABASE_USER: undefined }],
   [

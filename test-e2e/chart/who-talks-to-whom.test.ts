@@ -23,7 +23,10 @@ const others = {
   redis: { namespace: 'redis', labels: { app: 'redis' } },
 } satisfies Record<string, Party>;
 
-/** Store addresses of each example. An example must not allow connections to a store that only another example uses. */
+/**
+ * The addresses of the stores in each example. An example must not allow connections to a store that only another
+ * example uses.
+ */
 const examples = {
   smallest: { postgresql: ['postgresql', 5432], kafka: ['kafka', 9093], redis: ['redis', 6379] },
   regional: { postgresql: ['cnpg', 5432], kafka: ['kafka', 9093], redis: ['redis', 6379] },
@@ -32,10 +35,10 @@ const examples = {
 
 /**
  * Source, destination, port, and whether the policies of the examples smallest, regional and large allow the
- * connection. `-` means that the example has no such pod.
+ * connection. `-` means that there is no such pod in the example.
  */
 const rows: [from: string, to: string, port: number | string, verdicts: string][] = [
-  // Only configured clients reach the public services.
+  // Only the configured clients can connect to the public services.
   ['nginx', 'gateway', 'http', 'yes yes no'],
   ['envoy', 'gateway', 'http', 'yes no yes'],
   ['envoy', 'flags', 'http', '- - yes'],
@@ -46,7 +49,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['another namespace', 'management-api', 'http', 'yes no no'],
   ['nginx', 'consumer-live', 'metrics', 'no no no'],
   ['envoy', 'delivery-worker', 'metrics', 'no no no'],
-  // Only Prometheus reads metrics.
+  // Only Prometheus can read metrics.
   ['prometheus', 'gateway', 'metrics', 'yes yes yes'],
   ['prometheus', 'flags', 'metrics', '- - yes'],
   ['prometheus', 'consumer-live', 'metrics', 'yes yes yes'],
@@ -60,7 +63,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['another namespace', 'delivery-worker', 'metrics', 'no no no'],
   ['another release', 'consumer-live', 'metrics', 'no no no'],
   ['the world', 'management-api', 'metrics', 'no no no'],
-  // Each service reaches its stores.
+  // Each service can connect to its stores.
   ['gateway', 'the database', 0, 'yes yes yes'],
   ['gateway', 'the log', 0, 'no yes yes'],
   ['gateway', 'the cache', 0, 'no yes yes'],
@@ -78,11 +81,11 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['delivery-worker', 'the log', 0, 'no no yes'],
   ['delivery-worker', 'the cache', 0, 'no no no'],
   ['gateway', 'redis', 26379, 'no yes no'],
-  // This example does not say which pods are PostgreSQL, so it allows its port everywhere.
+  // This example does not say which pods are PostgreSQL, so it allows connections to its port everywhere.
   ['gateway', 'another namespace', 5432, 'yes no no'],
   ['gateway', 'cnpg', 5432, 'yes yes no'],
   ['gateway', 'cnpg', 22, 'no no no'],
-  // Migrations bypass a pooler, and reach nothing else.
+  // Migrations connect directly to the database, even if there is a pooler, and to nothing else.
   ['migrate', 'the database', 0, 'yes yes yes'],
   ['migrate', 'postgresql', 5432, 'yes no yes'],
   ['migrate', 'the log', 0, 'no no no'],
@@ -96,7 +99,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['gateway', 'management-api', 'http', 'no no no'],
   ['consumer-live', 'gateway', 'http', 'no no no'],
   ['delivery-worker', 'management-api', 'http', 'no no no'],
-  // `helm test` sends an event and reads it.
+  // `helm test` sends an event and reads it back.
   ['test', 'gateway', 'http', 'yes yes yes'],
   ['test', 'flags', 'http', '- - yes'],
   ['test', 'management-api', 'http', 'yes yes yes'],
@@ -105,7 +108,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['test', 'consumer-live', 'metrics', 'no no no'],
   ['test', 'the world', 443, 'no no no'],
   ['a stranger', 'test', 80, 'no no no'],
-  // Webhooks, exports and emails of the delivery worker may leave the cluster.
+  // The delivery worker may connect to hosts outside of the cluster, for webhooks, exports and emails.
   ['delivery-worker', 'the world', 443, 'yes yes yes'],
   ['delivery-worker', 'the world', 587, 'yes yes yes'],
   ['delivery-worker', 'the world by IPv6', 443, 'yes yes yes'],
@@ -116,7 +119,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['gateway', 'the world', 443, 'no no no'],
   ['flags', 'the world', 443, '- - no'],
   ['consumer-live', 'the world', 443, 'no no no'],
-  // The API reaches sign-in providers.
+  // The API can connect to sign-in providers.
   ['management-api', 'the world', 443, 'yes yes yes'],
   ['management-api', 'the metadata of a cloud', 80, 'no no no'],
 ];

@@ -1,5 +1,6 @@
 /**
- * Calls tools of @posthog/agent-toolkit: reads one call as JSON per line, and writes its result or error as one line.
+ * Calls tools of @posthog/agent-toolkit. Each line of the input is a call in JSON. Writes its result or error as one
+ * line.
  */
 import { createInterface } from 'node:readline';
 

@@ -4,11 +4,12 @@ import { post } from '../support/post.ts';
 import type { RunningServices } from '../support/start-services.ts';
 
 /**
- * The content of the project that the other programs read. Lists are longer than the pages that these programs request.
+ * The content of the project that the other programs read. Its lists are longer than the pages that these programs
+ * request.
  */
 export const seeded = {
   events: 2500,
-  /** Number of these events that have a size of 300 kB. */
+  /** Number of the events that have a size of 300 kB. */
   largeEvents: 10,
   persons: 250,
   feature_flags: 130,
@@ -31,7 +32,7 @@ export const purchaseQuery = {
 };
 
 export interface SeededProject {
-  /** Identifiers of the created records, in the order of creation. */
+  /** IDs of the created records, in the order in which they were created. */
   ids: Record<SeededList, number[]>;
   eventUuids: string[];
 }
@@ -68,7 +69,10 @@ export async function seedProject(services: RunningServices): Promise<SeededProj
 
 type EventName = '$ai_generation' | '$groupidentify' | '$pageview' | 'purchase';
 
-/** Five companies are identified, five persons have used a language model, and a seventh of the other events are purchases. */
+/**
+ * Returns the name of an event. Five companies are identified, five persons have used a language model, and a seventh
+ * of the other events are purchases.
+ */
 function eventName(index: number): EventName {
   if (index % 50 === 7) return '$ai_generation';
   if (index % 500 === 3) return '$groupidentify';
@@ -80,15 +84,18 @@ const indexes = Array.from({ length: seeded.events }, (_, index) => index);
 const indexesOf = (name: EventName) => indexes.filter((index) => eventName(index) === name);
 const recentIndexesOf = (name: EventName) => indexesOf(name).filter((index) => index < recentEvents);
 
-/** Numbers that clients compute from the events, by event name. "Recent" is of the last 30 days. */
+/**
+ * The numbers that clients must compute from the events, by event name. An event is recent if it happened in the last
+ * 30 days.
+ */
 export const expected = {
   count: (name: EventName) => indexesOf(name).length,
   recentCount: (name: EventName) => recentIndexesOf(name).length,
-  /** The number of persons with such an event. All of them have a recent one. */
+  /** The number of persons with such an event. Each of them has a recent one. */
   persons: (name: EventName) => new Set(recentIndexesOf(name).map((index) => index % seeded.persons)).size,
   /**
-   * The number of persons who did one thing and later the other, within two weeks. Each event is a quarter of an hour
-   * older than the one before.
+   * The number of persons who did one thing and the other one later, within two weeks. Each event is 15 minutes older
+   * than the one before it in the list.
    */
   recentConversions(from: EventName, to: EventName): number {
     const isConversion = (first: number, second: number) =>
@@ -102,7 +109,10 @@ export const expected = {
 const start = Date.now();
 const minute = 60_000;
 
-/** Most events are of the last 21 days, the others 40 days old: clients that read month by month need several requests. */
+/**
+ * Returns the time of an event. Most events are from the last 21 days, and the others are 40 days old, so that clients
+ * which read month by month need several requests.
+ */
 function eventTime(index: number): string {
   const minutesAgo = index < recentEvents ? 5 + index * 15 : 40 * 24 * 60 + index;
   return new Date(start - minutesAgo * minute).toISOString();
@@ -131,7 +141,7 @@ async function sendEvents({ ingestUrl, tenant }: RunningServices): Promise<strin
       index,
       ...propertiesOf(index),
       text: index < seeded.largeEvents * 200 && index % 200 === 100 ? 'x'.repeat(300_000) : 'short',
-      // This is not the domain of the project's members, whose events count as internal traffic.
+      // This domain differs from that of the project's members, whose events count as internal traffic.
       $set: { email: `person-${index % seeded.persons}@shop.example` },
     },
   }));

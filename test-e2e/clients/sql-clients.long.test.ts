@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [tools, engageable, modules] = await Promise.all([
   orSkip('phog-cli and arcade-posthog', () => installPythonTool('posthog-tools', besideThis('posthog-tools.txt'))),
-  // Its other dependencies are for statistics, which its queries do not need.
+  // The other dependencies of this tool are for statistics, which its queries do not need.
   orSkip('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
   orSkip('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
 ]);

@@ -10,12 +10,12 @@ import { type PartOptions, startPart } from './control-plane.ts';
 import { dnsAddress, hostAddress } from './node/cluster-network.ts';
 import { goProgram, goSources, moduleDirectory, moduleMark } from './parts/go-program.ts';
 
-/** Path of the program. */
+/** Returns the path of CoreDNS. */
 export const coreDns = () => goProgram({ module: 'coredns', path: 'millrace/coredns' });
 
 /**
- * Starts CoreDNS outside of the nodes, at the address that every pod uses for name resolution. It resolves only names
- * of the cluster.
+ * Starts CoreDNS outside of the nodes, at the address that every pod uses for name resolution. It resolves only the
+ * names of the cluster.
  */
 export async function startDns(kubeconfig: string, options: PartOptions): Promise<ServerProcess> {
   const corefile = join(options.directory, 'Corefile');
@@ -36,7 +36,7 @@ export async function startDns(kubeconfig: string, options: PartOptions): Promis
   return startPart('coredns', { command, flags: ['-conf', corefile] }, options);
 }
 
-/** Path of the program. */
+/** Returns the path of metrics-server. */
 export const metricsServer = () =>
   goProgram({ module: 'metrics-server', path: 'sigs.k8s.io/metrics-server/cmd/metrics-server' });
 
@@ -72,7 +72,7 @@ interface KedaParts {
   kinds: string;
 }
 
-/** Paths of KEDA's programs. */
+/** Returns the paths of KEDA's programs. */
 export async function kedaParts(): Promise<KedaParts> {
   const kinds = await keepInCache(`cluster/keda-kinds-${moduleMark('keda')}`, async (directory) => {
     const sources = await goSources(source, { cwd: moduleDirectory('keda') });
@@ -84,7 +84,7 @@ export async function kedaParts(): Promise<KedaParts> {
 const ports = { api: 4444, metrics: 8080, adapterMetrics: 8082, health: 8081, grpc: 9666 };
 
 /**
- * Starts KEDA, which scales deployments by their backlog: the operator reads the backlog from Kafka, and the adapter
+ * Starts KEDA, which scales deployments by their backlog. The operator reads the backlog from Kafka, and the adapter
  * reports it to the autoscaler.
  */
 export async function startKeda(
@@ -97,7 +97,7 @@ export async function startKeda(
   await announceApi(api, tools, options.directory);
   const { status, output } = await tools.kubectl('apply', '--server-side', '-f', kinds);
   if (status !== 0) throw new Error(`KEDA's kinds could not be made known:\n${output}`);
-  // The operator and the adapter authenticate to each other with the same certificate.
+  // The operator and the adapter use the same certificate to authenticate to each other.
   const directory = join(options.directory, 'keda');
   mkdirSync(directory, { mode: 0o700 });
   for (const [from, name] of [
@@ -131,18 +131,18 @@ export async function startKeda(
 }
 
 interface AnnouncedApi {
-  /** Name of the service for this API. */
+  /** Name of the service that provides this API. */
   name: string;
   namespace: string;
-  /** API group, of which version `v1beta1` is served. */
+  /** API group. Version `v1beta1` of it is served. */
   group: string;
   /** Port on the host's address. */
   port: number;
 }
 
 /**
- * Registers an API that is served outside of the nodes: the API server forwards its requests to a service with an
- * address and without pods.
+ * Registers an API that is served outside of the nodes. The API server forwards requests for it to a service that has
+ * an address but no pods.
  */
 async function announceApi(
   { name, namespace, group, port }: AnnouncedApi,

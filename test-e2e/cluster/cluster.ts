@@ -22,7 +22,7 @@ import { kubernetesParts, kubernetesProgram, kubernetesVersion } from './parts/g
 export interface Cluster extends KubernetesTools {
   kubeconfig: string;
   nodes: ClusterNode[];
-  /** Parts that ended unexpectedly, each with the end of its log. */
+  /** Returns the parts that ended unexpectedly, each with the end of its log. */
   failures(): string[];
   /** Returns all connections since the start. */
   traffic(): Traffic;
@@ -31,15 +31,15 @@ export interface Cluster extends KubernetesTools {
 interface ClusterOptions {
   /** An empty directory for all files of the cluster. */
   directory: string;
-  /** Name of the control group of the cluster's pods. */
+  /** Name of the control group that contains the cluster's pods. */
   cgroup: string;
   nodes: number;
 }
 
 /**
- * Starts a Kubernetes cluster with several nodes. Call this in separate namespaces (`runInNamespaces`); the cluster
- * ends with them.
- * @throws SetupProblem with the output of the part that did not start.
+ * Starts a Kubernetes cluster with several nodes. Must be called in separate namespaces (`runInNamespaces`), and the
+ * cluster ends when they do.
+ * @throws SetupProblem with the output of the part that did not start
  */
 export async function startCluster({ directory, cgroup, nodes }: ClusterOptions): Promise<Cluster> {
   await prepareMounts(directory);
@@ -72,7 +72,7 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
   };
 }
 
-/** Downloads all parts of a cluster into the user's cache, because no network is available in the namespaces. */
+/** Downloads all parts of a cluster to the user's cache, because the namespaces have no access to the network. */
 export async function fetchParts(progress: Progress): Promise<void> {
   await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
     await etcdFiles();

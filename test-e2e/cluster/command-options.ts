@@ -1,4 +1,4 @@
-/** The command-line options, and the options that the first process passes to the process in the namespaces. */
+/** The options of the command line, and those that the first process passes to the process in the namespaces. */
 export interface ClusterCommandOptions {
   only?: string;
   run?: string;
@@ -7,8 +7,8 @@ export interface ClusterCommandOptions {
   report?: string;
   from?: string;
   rate?: string;
-  /** An empty directory for all files. */
+  /** Set in the namespaces: an empty directory for all files. */
   inside?: string;
-  /** The packed releases that `from` names: `OlderRelease[]` as JSON. */
+  /** The packed releases that `from` refers to, as `OlderRelease[]` in JSON. */
   older?: string;
 }

@@ -37,6 +37,6 @@ if (options === null) {
 } else if (options.inside === undefined) {
   process.exitCode = await outsideNamespaces(options, readEnvironment().CI === 'true');
 } else {
-  // End this process together with everything that still runs.
+  // Ends this process together with everything that is still running.
   process.exit(await insideNamespaces({ ...options, inside: options.inside }));
 }

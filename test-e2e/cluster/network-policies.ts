@@ -1,4 +1,4 @@
-// Decides which connections the network policies of a cluster allow, according to the rules of Kubernetes.
+// Determines which connections the network policies of a cluster allow, by the rules of Kubernetes.
 import { BlockList, isIPv6 } from 'node:net';
 /** A pod, or an address outside of the cluster. */
 export type Party = PodParty | { address: string };
@@ -6,22 +6,22 @@ export type Party = PodParty | { address: string };
 export interface PodParty {
   namespace: string;
   labels: Record<string, string>;
-  /** Port numbers by name. */
+  /** Port numbers, by the name of the port. */
   ports?: Record<string, number>;
 }
 
 interface Connection {
   from: Party;
   to: Party;
-  /** A number, or the name of a port of `to`. */
+  /** The port: a number, or the name of a port of `to`. */
   port: number | string;
   protocol?: 'TCP' | 'UDP';
 }
 
 /**
- * Returns whether the policies allow a connection. If any policy of a direction selects a pod, only connections that
- * one of these policies allows are possible in this direction. See https://kubernetes.io/docs/concepts/services-
- * networking/network-policies/
+ * Returns whether the policies allow a connection. If a policy for a direction selects a pod, the only connections of
+ * the pod in that direction are those that such a policy allows. See
+ * https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
 export function mayConnect(policies: readonly NetworkPolicy[], connection: Connection): boolean {
   const { from, to } = connection;
@@ -39,7 +39,7 @@ interface Side {
 }
 
 function isLet(policies: readonly NetworkPolicy[], { direction, subject, other, connection }: Side): boolean {
-  // Addresses outside of the cluster have no policies.
+  // Network policies do not apply to addresses outside of the cluster.
   if ('address' in subject) return true;
   const about = policies.filter(
     ({ metadata, spec }) =>
@@ -67,7 +67,7 @@ function hasPort({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Connecti
 }
 
 function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party, ownNamespace: string): boolean {
-  // Whether address blocks match pods depends on the network. The blocks of the chart exclude private addresses.
+  // It depends on the network whether address blocks match pods. The blocks in the chart exclude private addresses.
   if ('address' in party) return ipBlock !== undefined && isWithin(ipBlock, party.address);
   if (ipBlock !== undefined) return false;
   const isNamespace =
@@ -90,7 +90,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [network = '', bits] = block.split('/');
-    // Node.js also finds IPv4 addresses in ::/0.
+    // Without this condition, Node.js would find IPv4 addresses in ::/0.
     if (familyOf(network) === familyOf(address)) list.addSubnet(network, Number(bits), familyOf(network));
   }
   return list.check(address, familyOf(address));
@@ -98,7 +98,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** The fields of a NetworkPolicy that are used here. */
+/** The fields of a NetworkPolicy that this file uses. */
 export interface NetworkPolicy {
   metadata: { name: string; namespace?: string };
   spec: {

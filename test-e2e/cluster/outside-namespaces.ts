@@ -12,7 +12,7 @@ import { type OlderRelease, packOlderRelease } from './stories/older-release.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Collects all files while a network is available, then continues in the namespaces. @returns the exit code */
+/** Collects all files while the network is available, and then continues in the namespaces. @returns the exit code */
 export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFatal: boolean): Promise<number> {
   const missing = await missingForCluster();
   if (missing !== null) {

@@ -5,12 +5,12 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** The Live page with the running system: how the stream changes a page that stays open. */
+/** Tests the Live page with the running system: how the stream changes a page that stays open. */
 let built: BuiltDirectory;
 let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
-/** Open streams, with the page that reads each. */
+/** Streams that are open, with the page that reads each of them. */
 let streams: Map<Request, Page>;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const send = (event: string, more: object = {}) =>
   });
 const rowOf = (page: Page, event: string) => page.getByRole('option').filter({ hasText: event });
 
-/** Opens Live and waits until its stream is connected, so that it shows events sent afterwards. */
+/** Opens Live and waits until its stream is connected, so that it shows events that are sent afterwards. */
 async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<Page> {
   const page = await visitor.newPage();
   await page.goto(address(`live${query}`));
@@ -91,7 +91,7 @@ test('console-010 while paused, the button counts 500 new events, and resuming s
   const page = await visitor.newPage();
   await page.goto(address('live'));
   await rowOf(page, 'number 0').waitFor();
-  // The active row for screen readers stays the same until it is no longer rendered.
+  // For screen readers, the active row stays the same until it is no longer rendered.
   const list = page.getByRole('listbox');
   const pointedTo = async () => {
     const id = await list.getAttribute('aria-activedescendant');
@@ -153,7 +153,7 @@ test('console-019 a hidden tab closes its stream after a minute, and says so whe
     headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
   });
   await send('meanwhile');
-  // Wait until the event has passed through the stream, because it may be stored a moment before.
+  // Waits until the event has passed through the stream, because the event may be stored a moment before that.
   let streamed = '';
   for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     streamed += chunk;

@@ -12,12 +12,14 @@ import { startSamlProvider } from '@millrace/testing/saml-provider';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** The main path through the console in Firefox and WebKit. All other console tests use Chromium. */
+/**
+ * Tests the most important steps in the console, in Firefox and WebKit. All other tests of the console use Chromium.
+ */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 let services: RunningServices;
 beforeAll(async () => {
   await writeConsole(directory, { isQuick: true });
-  // Single sign-on only works with a public URL, so the port must be known in advance.
+  // Single sign-on needs a public URL, so the port must be known in advance.
   const port = await freePort();
   services = await startServices({
     eventLog: 'postgres',
@@ -53,7 +55,7 @@ describe.each([
   });
   afterAll(() => browser?.close());
 
-  /** The Enter key in WebDriver. */
+  /** The code of the Enter key in WebDriver. */
   const enter = '\uE007';
   const project = () => `/projects/${services.tenant.projectId}`;
   const api = async (method: string, path: string, body?: object) => {

@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Runs the apps in `examples` as their READMEs describe. */
+/** Runs the apps in `examples` in the way in which their READMEs describe it. */
 const run = promisify(execFile);
 const examples = new URL('../../examples/', import.meta.url);
 
@@ -73,7 +73,7 @@ async function storedBy(library: string, names: readonly string[]): Promise<Stor
   return events;
 }
 
-/** Starts a program and waits for the URL that it prints. */
+/** Starts a program, and waits until it prints a URL. */
 async function startProgram(command: readonly string[], cwd: string, env: Record<string, string>) {
   const [program = '', ...programArguments] = command;
   const child = spawn(program, programArguments, {
@@ -102,7 +102,7 @@ async function startProgram(command: readonly string[], cwd: string, env: Record
   };
 }
 
-/** Opens a page like a regular visitor, because the SDK drops events of automated browsers. */
+/** Opens a page with the user agent of a regular visitor, because the SDK drops events of automated browsers. */
 async function openPage(url: string): Promise<{ page: Page; close(): Promise<void> }> {
   const browser = await launchChromium();
   const userAgent =
@@ -174,7 +174,7 @@ it('runs the static page', async () => {
     const options = { cwd: folder, env: { PATH: '/usr/bin:/bin', HOME: directory, ...env }, maxBuffer: 64 << 20 };
     await run(process.execPath, [program, 'build'], options);
     const server = await startProgram([process.execPath, program, 'start', '-p', '0'], folder, env);
-    // The server has already rendered the flag.
+    // The server has already rendered the value of the flag.
     expect(await (await fetch(server.url)).text()).toContain('Checkout in one step');
     const { page, close } = await openPage(server.url);
     await page.getByText('Checkout in one step').waitFor();

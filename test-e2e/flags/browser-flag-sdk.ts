@@ -6,7 +6,7 @@ import type { FlagSdk, SdkResult } from './flag-sdk.ts';
 
 const packageName = 'posthog-js';
 
-/** Only evaluates flags. Events would create persons for the users in the cases. */
+/** Events are not sent, because they would create persons for the users in the cases. */
 const options = {
   feature_flag_request_timeout_ms: patienceMs,
   persistence: 'memory',
@@ -19,7 +19,10 @@ const options = {
   disable_surveys: true,
 };
 
-/** Runs in the page. A browser SDK has one user at a time, so a few instances evaluate the cases one after another. */
+/**
+ * A script that runs in the page. A browser SDK has one user at a time, so a few instances evaluate one case after
+ * another.
+ */
 const evaluateAll = `async (cases) => {
   const loaded = (posthog) => new Promise((resolve) => {
     let isAsked = false;

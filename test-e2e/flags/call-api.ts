@@ -6,10 +6,10 @@ export interface ApiCaller {
   personalApiKey: string;
 }
 
-/** The created record, or why the API rejected it. */
+/** The created record, or the reason why the API rejected it. */
 export interface ApiResult {
   id?: number;
-  /** Operators of a flag's filters as they were stored. */
+  /** Operators in the filters of a flag, as they are stored. */
   operators?: string;
   refused: string | null;
 }
@@ -36,7 +36,7 @@ export async function callApi(
   };
 }
 
-/** Returns the operators of all filters of a flag, in order. The operator of a cohort filter is optional. */
+/** Returns the operators of all filters of a flag, in order. A cohort filter may have none. */
 export function operatorsOf(filters: CaseFlag['filters']): string {
   const all = filters.groups.flatMap(({ properties = [] }) => properties);
   return all.map(({ operator, type }) => operator ?? (type === 'cohort' ? 'in' : '')).join();

@@ -2,8 +2,8 @@ import type { TestTenant } from '@millrace/testing';
 import type { RunningServices } from '../support/start-services.ts';
 
 /**
- * Creates a secret key. @returns the key (`phs_…`), with which a server SDK reads the definitions of the tenant's
- * environment.
+ * Creates a secret key.
+ * @returns the key (`phs_…`), with which a server SDK reads the definitions of the tenant's environment
  */
 export async function createSecretKey(
   { apiUrl }: RunningServices,

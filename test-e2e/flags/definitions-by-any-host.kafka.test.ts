@@ -5,14 +5,14 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { createSecretKey } from './create-secret-key.ts';
 
 /**
- * An SDK with local evaluation gets its definitions and remote config payloads from any `host`: the gateway, the
- * management API, or a single host that routes paths like the chart does.
+ * An SDK with local evaluation can use any of these as its `host` for definitions and remote config payloads: the
+ * gateway, the management API, or a single host that routes paths as the chart does.
  */
 let services: RunningServices;
 let oneHost: TestServer;
 /**
- * A proxy through which the management API reaches the gateway, because the gateway's port is only known after both
- * have started.
+ * A proxy through which the management API connects to the gateway, because the port of the gateway is only known after
+ * both have started.
  */
 let beforeGateway: TestServer;
 let secretKey: string;
@@ -50,7 +50,7 @@ async function createFlag(flag: Record<string, unknown>): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-/** Starts a host that forwards each request to the service of its path. */
+/** Starts a host that forwards each request to the service for its path. */
 function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
   return startServer((request, response) => {
     const { url = '/', method, headers } = request;
@@ -120,6 +120,6 @@ test('every host rejects a wrong key, and the API still responds to scripts', as
     headers: { authorization: `Bearer ${personalApiKey}` },
   });
   const { flags } = (await own.json()) as { flags: { key: string }[] };
-  // The response also contains flags that the client library has created.
+  // The response also contains flags that the client library creates.
   expect(flags.map(({ key }) => key)).toEqual(expect.arrayContaining(['everybody', 'theme']));
 });

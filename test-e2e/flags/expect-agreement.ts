@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FlagCase } from './flag-cases.ts';
 import type { SdkResult } from './flag-sdk.ts';
 
-/** How the SDK's values compare to the server's, by category. */
+/** How many of an SDK's values agree with the server's, by category. */
 export interface Tally {
   agree: number;
-  /** The SDK cannot evaluate it locally. */
+  /** Number of cases that the SDK cannot evaluate locally, so that it queries the server. */
   queries: number;
   differ: number;
 }
 
 /**
- * For SDKs that query the server: every value must equal the server's.
- * @returns descriptions of the cases that differ.
+ * Compares the values of an SDK that queries the server. They must equal the server's.
+ * @returns descriptions of the cases that differ
  */
 export function findDisagreements(cases: readonly FlagCase[], results: Map<number, SdkResult>): string[] {
   return findDisagreeingCases(cases, results).map((one) => nameOf(one, results.get(one.number) ?? {}));
@@ -21,14 +21,14 @@ export function findDisagreements(cases: readonly FlagCase[], results: Map<numbe
 export function findDisagreeingCases(cases: readonly FlagCase[], results: Map<number, SdkResult>): FlagCase[] {
   return cases.filter((one) => {
     const { value, payload } = results.get(one.number) ?? {};
-    // For a flag that failed or is not in the response, some SDKs return undefined and others false.
+    // If a flag failed or is not in the response, some SDKs return undefined and others false.
     return (value ?? (one.value === false ? false : undefined)) !== one.value || !hasPayload(one, payload);
   });
 }
 
 /**
- * For SDKs with local evaluation: every value must be the known one.
- * @returns descriptions of the cases that differ.
+ * Compares the values of an SDK with local evaluation with the known ones.
+ * @returns descriptions of the cases that differ
  */
 export function findUnexpectedValues(
   cases: readonly FlagCase[],
@@ -70,7 +70,10 @@ export function tallyByCategory(
   return tallies;
 }
 
-/** Some SDKs return the JSON text of a payload, others the parsed value. A flag that is off has no relevant payload. */
+/**
+ * Returns whether the payload is correct. Some SDKs return the JSON text of a payload, and others the parsed value. The
+ * payload of a flag that is off does not matter.
+ */
 function hasPayload({ value, payload: text }: FlagCase, given: unknown): boolean {
   if (value === false) return true;
   if (text === null) return (given ?? null) === null;

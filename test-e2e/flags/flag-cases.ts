@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One evaluation, with the results of the server and of every SDK. */
+/** A case: one evaluation, with the results of the server and of every SDK. */
 export interface FlagCase {
   number: number;
   category: string;
@@ -13,10 +13,10 @@ export interface FlagCase {
     device_id?: string;
   };
   value: boolean | string;
-  /** `code:index`, `omitted`, or `failed:code`. */
+  /** The reason as `code:index`, `omitted`, or `failed:code`. */
   reason: string;
   payload: string | null;
-  /** Results of SDKs with local evaluation: the same value, none (they query the server), or another value. */
+  /** What SDKs with local evaluation return: the same value, nothing (they query the server), or another value. */
   locally: Record<'python' | 'node', { says: 'the same' | 'nothing' } | { says: 'another'; value: unknown }>;
 }
 
@@ -60,7 +60,7 @@ interface CaseFile {
   cases: Row[];
 }
 
-// The table of the flag evaluator. It describes how it was generated.
+// The file with the cases of the flag evaluator. It describes how they were obtained.
 const file = new URL('../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 export const caseFile = JSON.parse(readFileSync(file, 'utf8')) as CaseFile;
 

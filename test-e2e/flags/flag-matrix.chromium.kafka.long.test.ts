@@ -19,8 +19,8 @@ import { programFlagSdks } from './program-flag-sdks.ts';
 import { storedPastApi } from './stored-past-api.ts';
 
 /**
- * Every SDK evaluates the same cases through the server, and locally if it can, with the whole system.
- * services/ingest-gateway tests the server's results without an SDK.
+ * Every SDK evaluates the same cases: through the server, and locally if it can. The whole system is running. Tests in
+ * services/ingest-gateway check the server's results without an SDK.
  */
 const node = nodeFlagSdk();
 const programs = await programFlagSdks();
@@ -30,7 +30,9 @@ const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
   ['node', node],
 ];
 const cases = casesOf(0);
-/** These cases use another version of property matching, which cannot be selected for a project. */
+/**
+ * Number of cases that use another version of the rules for matching properties. A project cannot select that version.
+ */
 const skipped = casesOf(1).length;
 const tallies = new Map<string, Map<string, Tally>>();
 const ownTallies: Partial<Record<keyof FlagCase['locally'], Map<string, Tally>>> = {};
@@ -55,7 +57,7 @@ test('the management API accepts every valid flag', () => {
 });
 
 for (const sdk of querying) {
-  // Skip unavailable SDKs. CI fails on skipped tests.
+  // If an SDK is not available, its tests are skipped. CI fails on skipped tests.
   (sdk.unavailable === null ? test : test.skip)(
     `${sdk.name} returns the same values as the server`,
     async () => {
@@ -72,7 +74,7 @@ for (const [language, sdk] of evaluating) {
     `${sdk?.name} only differs from the server in known cases when it evaluates locally`,
     async () => {
       if (sdk === undefined) throw new Error(`There is no SDK for ${language}`);
-      // One SDK reads definitions with a secret key, and the other with a personal API key.
+      // The Node.js SDK reads definitions with a secret key, and the others with a personal API key.
       const definitionsKey = language === 'node' ? await createSecretKey(services, tenant) : tenant.personalApiKey;
       const results = await sdk.evaluate({ ...targetOf(), definitionsKey }, cases);
       const own = tallyByCategory(cases, results, { isLocal: true });
@@ -95,8 +97,8 @@ for (const [language, sdk] of evaluating) {
 );
 
 /**
- * Evaluates differing cases again: the gateway waits 250 ms for stored properties, which a busy machine may exceed, and
- * then evaluates without them.
+ * Evaluates cases again if their values differ. The gateway waits 250 ms for stored properties and then evaluates
+ * without them, which may happen on a busy machine.
  */
 async function evaluatePatiently(sdk: FlagSdk): Promise<Map<number, SdkResult>> {
   const results = new Map<number, SdkResult>();

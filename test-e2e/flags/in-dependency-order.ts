@@ -1,6 +1,6 @@
 import type { CaseFlag } from './flag-cases.ts';
 
-/** Orders flags after the flags they depend on. In a cycle, one of them comes first anyway. */
+/** Sorts flags so that each comes after the flags that it depends on. In a cycle, any of its flags comes first. */
 export function inDependencyOrder(flags: readonly CaseFlag[]): CaseFlag[] {
   const byKey = new Map(flags.map((flag) => [flag.key, flag]));
   const ordered = new Set<CaseFlag>();

@@ -7,7 +7,7 @@ import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
 import { inDependencyOrder } from './in-dependency-order.ts';
 import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
 
-/** Flags and cohorts that the API rejects, by its reason. They are written directly to the database. */
+/** Flags and cohorts that the API rejects, by the reason. They are written directly to the database. */
 export type StoredPastApi = Record<string, string[]>;
 
 interface Loading {
@@ -34,7 +34,10 @@ export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
   return pastApi;
 }
 
-/** Group types and persons are only created by events. Members of static cohorts are persons without properties. */
+/**
+ * Creates group types and persons, for which only events can be used. Members of static cohorts are persons without
+ * properties.
+ */
 async function makeGroupTypesAndPersons({ services, tenant, document, staticCohorts }: Loading): Promise<void> {
   const groupTypes = Object.values(document.group_type_mapping);
   const members = Object.values(staticCohorts).flat();
@@ -56,7 +59,7 @@ async function makeGroupTypesAndPersons({ services, tenant, document, staticCoho
   });
 }
 
-/** Creates the cohorts of a document. @returns their IDs, by their name in the document. */
+/** Creates the cohorts of a document. @returns their IDs, by the name in the document */
 async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
   const { tenant, services, document, staticCohorts } = loading;
   const ids = new Map<string, number>();
@@ -94,13 +97,16 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);
   }
-  // Filters need the IDs of all flags, because flags may depend on each other.
+  // These filters are stored last, because they contain the IDs of other flags.
   for (const flag of past) {
     await storeFilters(services.database, Number(ids.get(flag.key)), storedFilters(flag, ids, cohortIds));
   }
 }
 
-/** Stored filters refer to flags and cohorts by ID. Missing ones get an ID that does not exist. */
+/**
+ * Returns the filters with the IDs of flags and cohorts, as they are stored. A flag or cohort that is missing gets an
+ * ID that does not exist.
+ */
 function storedFilters({ filters }: CaseFlag, flagIds: Map<string, number>, cohortIds: Map<string, number>) {
   const toStored = ({ dependency_chain: _, ...filter }: CaseFilter & { dependency_chain?: unknown }) => {
     if (filter.type === 'flag') return { ...filter, key: String(flagIds.get(filter.key) ?? 999_999_999) };
@@ -120,7 +126,7 @@ function withCohortIds(node: unknown, ids: Map<string, number>): unknown {
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withCohortIds(value, ids)]));
 }
 
-/** Removes values and numbers from the reason. */
+/** Adds a rejected flag or cohort under its reason, from which values and numbers are removed. */
 function notePastApi(pastApi: StoredPastApi, refused: string, what: string): void {
   const reason = refused.replace(/(?<=[:.]) .*$|'.*'|\d+/gs, '…');
   pastApi[reason] = [...(pastApi[reason] ?? []), what];

@@ -13,7 +13,10 @@ export async function storeCohort(
   return Number(rows[0]?.id);
 }
 
-/** Stores a flag without filters. They are stored once all flags have IDs, because flags may depend on each other. */
+/**
+ * Stores a flag without its filters. Filters are stored when all flags have IDs, because flags may depend on each
+ * other.
+ */
 export async function storeFlag(database: pg.Pool, projectId: number, flag: CaseFlag): Promise<number> {
   const { rows } = await database.query<{ id: number }>(
     'INSERT INTO feature_flag (project_id, key, active) VALUES ($1, $2, $3) RETURNING id',

@@ -18,10 +18,10 @@ let directory: string;
 let archive: string;
 let amd64: UnpackedImage;
 let arm64: UnpackedImage;
-/** The image for this machine's processor. */
+/** The image for the processor of this machine. */
 let own: UnpackedImage;
 
-/** @param node the Node.js that builds it. The image must not depend on it. */
+/** Builds the image. @param node the Node.js with which to build it; the image must not depend on its version */
 const buildImage = (output: string, node = process.execPath) =>
   run(node, ['packages/stack/bin/image.mjs', '--platform', 'linux/amd64,linux/arm64', '--output', output], {
     cwd: root,
@@ -55,8 +55,8 @@ describe('the image', () => {
     for (const { layerSizes } of [amd64, arm64]) {
       expect(layerSizes).toHaveLength(4);
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(68_000_000);
-      // The programs with the clients of sign-in providers, the console and the documentation in three encodings, the
-      // password dictionary, and the fonts of reports.
+      // This layer contains the programs, the clients of sign-in providers, the console and the documentation in three
+      // encodings, the dictionary of passwords, and the fonts of reports.
       expect(layerSizes.at(-1)).toBeLessThan(10_000_000);
     }
   });
@@ -93,7 +93,7 @@ describe('the image', () => {
   test('contains no path of the machine that built it', async () => {
     const texts = (await filesOf(join(own.rootfs, 'app'))).filter(({ path }) => /\.(mjs|map|json|txt)$/.test(path));
     expect(texts.length).toBeGreaterThan(50);
-    // Without the leading slash, because source maps contain relative paths.
+    // The path has no slash at the beginning, because source maps contain relative paths.
     const place = root.slice(1);
     const naming = await Promise.all(
       texts.map(async ({ path }) => ((await readFile(path, 'utf8')).includes(place) ? [path] : [])),
@@ -118,7 +118,7 @@ describe('the image', () => {
 const unavailable = whyNoContainers();
 if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\n`);
 
-// Skip these tests if containers cannot be created. CI fails on skipped tests.
+// If containers cannot be created, these tests are skipped. CI fails on skipped tests.
 (unavailable === '' ? describe : describe.skip)('the image, run read-only as an unprivileged user', () => {
   let database: TestDatabase;
   let settings: Record<string, string>;
@@ -175,7 +175,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       settings,
     });
     expect([await ended, output()]).toEqual([0, expect.stringContaining('projectApiKey')]);
-    // Each note takes a single line, and the JSON result spans several lines.
+    // Each message is one line, and the result in JSON has several lines.
     keys = JSON.parse(String(/^\{$[\s\S]*?^\}$/m.exec(output())?.[0]));
   });
 
@@ -261,7 +261,10 @@ async function filesOf(rootfs: string): Promise<FoundFile[]> {
   return Promise.all(paths.map(async (path) => ({ path, mode: (await stat(path)).mode })));
 }
 
-/** Returns the processor of each file with machine code, by path, as the number in its ELF header. */
+/**
+ * Returns the processor for which each file with machine code was built, as the number in its ELF header. The keys are
+ * the paths of the files.
+ */
 async function machinesOf(rootfs: string): Promise<Map<string, number>> {
   const machines = new Map<string, number>();
   for (const { path } of await filesOf(rootfs)) {

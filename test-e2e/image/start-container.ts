@@ -4,31 +4,31 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@millrace/testing';
 import type { UnpackedImage } from './unpack-image.ts';
 
-/** A program that runs as in a container, on the network of this machine. */
+/** A program that runs as in a container, but on the network of this machine. */
 export interface Container {
   /** Resolves with the exit code, or null after a signal. */
   ended: Promise<number | null>;
-  /** Its output on both streams. */
+  /** Returns the output of the program on both streams. */
   output(): string;
-  /** Sends a signal to process 1, which is the program itself. */
+  /** Sends a signal to process 1, which is the program. */
   signal(name: NodeJS.Signals): void;
-  /** Resolves with its port once it logs it. */
+  /** Waits until the program logs its port, and returns it. */
   port(): Promise<number>;
 }
 
 export interface ContainerOptions {
-  /** Arguments after the entrypoint. */
+  /** Arguments of the program, after the entrypoint. */
   words: readonly string[];
-  /** Replaces the entrypoint of the image. */
+  /** A command that replaces the entrypoint of the image. */
   entrypoint?: readonly string[];
   settings?: Record<string, string>;
-  /** `uid:gid` that replaces the user of the image. */
+  /** User that replaces the one of the image, as `uid:gid`. */
   user?: string;
 }
 
 /**
- * Mounts the image read-only with the devices of this machine and a separate process namespace. The last command
- * replaces this shell and becomes process 1.
+ * Mounts the image read-only, with the devices of this machine and a separate process namespace. The last command
+ * replaces the shell and becomes process 1.
  */
 const enter = `
 root=$1 user=$2 folder=$3; shift 3
@@ -36,7 +36,7 @@ mount --bind "$root" "$root" && mount -o remount,bind,ro "$root" && mount --rbin
 mount -t proc proc "$root/proc" && exec unshare --root="$root" --wd="$folder" --setgid="\${user#*:}" --setuid="\${user%:*}" "$@"
 `;
 
-/** Why containers cannot be created here. Empty if they can. */
+/** Returns the reason why containers cannot be created on this machine. Empty if they can. */
 export function whyNoContainers(): string {
   const { status, stderr, error } = spawnSync('unshare', [
     '--mount',
@@ -51,7 +51,10 @@ export function whyNoContainers(): string {
   return status === 0 ? '' : (error?.message ?? String(stderr)).trim();
 }
 
-/** Starts a program with the environment of the image and the settings, without any variable of this process. */
+/**
+ * Starts a program with the environment variables of the image and the given settings, but without any variable of this
+ * process.
+ */
 export function startContainer(
   image: UnpackedImage,
   { words, settings = {}, user, entrypoint }: ContainerOptions,
@@ -91,7 +94,7 @@ export function startContainer(
   };
 }
 
-/** `unshare` stays outside as the parent of process 1 and does not forward signals. */
+/** Returns the first child of a process. `unshare` is the parent of process 1 and does not forward signals. */
 function firstChildOf({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }

@@ -14,7 +14,7 @@ export interface ImageConfig {
 
 export interface UnpackedImage {
   config: ImageConfig;
-  /** The directory that is `/` in a container. */
+  /** The directory that is `/` in the container. */
   rootfs: string;
   layerSizes: number[];
 }
@@ -25,7 +25,7 @@ interface Descriptor {
   platform?: { architecture: string };
 }
 
-/** Unpacks an archive as a container runtime does, into one image per platform. */
+/** Unpacks an archive as a container runtime does. Returns one image per platform. */
 export async function unpackImages(archive: string, directory: string): Promise<UnpackedImage[]> {
   const layout = join(directory, 'layout');
   await mkdir(layout, { recursive: true });

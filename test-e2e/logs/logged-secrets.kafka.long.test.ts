@@ -5,7 +5,10 @@ import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
 import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
-/** Extends `logged-secrets.kafka.test.ts` with failed statements, outages of each server in each mode, and rejected logins. */
+/**
+ * Extends `logged-secrets.kafka.test.ts` with statements that fail, outages of each server in each way, and rejected
+ * logins.
+ */
 const marks = createPlantedMarks();
 let services: DebugServices;
 beforeAll(async () => {
@@ -59,7 +62,9 @@ test('logs no secret when logins are rejected', async () => {
   expectNoMarks();
 });
 
-/** A failed conversion quotes the value (such as 22P02), and so may a user-defined trigger. */
+/**
+ * An error about a failed conversion (such as 22P02) quotes the value, and so may an error of a user-defined trigger.
+ */
 const quotingTriggers = `
   CREATE FUNCTION refuse_and_quote() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

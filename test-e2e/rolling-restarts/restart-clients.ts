@@ -3,11 +3,11 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '@millrace/testing';
 
-/** A request that is sent only once, so that any problem is a failure. */
+/** A request that is sent only once, so that every problem is a failure. */
 export interface Sent {
   client: string;
   uuid: string;
-  /** HTTP status, or the connection error. */
+  /** The HTTP status, or the error of the connection. */
   outcome: number | string;
 }
 
@@ -18,15 +18,15 @@ export interface RestartClients {
 
 interface ClientStyle {
   name: string;
-  /** Undefined means a new connection for every request. */
+  /** The agent that keeps connections open. Undefined to open a new connection for each request. */
   agent: Agent | undefined;
   pauseMs(): number;
   bodyBytes: number;
 }
 
 /**
- * Clients that keep their connection and send often or rarely, clients with a new connection per request, and one with
- * large bodies.
+ * Returns different kinds of clients: some keep their connection and send often or rarely, some open a new connection
+ * per request, and one sends large bodies.
  */
 function clientStyles(random: () => number): ClientStyle[] {
   const keeping = () => new Agent({ keepAlive: true, maxSockets: 1 });
@@ -40,7 +40,7 @@ function clientStyles(random: () => number): ClientStyle[] {
   ];
 }
 
-/** Sends events continuously during restarts, without retries. */
+/** Starts clients that send events continuously during restarts, without retries. */
 export function startRestartClients(url: string, projectApiKey: string, seed: number): RestartClients {
   const sent: Sent[] = [];
   let isRunning = true;
@@ -66,8 +66,8 @@ export function startRestartClients(url: string, projectApiKey: string, seed: nu
 }
 
 /**
- * Time limit of a response, with or without restarts. It is long because a new gateway starts a thread for its first
- * large body, and here this thread first compiles its program, possibly on a busy machine.
+ * Time limit of a response, with or without restarts. A new gateway starts a thread for its first large body. In this
+ * test, the thread must first compile its program, and the machine may be busy, so the limit is long.
  */
 const responseTimeoutMs = 60_000;
 

@@ -5,21 +5,22 @@ import { startRestartClients } from './restart-clients.ts';
 import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
 
 /**
- * Restarts gateways as a Kubernetes rollout does: a new gateway becomes ready, then an old one gets SIGTERM before the
- * load balancer notices, and drains. No client may notice.
+ * Restarts gateways as Kubernetes does when it rolls out a new version. A new gateway becomes ready, and then an old
+ * one gets SIGTERM before the load balancer notices, and drains. No client may be affected.
  */
 const restarts = 20;
 const seed = testSeed();
 let services: RunningServices;
 let balancer: TcpBalancer;
-/** Gateways behind the load balancer, oldest first. */
+/** The gateways behind the load balancer, the oldest first. */
 let gateways: ServiceProcess[];
 
 beforeAll(async () => {
   services = await startServices({
     eventLog: 'kafka',
     managementApi: false,
-    // Longer than in production, because a busy machine probes readiness less often than the load balancer would.
+    // The delay is longer than in production, because a busy machine checks readiness less often than a real load
+    // balancer.
     settings: { STOP_DELAY_MS: '2000', LOG_LEVEL: 'warn' },
   });
   balancer = await startTcpBalancer();
@@ -46,7 +47,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
       await balancer.add(fresh.port);
       const old = gateways.shift();
       if (old === undefined) throw new Error('there is always an old one');
-      // Start the next gateway while this one drains, because starting takes most of the time.
+      // The next gateway starts while this one drains, because starting takes most of the time.
       if (restart + 1 < restarts) starting = services.startGateway();
       exits.push(await old.stop());
       balancer.remove(old.port);
@@ -56,7 +57,8 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
   }
   expect(exits).toEqual(Array.from({ length: restarts }, () => 0));
   expect(clients.sent.filter(({ outcome }) => outcome !== 200)).toEqual([]);
-  // Each gateway received connections. Even clients that keep their connection moved to another gateway.
+  // Each gateway received connections, which shows that even clients that keep their connection moved to another
+  // gateway.
   expect(balancer.connections.size).toBe(restarts + 2);
 
   await awaitDrained(services);

@@ -1,10 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@millrace/testing';
 
-/** Distributes connections over processes as a cluster's load balancer does, by their last known readiness. */
+/** Distributes connections over processes as the load balancer of a cluster does, by their last known readiness. */
 export interface TcpBalancer {
   url: string;
-  /** Adds a process. Resolves when it is ready. */
+  /** Adds a process. Resolves when the process is ready. */
   add(port: number): Promise<void>;
   remove(port: number): void;
   /** Number of connections to each process, by the port of the process. */
@@ -13,8 +13,8 @@ export interface TcpBalancer {
 }
 
 /**
- * Interval of readiness probes. A stopping process gets new connections for this long, as in a cluster whose nodes have
- * not noticed yet.
+ * Interval of the readiness checks. A process that is stopping gets new connections for this long, as in a cluster
+ * whose nodes have not noticed yet.
  */
 const probeIntervalMs = 100;
 
@@ -40,7 +40,7 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
     relay(server, client);
   });
 
-  /** Forwards data, ends and resets. */
+  /** Forwards data, the end of the connection, and resets. */
   function relay(from: Socket, to: Socket): void {
     sockets.add(from);
     from.pipe(to);

@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
-/** Other tools read the OpenAPI document: two linters, and a generator whose client then calls the API. */
+/**
+ * Other tools read the OpenAPI document: two linters, and a generator that creates a client, which then calls the API.
+ */
 const run = promisify(execFile);
 const linters = ['@stoplight/spectral-cli@6.16.3', '@redocly/cli@2.77.0'];
 
@@ -30,7 +32,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Returns the tool's report, whether or not it found problems. */
+/** Returns the report of the tool, whether or not the tool has found problems. */
 async function callTool(program: string, words: string[], environment: Record<string, string> = {}): Promise<string> {
   const env = { HOME: directory, ...environment };
   const options = { cwd: directory, env, timeout: 170_000, maxBuffer: 64 << 20 };

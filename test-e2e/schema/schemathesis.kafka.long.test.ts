@@ -8,7 +8,7 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { installPythonTool, orSkip } from '../testing/install-tools.ts';
 
 /**
- * Generates requests for every declared route. No response may be a 5xx, or have a status or body that the OpenAPI
+ * Generates requests for every declared route. No response may have a 5xx status, or a status or body that the OpenAPI
  * document does not declare.
  */
 const checks = [
@@ -19,14 +19,14 @@ const checks = [
 ];
 
 /**
- * These operations would delete the key or the records that all other requests use, so that later requests would only
- * get 401 or 404. They run with a separate tenant, and each gets its own record to delete.
+ * These operations would delete the key or the records that all other requests use, which would then only get 401 or
+ * 404. They run with a separate tenant, and each gets its own record to delete.
  */
 const deletingOperations =
   '^(personal_api_keys_(destroy|roll|partial_update)|' +
   '(organizations|organizations_members|organizations_projects|projects|projects_environments|environments)_destroy)$';
 
-/** Streams, which never end, and test events, which need a gateway that this API does not have. */
+/** Excluded are streams, which never end, and test events, which need a gateway that this API does not have. */
 const excludedOperations = '^(environments_)?(live_events_stream|live_events_by_token|test_event_create)$';
 
 const requirements = new URL('./schemathesis.txt', import.meta.url);
@@ -46,7 +46,8 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
 
   test('agree on every generated request', async () => {
     const { organizationId, projectId, personalApiKey } = services.tenant;
-    // Random IDs would only get 404. The key is in a file, because other users can read the arguments of a process.
+    // Requests with random IDs would only get 404. The key is in a file, because other users can read the arguments of
+    // a process.
     const config = join(directory, 'schemathesis.toml');
     await writeFile(
       config,
@@ -63,7 +64,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
       `${deletingOperations}|${excludedOperations}`,
     ]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
-    // If a request had revoked the key, the rest of the run would have shown nothing.
+    // If a request had revoked the key, all later requests would have been useless.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
       headers: { authorization: `Bearer ${personalApiKey}` },
     });
@@ -131,7 +132,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     expect(await statusOf(`organizations/${organizationId}/`)).toBe(404);
   }, 400_000);
 
-  /** Generates requests for the given number of seconds. */
+  /** Sends generated requests for the given number of seconds. */
   function generate(config: string, seconds: number, which: string[]) {
     return run([
       ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
@@ -162,7 +163,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
   }
 });
 
-/** Creates a member who can be removed. @returns the uuid of the user. */
+/** Creates a member who can be removed. @returns the UUID of the user */
 async function createMember(database: RunningServices['database'], organizationId: string): Promise<string> {
   const uuid = randomUUID();
   await database.query(

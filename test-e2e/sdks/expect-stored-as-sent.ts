@@ -3,13 +3,13 @@ import type { SentEvent } from './sent-events.ts';
 
 type Properties = Record<string, unknown>;
 
-/** Compares a stored event with what the SDK sent, field by field. Only documented additions are allowed. */
+/** Compares a stored event with what the SDK sent, field by field. Only the documented additions are allowed. */
 export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
   expect(row.event).toBe(sent.event);
   expect(row.distinct_id).toBe(distinctIdOf(sent));
   if (sent.uuid) expect(row.uuid).toBe(sent.uuid);
   if (sent.timestamp !== undefined) {
-    // The clock-skew correction adds the time between sending and receiving.
+    // The correction of the clock skew adds the time between sending and receiving.
     expect(Math.abs(Date.parse(row.timestamp) - readTime(sent.timestamp))).toBeLessThan(30_000);
   }
   const { $ip, $sent_at, $group_0, $set = {}, $set_once = {}, ...properties } = row.properties;
@@ -19,7 +19,7 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
     $process_person_profile,
     ...sentProperties
   } = sent.properties;
-  // `true` is the default and is not stored (docs/ingestion-rules.md#anonymous-events).
+  // `true` is the default, so it is not stored (docs/ingestion-rules.md#anonymous-events).
   expect(properties).toEqual($process_person_profile === false ? sent.properties : sentProperties);
   expect($ip).toBe('127.0.0.1');
   if ($group_0 !== undefined) expect(sentProperties.$groups).toMatchObject({ company: $group_0 });
@@ -35,7 +35,8 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
 }
 
 /**
- * Everything that was sent is stored unchanged. Additions have the same value as the property they are derived from.
+ * Checks that everything that was sent is stored unchanged, and that each addition has the value of the property from
+ * which it is derived.
  */
 function expectWithAdditions(stored: Properties, sent: Properties, source: (name: string) => unknown): void {
   const additions = Object.keys(stored).filter((name) => !(name in sent));
@@ -46,7 +47,7 @@ export function distinctIdOf({ distinct_id, properties }: SentEvent): string {
   return String(distinct_id ?? properties.distinct_id);
 }
 
-/** Parses a time. Without a time zone, as Rust sends it, it is in UTC. */
+/** Parses a time. If it has no time zone, as in the Rust SDK, it is in UTC. */
 function readTime(timestamp: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(timestamp) ? timestamp : `${timestamp}Z`);
 }

@@ -24,11 +24,11 @@ interface Generation {
   packageName: string;
   calls: readonly Call[];
   connect(target: Target, options: { historicalMigration?: boolean }): NodeClient;
-  /** Sends all pending events and closes the client. */
+  /** Sends all events that are pending, and closes the client. */
   end(client: NodeClient): Promise<void>;
 }
 
-/** Long enough for a busy machine, so that no request times out and is sent again. */
+/** The timeout is long, so that no request times out and is sent again on a busy machine. */
 const requestTimeout = patienceMs;
 const everyCall = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'] as const;
 

@@ -3,7 +3,7 @@ import { startServer } from '@millrace/testing';
 import { packageDirectory } from './installed-version.ts';
 
 export interface PageServer {
-  /** URL of the page that starts the SDK. Its origin differs from the ingest host. */
+  /** Returns the URL of a page that starts the SDK. Its origin is not that of the ingest host. */
   pageUrl(target: { ingestUrl: string; projectApiKey: string }): string;
   stop(): Promise<void>;
 }
@@ -11,7 +11,7 @@ export interface PageServer {
 /**
  * Starts a site that uses the browser SDK from its npm package, in a script of type module.
  *
- * @param options options of the SDK, in addition to those that every page needs.
+ * @param options options of the SDK, in addition to those that every page needs
  */
 export async function startPageServer(packageName: string, bundle: string, options: object): Promise<PageServer> {
   const sdk = await readFile(new URL(`dist/${bundle}`, packageDirectory(packageName)));
@@ -32,7 +32,8 @@ export async function startPageServer(packageName: string, bundle: string, optio
   };
 }
 
-// The SDK would treat an automated browser as a bot, so this filter is off. All other settings have their defaults.
+// The filter for bots is off, because the SDK would treat an automated browser as a bot. All other settings have their
+// default values.
 const pageWith = (options: object) => `<!doctype html>
 <title>Shop</title>
 <button id="buy" data-attr="buy">Buy now</button>

@@ -7,28 +7,28 @@ import { fileURLToPath } from 'node:url';
 import { testCacheDirectory } from '@millrace/testing';
 import type { Call, Sdk } from './sdk.ts';
 
-/** A program in another language. Its argument is a call, or `flags`. */
+/** A program in another language. Its argument is the name of a call, or `flags`. */
 export interface SdkProgram {
   folder: 'python' | 'go' | 'rust';
-  /** Name in its registry, with the version. */
+  /** Name in the package registry, with the version. */
   name: string;
-  /** The command line before the argument. */
+  /** The command line, to which the argument is added. */
   command: string[];
   unavailable: string | null;
 }
 
 interface Recipe {
-  /** Directory with its source and the pinned version of the SDK. */
+  /** Name of the directory with its source and the pinned version of the SDK. */
   folder: 'python' | 'go' | 'rust';
   name: string;
-  /** File with the pinned version of the SDK, and a pattern that finds it. */
+  /** File that contains the pinned version of the SDK, and a pattern that finds the version. */
   pin: [file: string, version: RegExp];
-  /** Required program in the PATH. */
+  /** Program that must be in the PATH. */
   tool: string;
   /**
    * Downloads the SDK and builds the program.
-   * @returns the command line before the name of the call.
-   * @throws Error with the tool's output.
+   * @returns the command line, to which the name of the call is added
+   * @throws Error with the output of the tool
    */
   build(source: string, cache: string): Promise<string[]>;
 }
@@ -48,8 +48,8 @@ const recipes: Recipe[] = [
 ];
 
 /**
- * Builds the programs of other languages. A program whose tool or registry is unavailable is also returned, with the
- * reason.
+ * Builds the programs of other languages. If the tool or the registry of a program is not available, the result
+ * contains the reason.
  */
 export async function buildSdkPrograms(): Promise<SdkProgram[]> {
   return Promise.all(recipes.map(buildProgram));
@@ -98,7 +98,7 @@ function toSdk({ name, command, unavailable }: SdkProgram): Sdk {
   };
 }
 
-/** Creates a virtual environment for exactly these requirements, once. */
+/** Creates a virtual environment with exactly these requirements, unless it exists. */
 async function buildPython(source: string, cache: string): Promise<string[]> {
   const requirements = join(source, 'requirements.txt');
   const installed = join(
@@ -115,9 +115,9 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
     await rm(draft, { recursive: true, force: true });
     await run(['python3', '-m', 'venv', draft]);
     await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
-    // The environment can be moved: only its scripts contain its path, and the interpreter is started by path.
+    // The environment can be moved. Only its scripts contain its path, and the interpreter is started by its path.
     await rename(draft, installed).catch(async (error) => {
-      // Another test file was faster.
+      // Another test file may have finished first.
       if (!existsSync(python(installed))) throw error;
       await rm(draft, { recursive: true, force: true });
     });
@@ -137,7 +137,7 @@ async function buildRust(source: string, cache: string): Promise<string[]> {
   return [join(cache, 'debug/sdk-rust')];
 }
 
-/** Runs a program that must succeed. @throws Error with the end of the program's output. */
+/** Runs a program that must succeed. @throws Error with the end of its output */
 function run([program = '', ...programArguments]: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, programArguments, { timeout: 600_000, maxBuffer: 64 << 20 }, (error, out, err) => {
@@ -149,7 +149,7 @@ function run([program = '', ...programArguments]: string[]): Promise<void> {
   });
 }
 
-/** Runs a program. @returns the program's error output. */
+/** Runs a program. @returns its error output */
 function runProgram([program = '', ...programArguments]: string[], settings: Record<string, string>): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(program, programArguments, {

@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request through the proxy, and its response. */
+/** A request that passed through the proxy, and its response. */
 export interface Exchange {
   method: string;
   url: URL;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Null until there is a response. 0 if the connection broke. */
+  /** Status of the response. Null until there is one, and 0 if the connection broke. */
   status: number | null;
   responseHeaders: IncomingHttpHeaders;
 }
 
 export interface RecordingProxy {
-  /** URL that an SDK uses instead of the gateway. */
+  /** The URL that an SDK uses instead of that of the gateway. */
   url: string;
-  /** In the order in which they started. */
+  /** Exchanges in the order in which they started. */
   exchanges: Exchange[];
   stop(): Promise<void>;
 }
 
-/** Starts a proxy between an SDK and the gateway that records everything without changing it. */
+/** Starts a proxy between an SDK and the gateway. It records everything and changes nothing. */
 export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
   const exchanges: Exchange[] = [];
   const server = createServer((incoming, answer) => {

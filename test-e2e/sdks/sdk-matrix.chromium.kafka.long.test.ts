@@ -11,7 +11,7 @@ import { scenes } from './scenario.ts';
 import { calls, type Sdk, type SdkSession } from './sdk.ts';
 import { readSentBatch, type SentEvent } from './sent-events.ts';
 
-/** Every SDK makes every call it supports, with the whole system. Each SDK has its own project. */
+/** Every SDK makes every call that it supports, with the whole system running. Each SDK has its own project. */
 const sdks: Sdk[] = [...nodeSdks(), ...browserSdks(), ...(await programSdks())];
 const matrix = createMatrix(sdks);
 let services: RunningServices;
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 for (const sdk of sdks) {
-  // Skip unavailable SDKs. CI fails on skipped tests.
+  // If an SDK is not available, its tests are skipped. CI fails on skipped tests.
   (sdk.unavailable === null ? describe : describe.skip)(sdk.name, () => {
     let tenant: TestTenant;
     let api: ManagementClient;
@@ -86,7 +86,7 @@ for (const sdk of sdks) {
     });
 
     /**
-     * Returns one row per event, in the order in which they were sent. Events of SDKs without uuids are matched by name
+     * Returns one row per event, in the order in which the events were sent. Events without a UUID are found by name
      * and ID.
      */
     async function findRows(sent: readonly SentEvent[]): Promise<ApiEvent[]> {
@@ -110,7 +110,10 @@ for (const sdk of sdks) {
   });
 }
 
-/** The page has another origin, so every response must allow this origin. The response to a beacon may be 204. */
+/**
+ * Expects that the browser could read all responses. The origin of the page is another one, so every response must
+ * allow it. The response to a beacon may be 204.
+ */
 function expectBrowserGotResponses(exchanges: readonly Exchange[]): void {
   const fromPage = exchanges.filter(({ method, headers }) => method === 'POST' && headers.origin !== undefined);
   const isBeacon = ({ url, headers }: Exchange) =>

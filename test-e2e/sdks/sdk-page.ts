@@ -5,7 +5,7 @@ import type { Target } from './sdk.ts';
 
 export interface BrowserSdkPackage {
   packageName: string;
-  /** One of the files in its `dist`. */
+  /** Name of a file in the package's `dist`. */
   bundle: string;
   /** Options of the SDK, in addition to those that every page needs. */
   options: object;
@@ -14,12 +14,12 @@ export interface BrowserSdkPackage {
 export interface SdkPage {
   page: Page;
   otherPage: string;
-  /** Thrown errors, and errors and warnings in the console. */
+  /** Errors that were thrown, and errors and warnings on the console. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** Opens a page in a separate browser, in which the SDK has started as `window.posthog`. */
+/** Opens a page in a separate browser. The SDK has started there as `window.posthog`. */
 export async function openSdkPage(
   { packageName, bundle, options }: BrowserSdkPackage,
   target: Target,

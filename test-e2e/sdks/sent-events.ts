@@ -1,14 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import type { Exchange } from './recording-proxy.ts';
 
-/** An event as an SDK sent it. */
+/** An event in the form in which an SDK sent it. */
 export interface SentEvent {
   event: string;
-  /** Some SDKs send an empty one. */
+  /** UUID of the event. Some SDKs send an empty one. */
   uuid?: string;
   distinct_id?: string | null;
   timestamp?: string;
-  /** Milliseconds between event and request (old browser SDKs). */
+  /** Milliseconds between the event and the request. Only in old browser SDKs. */
   offset?: number;
   properties: Record<string, unknown>;
   $set?: Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface SentBatch {
 
 const capturePaths = /^\/(e|i\/v0\/e|batch|capture|track)\/?$/;
 
-/** Decodes a capture request independently of the gateway's code. Returns null for any other request. */
+/** Decodes a capture request without using the gateway's code. Returns null for any other request. */
 export function readSentBatch({ method, url, body }: Exchange): SentBatch | null {
   if (method !== 'POST' || !capturePaths.test(url.pathname)) return null;
   const content = JSON.parse(toText(body)) as SentEvent | SentEvent[] | { batch: SentEvent[] };

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
-/** Sends batches of all kinds of events to one project, each as soon as the previous one is answered. */
+/**
+ * Sends batches with all kinds of events to one project. Each batch is sent as soon as there is a response to the
+ * previous one.
+ */
 export interface EagerLoad {
   acknowledged(): string[];
-  /** Statuses other than 200, with their number. */
+  /** Returns the statuses other than 200, and how often each occurred. */
   refused(): Map<number, number>;
-  /** Whether the last response to each client has this status, so that no earlier request is in flight. */
+  /** Returns whether the last response to each client has this status, so that no earlier request is in flight. */
   hasLastStatus(status: number): boolean;
   stop(): Promise<void>;
 }
@@ -51,7 +54,10 @@ export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerL
   };
 }
 
-/** Creates new persons, merges, groups, definitions and, with an invalid ID, warnings. */
+/**
+ * Returns events that create persons, merges, groups and definitions. One of them has an invalid ID, which causes a
+ * warning.
+ */
 function eventsOf(round: number) {
   return Array.from({ length: perBatch }, (_, n) => {
     const person = `person-${round % 40}`;

@@ -1,11 +1,11 @@
-/** A response as a client sees it. Status 0 means that there was no response. */
+/** A response from the view of the client. Status 0 means that there was no response. */
 export interface ClientResponse {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
 }
 
-/** Posts a text, or a value as JSON. Never throws for a response, whatever its status. */
+/** Posts a text, or a value as JSON. Never throws because of a response, whatever its status. */
 export async function post(url: string, body: unknown): Promise<ClientResponse> {
   const response = await fetch(url, {
     method: 'POST',

@@ -16,16 +16,16 @@ export type EventLogKind = (typeof eventLogs)[number];
 
 export interface ServicesOptions {
   eventLog: EventLogKind;
-  /** Number of consumer processes. Default: 1. */
+  /** Number of consumer processes. The default is 1. */
   consumers?: number;
-  /** False if a test only reads the database. */
+  /** Whether to start the management API. False for a test that only reads the database. */
   managementApi?: boolean;
-  /** Brokers for the services, such as those of a fault proxy. */
+  /** Brokers that the services use, such as those of a fault proxy. */
   brokers?: string[];
   settings?: Record<string, string>;
-  /** Converts the database's URL to the one that the services use. */
+  /** Converts the URL of the database to the one that the services use. */
   databaseUrlForServices?: (url: string) => string;
-  /** File for the complete logs of the services. */
+  /** File to which the complete logs of the services are written. */
   logFile?: string;
 }
 
@@ -36,11 +36,11 @@ export interface RunningServices {
   ingestUrl: string;
   apiUrl: string;
   tenant: TestTenant;
-  /** Connects directly to the database, without a fault proxy. */
+  /** Direct connection to the database, without a fault proxy. */
   database: pg.Pool;
   databaseUrl: string;
   gateway: ServiceProcess;
-  /** A killed consumer is replaced at the same index. */
+  /** The consumers. If one is killed, its replacement gets the same index. */
   consumers: ServiceProcess[];
   startConsumer(): Promise<ServiceProcess>;
   /** Starts another gateway. The caller must stop it. */
@@ -69,11 +69,12 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     TOPIC_PREFIX: topicPrefix,
     TOPIC_PARTITIONS: String(partitions),
     LOG_LEVEL: 'info',
-    // The minimum that brokers allow by default, so that the partitions of a killed consumer are reassigned soon.
+    // This is the minimum that brokers allow by default. The partitions of a killed consumer are reassigned after this
+    // time.
     KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
-    // Tests poll until something has arrived.
+    // There is no limit, because tests poll until something has arrived.
     API_REQUESTS_PER_MINUTE: '0',
     API_REQUESTS_PER_HOUR: '0',
     HEALTH_PORT: '0',
@@ -118,7 +119,8 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
 }
 
 /**
- * Waits for every service. If one cannot be started, stops the others, which would otherwise keep the test run alive.
+ * Waits for every service. If one of them cannot be started, stops the others, which would otherwise keep the test run
+ * alive.
  */
 async function allOrNone(starting: (Promise<ServiceProcess> | null)[]): Promise<(ServiceProcess | null)[]> {
   const results = await Promise.allSettled(starting);

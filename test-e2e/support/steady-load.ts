@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 
 export interface Attempt {
   uuid: string;
-  /** Name of the client, which is also the distinct ID. */
+  /** Name of the client. It is also the distinct ID. */
   client: string;
-  /** HTTP status. 0 if there was no response within `answerWithinMs`, or the connection broke. */
+  /** HTTP status. It is 0 if there was no response within the time limit, or if the connection broke. */
   status: number;
   retryAfter: string | null;
 }
 
-/** Sends single events from several clients until stopped. Each client sends one at a time. */
+/** Sends single events from several clients until it is stopped. Each client sends one event at a time. */
 export interface SteadyLoad {
   attempts: Attempt[];
   stop(): Promise<void>;

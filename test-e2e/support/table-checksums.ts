@@ -10,7 +10,7 @@ const ingestTables = [
   'ingestion_warning',
 ] as const;
 
-/** Returns a checksum over every row, column and version of each table that the consumer writes. */
+/** Returns a checksum of every table that the consumer writes. It covers all rows, columns and row versions. */
 export async function tableChecksums(database: Pool): Promise<Record<string, string>> {
   const sums: Record<string, string> = {};
   for (const table of ingestTables) {

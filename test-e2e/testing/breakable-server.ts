@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { type RunningServer, readProcessRecord } from '@millrace/stack/servers/server-process';
 
-/** A server that can be broken and repaired. */
+/** A server that a test can break and repair. */
 export interface BreakableServer {
-  /** Stays the same after every fault. */
+  /** Address of the server. It stays the same after every fault. */
   address: string;
   isRunning(): boolean;
-  /** SIGKILL or the closest signal. Resolves when the process has ended. */
+  /** Sends SIGKILL or the given signal. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Stops the process. The kernel still accepts connections and bytes, but the server does not respond. */
+  /** Stops the process temporarily. The kernel still accepts connections and bytes, but the server does not respond. */
   freeze(): void;
   thaw(): void;
-  /** Starts the same server with the same data. Resolves when it responds. */
+  /** Starts the same server again with the same data. Resolves when it responds. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface BreakableServerOptions {
-  /** The server's files, including the record of its process. */
+  /** Directory with the server's files, including the record of its process. */
   directory: string;
-  /** Starts the server on its previous port, or on a free port if `port` is 0. */
+  /** Starts the server on the given port, or on a free port if `port` is 0. */
   start(port: number): Promise<RunningServer>;
   killSignal: NodeJS.Signals;
 }

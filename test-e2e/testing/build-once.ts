@@ -12,10 +12,11 @@ export interface BuiltDirectory {
 }
 
 /**
- * Builds something into a directory: once for all test files of a run with a directory (`npm test`), otherwise into a
- * temporary directory. A worker process that needs it while another one builds it waits for the complete directory.
+ * Builds something into a directory. In a run with a directory (`npm test`), this happens once for all test files.
+ * Otherwise, the directory is temporary. If another worker process is building the same thing, waits until it is
+ * complete.
  *
- * @param name of the directory. The same name must mean the same content.
+ * @param name name of the directory; the same name must mean the same content
  */
 export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
   const { MILLRACE_TEST_DIRECTORY: ofRun } = readEnvironment();
@@ -50,7 +51,7 @@ async function buildInto(directory: string, build: (directory: string) => Promis
 
 /**
  * Creates a lock file with the ID of this process. A lock of a process that has ended does not count.
- * @returns a function that releases the lock; null if another process holds the lock
+ * @returns a function that releases the lock, or null if another process holds the lock
  */
 async function lock(file: string): Promise<(() => Promise<void>) | null> {
   try {

@@ -3,7 +3,7 @@ import { type BuiltDirectory, buildOnce } from './build-once.ts';
 
 /**
  * Builds the static files of the console, once per run.
- * @param marksWords puts each text of the catalogue between ⟦ and ⟧
+ * @param marksWords whether to put every text of the `words.ts` files between ⟦ and ⟧
  */
 export const builtConsole = ({ marksWords = false } = {}): Promise<BuiltDirectory> =>
   buildOnce(marksWords ? 'console-with-marked-words' : 'console', (directory) =>

@@ -7,18 +7,18 @@ import { buildOnce } from './build-once.ts';
 const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface CompiledPrograms {
-  /** The compiled files, in the order of the entry points. */
+  /** Paths of the compiled files, in the order of the entry points. */
   files: string[];
-  /** Deletes them, unless other test files use them too. */
+  /** Deletes the files, unless other test files use them too. */
   remove(): Promise<void>;
 }
 
 /**
  * Compiles programs to plain JavaScript, each bundled with its imports. They start seven times as fast as with a
- * loader, and a benchmark measures the same code as in an installation. Each program is compiled once per run, see
- * `buildOnce`.
+ * loader, and a benchmark measures the same code as in an installation. Each program is compiled once per run (see
+ * `buildOnce`).
  *
- * @param entryPoints paths relative to the root of the repository.
+ * @param entryPoints paths relative to the root of the repository
  */
 export async function compilePrograms(entryPoints: readonly string[]): Promise<CompiledPrograms> {
   const built = await Promise.all(
@@ -33,7 +33,7 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
 
 /**
- * The file that starts a worker thread and looks for its program in its own directory, and the programs that contain
+ * The file that starts a worker thread, for whose program it looks in its own directory, and the programs that contain
  * this file.
  */
 const startsThreads = {
@@ -43,7 +43,7 @@ const startsThreads = {
 };
 
 async function compile(entryPoint: string, directory: string): Promise<void> {
-  // Imported on demand, because most tests that use this package compile nothing.
+  // esbuild is imported on demand, because most tests that use this package do not compile anything.
   const { build } = await import('esbuild');
   const compileTo = (path: string, name: string, plugins: Plugin[]) =>
     build({
@@ -51,7 +51,7 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
       outdir: directory,
       outExtension: { '.js': '.mjs' },
       bundle: true,
-      // Dynamic imports become separate files. In one file, their libraries would be loaded at startup.
+      // Dynamic imports become separate files. In one file, the libraries that they load would be loaded at startup.
       splitting: true,
       platform: 'node',
       format: 'esm',
@@ -62,25 +62,25 @@ async function compile(entryPoint: string, directory: string): Promise<void> {
     });
   const { file, thread } = startsThreads;
   await Promise.all([
-    // The file that starts threads must know its compiled location. Other files look for files next to their sources.
+    // The file that starts threads must know where it is after it was compiled. Other files look for files next to
+    // their sources.
     compileTo(entryPoint, flatName(entryPoint), [someStayWhereTheyAre, filesKnowTheirPlace(file)]),
     ...(startsThreads.in.includes(entryPoint) ? [compileTo(thread.path, thread.name, [someStayWhereTheyAre])] : []),
   ]);
 }
 
-/** Bundled CommonJS libraries call `require`, which does not exist in an ES module. */
+/** CommonJS libraries in the bundle call `require`, which does not exist in an ES module. */
 const requireForLibraries = `import { createRequire as createRequireForLibraries } from 'node:module';
 const require = createRequireForLibraries(import.meta.url);`;
 
 /**
- * Packages that packages/stack does not bundle either: they contain native code or WebAssembly, or are modified at run
- * time.
+ * Packages that packages/stack does not bundle either, because they contain native code or WebAssembly, or are modified
+ * at run time.
  */
 const cannotBeBundled = /^(kafkajs|@node-rs\/crc32|@prisma\/schema-engine-wasm)(\/|-|$)/;
 
 /**
- * Imports packages by their URL, because the compiled file is outside of the directories in which Node.js would find
- * them by name.
+ * Imports packages by their URL, because Node.js would not find them by name from the directory of the compiled file.
  */
 const someStayWhereTheyAre: Plugin = {
   name: 'some-stay-where-they-are',

@@ -1,16 +1,16 @@
 import { createSocket } from 'node:dgram';
 
 export interface DnsServer {
-  /** `127.0.0.1:port`, the format for resolvers. */
+  /** Address in the format for resolvers: `127.0.0.1:port`. */
   address: string;
   /**
-   * Sets the TXT records of a name, each of which is one or several strings of at most 255 bytes. Unknown names get
-   * NXDOMAIN.
+   * Sets the TXT records of a name. Each record is one or several strings of at most 255 bytes. Names that were not set
+   * get NXDOMAIN.
    */
   setTxt(name: string, records: string[][]): void;
   /** Sets the response to all following queries: SERVFAIL, no response (`silence`), or regular responses (null). */
   fail(how: 'SERVFAIL' | 'silence' | null): void;
-  /** Names that were queried so far. */
+  /** The names that have been queried so far. */
   questions: string[];
   stop(): Promise<void>;
 }
@@ -43,7 +43,10 @@ export async function startDnsServer(): Promise<DnsServer> {
   };
 }
 
-/** A DNS message begins with a header of twelve bytes. The labels of the question follow, each after its length. */
+/**
+ * A DNS message begins with a header of twelve bytes. It is followed by the labels of the question, each preceded by
+ * its length.
+ */
 const headerLength = 12;
 
 function readName(message: Buffer): string {
@@ -61,7 +64,7 @@ function encodeAnswer(query: Buffer, responseCode: number, records: string[][]):
   const questionEnd = query.indexOf(0, headerLength) + 5;
   const header = Buffer.alloc(headerLength);
   query.copy(header, 0, 0, 2);
-  // Flags: response, authoritative, recursion desired and available.
+  // Flags: the message is a response, it is authoritative, and recursion is desired and available.
   header.writeUInt16BE(0x8580 | responseCode, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
@@ -76,7 +79,7 @@ function encodeRecord(strings: string[]): Buffer {
     }),
   );
   const fixed = Buffer.alloc(12);
-  // A pointer to the name in the question, type TXT, class IN, and a TTL of one minute.
+  // A pointer to the name in the question, followed by type TXT, class IN, and a TTL of one minute.
   fixed.writeUInt16BE(0xc000 | headerLength, 0);
   fixed.writeUInt16BE(16, 2);
   fixed.writeUInt16BE(1, 4);

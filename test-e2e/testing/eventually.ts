@@ -1,12 +1,12 @@
-/** Long enough for a busy machine. The timeout only ends a broken test and does not measure anything. */
+/** This is long enough for a busy machine. It only ends a broken test, and does not measure anything. */
 export const patienceMs = 90_000;
 
 interface EventuallyOptions {
-  /** A noun phrase for the error message. */
+  /** What the test waits for, as a noun phrase for the error message. */
   what?: string;
-  /** Describes the actual state for the error message. */
+  /** Returns the actual state for the error message. */
   describe?: () => unknown;
-  /** Only set this if the duration is part of the tested behavior, or known to be longer. */
+  /** Timeout. Only set it if the duration is part of the tested behavior, or is known to be longer. */
   timeoutMs?: number;
   intervalMs?: number;
 }
@@ -15,7 +15,7 @@ interface EventuallyOptions {
  * Repeats `attempt` until it neither throws nor returns false, and returns its result. Use it for effects that take
  * some time.
  *
- * @throws Error with the last failure in its message and as its cause.
+ * @throws Error with the last failure in its message and as its cause
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
@@ -45,8 +45,8 @@ interface Sql {
 }
 
 /**
- * Waits if less than a minute of the database server's hour is left. Otherwise an hourly counter could be reset during
- * a test.
+ * If less than a minute of the current hour is left on the database server, waits for the next hour. Otherwise, a
+ * counter that is reset every hour could be reset during a test.
  */
 export async function waitOutHourEnd(sql: Sql): Promise<void> {
   await eventually(

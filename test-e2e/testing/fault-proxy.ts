@@ -1,4 +1,4 @@
-// Proxies in front of a server that simulate networks and poolers: they delay data, break connections and swallow
+// Proxies in front of a server that simulate networks and poolers. They delay data, break connections and swallow
 // notifications.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '@millrace/stack/servers/server-process';
@@ -18,31 +18,34 @@ import { freePort } from '@millrace/stack/servers/server-process';
  */
 export interface FaultProxy {
   host: string;
-  /** Stays the same during every fault. */
+  /** Port of the proxy. It stays the same during every fault. */
   port: number;
-  /** Breaks existing connections, like a server that restarts immediately. */
+  /** Breaks existing connections, as when a server restarts quickly. */
   cut(): void;
-  /** Breaks existing connections and refuses new ones, like a server that is not running. */
+  /** Breaks existing connections and refuses new ones, as when a server is not running. */
   refuse(): Promise<void>;
-  /** Keeps connections and accepts new ones, but forwards no data, like a network that drops all packets. */
+  /** Keeps connections and accepts new ones, but does not forward data, as when a network drops all packets. */
   blackHole(): void;
   /**
-   * Forwards data of existing connections, and accepts new ones without forwarding their data, like an overloaded
-   * server.
+   * Forwards data of existing connections. Accepts new connections but does not forward their data, as when a server is
+   * overloaded.
    */
   holdNew(): void;
-  /** Permanently stops forwarding data of existing connections, and forwards new ones, like a restarted firewall. */
+  /**
+   * Stops forwarding data of existing connections permanently, and forwards new connections, as when a firewall has
+   * restarted.
+   */
   forget(): void;
   /**
-   * Forwards everything again. After `blackHole`, connections continue where they stopped, as after a short network
-   * failure.
+   * Forwards everything again. After `blackHole`, connections continue where they stopped, as after a short failure of
+   * the network.
    */
   pass(): Promise<void>;
   connectionCount(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1 that forwards everything until a fault is set. */
+/** Starts a proxy on a free port of 127.0.0.1. It forwards everything until a fault is set. */
 export async function createFaultProxy(target: { targetHost?: string; targetPort: number }): Promise<FaultProxy> {
   const links = new Set<Link>();
   let isBlackHole = false;
@@ -97,9 +100,7 @@ interface Link {
   break(): void;
 }
 
-/**
- * One connection through the proxy. Withheld data stays in the sockets, so nothing is lost when it is forwarded again.
- */
+/** Creates a connection through the proxy. Data that is withheld stays in the sockets, so nothing is lost. */
 function createLink(client: Socket, connectServer: () => Socket): Link {
   let server: Socket | undefined;
   let isOpen = false;
@@ -148,7 +149,7 @@ export interface DeafPooler {
   stop(): Promise<void>;
 }
 
-/** Forwards everything except notifications, like a pooler in transaction mode. */
+/** Starts a proxy that forwards everything except notifications, like a pooler in transaction mode. */
 export async function startDeafPooler(databaseUrl: string): Promise<DeafPooler> {
   const { hostname: host, port } = new URL(databaseUrl);
   const server = createServer((client) => {

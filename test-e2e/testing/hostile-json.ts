@@ -3,12 +3,12 @@ import { gzipSync } from 'node:zlib';
 /** A body that is cheap to send and expensive to process. */
 export interface HostileBody {
   what: string;
-  /** Bytes as they are sent. */
+  /** The bytes to send. */
   body: Buffer;
   headers: Record<string, string>;
 }
 
-/** Returns texts of about `bytes` each that are JSON or begin like JSON, by what is hostile about them. */
+/** Returns texts of about `bytes` each, by what makes them hostile. They are JSON or begin like JSON. */
 function hostileTexts(bytes: number): [string, string][] {
   const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
   const numbered = (write: (index: number) => string) => {
@@ -47,10 +47,10 @@ function hostileTexts(bytes: number): [string, string][] {
 }
 
 /**
- * Returns the worst bodies of `bytes`, plain, compressed and as forms.
+ * Returns the most expensive bodies of a size: plain, compressed and as forms.
  *
- * @param bytes size after decompression.
- * @param wrap puts each text into a larger one, e.g. into a field.
+ * @param bytes size after decompression
+ * @param wrap puts each text into a larger one, for example into a field
  */
 export function hostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {
   const json = { 'content-type': 'application/json' };

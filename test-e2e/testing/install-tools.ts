@@ -12,10 +12,10 @@ const options = { timeout: 300_000, maxBuffer: 64 << 20 };
 const twoWeeksMs = 14 * 86_400_000;
 
 /**
- * Creates a virtual environment for exactly these requirements.
+ * Creates a virtual environment with exactly these requirements.
  * @param pipOptions additional options of `pip install`
- * @returns the path of its interpreter.
- * @throws Error with the end of the tool's output, e.g. when Python is missing.
+ * @returns the path of its interpreter
+ * @throws Error with the end of the tool's output, for example if Python is missing
  */
 export async function installPythonTool(
   name: string,
@@ -37,14 +37,14 @@ export async function installPythonTool(
     ];
     await run(join(draft, 'bin/python'), install, options);
   });
-  // The environment can be moved: only its scripts contain its path, and the interpreter is started by path.
+  // The environment can be moved. Only its scripts contain its path, and the interpreter is started by its path.
   return join(directory, 'bin/python');
 }
 
 /**
  * Installs npm packages that are too large for the repository's lockfile, without running their install scripts.
- * @returns the path of their `node_modules`.
- * @throws Error with the end of npm's output.
+ * @returns the path of their `node_modules`
+ * @throws Error with the end of npm's output
  */
 export async function installNpmPackages(name: string, packages: readonly string[]): Promise<string> {
   const directory = await installOnce(name, packages.join('\n'), async (draft) => {
@@ -61,14 +61,14 @@ export async function installNpmPackages(name: string, packages: readonly string
 export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']);
 
 /**
- * Like `installClickHouse`, but returns null if that fails. The package takes 550 MB, so it is not a dependency of the
- * repository.
+ * Like `installClickHouse`, but returns null if the installation fails. The package takes 550 MB, so the repository
+ * does not depend on it.
  */
 export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
 
 /**
- * Returns a directory per user and content, which is filled on first use. Directories for other content are deleted
- * after two weeks without use.
+ * Returns a directory for this user and this content, which is filled when it is first needed. Directories for other
+ * content are deleted if they have not been used for two weeks.
  */
 export async function installOnce(
   name: string,
@@ -86,7 +86,7 @@ export async function installOnce(
   await rm(draft, { recursive: true, force: true });
   try {
     await install(draft);
-    // Another test file may have been faster.
+    // Another test file may have finished first.
     await rename(draft, installed).catch((error) => {
       if (!existsSync(installed)) throw error;
     });
@@ -100,13 +100,16 @@ export async function installOnce(
 async function removeOld(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const directory = join(cache, name);
-    // Another test file may have deleted it.
+    // Another test file may have deleted it in the meantime.
     const found = await stat(directory).catch(() => null);
     if (found && Date.now() - found.mtimeMs > twoWeeksMs) await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** Returns null and prints why if the installation fails. The tests are then skipped, which is a failure in CI. */
+/**
+ * Returns the result of an installation. If it fails, prints the reason and returns null. The tests are then skipped,
+ * which is a failure in CI.
+ */
 export async function orSkip<T>(what: string, install: () => Promise<T>): Promise<T | null> {
   try {
     return await install();

@@ -1,8 +1,8 @@
 import type { Logger } from '@millrace/runtime';
 
 /**
- * Runs `work` while its logger prints nothing, and returns what it logged. A test that provokes an error can then
- * assert the log, and the output of a test run only contains unexpected messages.
+ * Runs `work` while its logger prints nothing, and returns what was logged. A test that provokes an error can check the
+ * log in this way, and the output of a test run contains only unexpected messages.
  */
 export async function keepLogs<T>(
   logger: Logger,

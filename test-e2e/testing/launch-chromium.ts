@@ -4,8 +4,8 @@ import { findChromium, findWindowedChromium } from './find-browser.ts';
 import { workerFixture } from './worker-fixture.ts';
 
 /**
- * Features that Playwright disables (this list replaces Playwright's), and processes that Chromium starts in advance
- * for other pages.
+ * Features to disable: those that Playwright disables, whose list this one replaces, and those with which Chromium
+ * starts processes for other pages in advance.
  */
 const disabledFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
@@ -32,10 +32,10 @@ const switches = [
 ];
 
 /**
- * Launches a Chromium without background activity. Each visitor is a browser context. Without further switches, all
- * test files of this worker process share one browser. Closing it only closes the visitors of this call.
+ * Launches a Chromium without background activity. Each visitor is a browser context. Unless there are additional
+ * switches, all test files of this worker process share one browser. Closing it only closes the visitors of this call.
  *
- * @param keepsPages whether to keep left pages in the back/forward cache, which automation disables
+ * @param keepsPages whether to keep pages that were left in the back/forward cache, which automation disables
  * @param more additional switches of Chromium
  * @throws Error if Chromium is not installed
  */
@@ -52,21 +52,25 @@ const shared = (keepsPages: boolean) =>
 const plainChromium = shared(false);
 const keepingChromium = shared(true);
 
-/** Launches a Chromium that is not shared. Closing it ends its process. @throws Error if Chromium is not installed */
+/**
+ * Launches a Chromium that no other test file uses. Closing it ends its process.
+ * @throws Error if Chromium is not installed
+ */
 export async function launchSeparateChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
   const executablePath = keepsPages ? findWindowedChromium() : findChromium();
   if (executablePath === null) throw new Error('Chromium not found: set CHROMIUM_PATH, or run npm test');
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
   const args = [...switches, ...more];
   const start = () => chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
-  // On a busy machine, Chromium sometimes exits during startup, which would fail a whole test file.
+  // On a busy machine, Chromium sometimes exits while it starts. Without a second attempt, a whole test file would
+  // fail.
   const browser = await start().catch(start);
-  // Use the same timeout for pages as `eventually`.
+  // The timeout for pages is the same as in `eventually`.
   browser.on('context', (visitor) => visitor.setDefaultTimeout(patienceMs));
   return browser;
 }
 
-/** Returns the shared browser with only the visitors of one test file. */
+/** Returns the shared browser. The result closes only the visitors of one test file. */
 function withOwnVisitors(browser: Browser): Browser {
   const own: BrowserContext[] = [];
   const newContext: Browser['newContext'] = async (options) => {

@@ -4,35 +4,38 @@ import { SMTPServer } from 'smtp-server';
 import type { TestCertificate } from './test-certificates.ts';
 
 export interface ReceivedMail {
-  /** Addresses of the envelope. */
+  /** Address of the sender in the envelope. `to` contains those of the recipients. */
   from: string;
   to: string[];
-  /** Headers by lower-case name, with continuation lines joined. Encoded words stay encoded. */
+  /** Headers by their names in lower case. Continuation lines are joined, and encoded words stay encoded. */
   headers: Record<string, string>;
-  /** The plain text part. */
+  /** The part that is plain text. */
   body: string;
-  /** Empty if the mail only has plain text. */
+  /** The HTML part. Empty if the mail contains only plain text. */
   html: string;
   attachments: { cid: string; type: string; content: Buffer }[];
 }
 
 export interface MailServer {
   url: string;
-  /** Accepted mails in order. */
+  /** The accepted mails, in the order in which they arrived. */
   mails: ReceivedMail[];
-  /** Permanently rejects mails to an address (550). Any other address is accepted. */
+  /** Rejects all further mails to an address (550). All other addresses are accepted. */
   refuse(address: string): void;
   stop(): Promise<void>;
 }
 
 export interface MailServerOptions {
-  /** If set, the server offers STARTTLS. */
+  /** Certificate for STARTTLS. If it is set, the server offers STARTTLS. */
   certificate?: TestCertificate;
-  /** If set, senders must authenticate with this password. Called for each connection. */
+  /**
+   * Returns the password with which senders must authenticate. If it is absent, authentication is not required. Called
+   * for each connection.
+   */
   password?: () => string;
 }
 
-/** Starts a real SMTP server on a free loopback port that keeps all mails. */
+/** Starts a real SMTP server on a free loopback port. It keeps all mails. */
 export async function startMailServer({ certificate, password }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const refused = new Set<string>();

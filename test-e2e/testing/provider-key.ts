@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** Encodes one DER element. */
+/** Encodes one element in DER. */
 function der(tag: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
@@ -23,7 +23,7 @@ export interface TestKey {
   certificate: string;
 }
 
-/** Creates a provider's key with a self-signed certificate. */
+/** Creates a key for a provider, with a self-signed certificate. */
 export function createTestKey({
   type = 'rsa',
   bits = 2048,

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { createTestKey } from './provider-key.ts';
 
-// Node.js does not detect all exports of this CommonJS package, so it cannot be imported by name.
+// Node.js does not detect all exports of this CommonJS package, so they cannot be imported by name.
 const samlify = createRequire(import.meta.url)('samlify') as typeof import('samlify');
 
-/** A real SAML provider on this machine (samlify). It signs users in without asking. */
+/** A real SAML provider on this machine (samlify). It signs users in without asking them. */
 export interface SamlProvider {
   entityId: string;
-  /** Has another site than `127.0.0.1`, so that browsers send no cookies with its form posts. */
+  /** URL for signing in. Its site is not `127.0.0.1`, so that browsers send no cookies with its form posts. */
   signOnUrl: string;
   certificate: string;
   /** The user who signs in from now on. */
@@ -27,7 +27,7 @@ const attribute = (name: string, tag: string) => ({
 
 /** Starts a SAML provider. @param metadata returns the URL of the service provider's metadata */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
-  // samlify requires a schema validator. Schemas are not checked here.
+  // samlify requires a validator of schemas. This one accepts everything.
   samlify.setSchemaValidator({ validate: async () => 'not checked' });
   const { privateKey, certificate } = createTestKey();
   const server = createServer();
@@ -54,7 +54,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     singleSignOnService: [{ Binding: binding, Location: running.signOnUrl }],
     singleLogoutService: [{ Binding: binding, Location: running.signOnUrl }],
     loginResponseTemplate: {
-      // Without this statement, the response does not say that the user has signed in.
+      // Without this statement, the response would not say that the user has signed in.
       context: samlify.SamlLib.defaultLoginResponseTemplate.context.replace(
         '{AuthnStatement}',
         '<saml:AuthnStatement AuthnInstant="{IssueInstant}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>',
@@ -62,7 +62,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
       attributes: [attribute('email', 'email'), attribute('first_name', 'firstName')],
     },
   });
-  /** Returns the page with which the provider posts its response. */
+  /** Returns the page that posts the provider's response. */
   async function answer(url: URL): Promise<string> {
     const client = samlify.ServiceProvider({ metadata: await (await fetch(metadata())).text() });
     const query = Object.fromEntries(url.searchParams);

@@ -2,8 +2,8 @@
 import { readEnvironment } from '@millrace/runtime';
 
 /**
- * Returns a generator of numbers in [0, 1) that only depend on the seed (mulberry32), so that a failure can be
- * reproduced and both sides of a comparison get the same work.
+ * Returns a generator of numbers in [0, 1) that depend only on the seed (mulberry32). A failure can then be reproduced,
+ * and both sides of a comparison get the same work.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -19,7 +19,7 @@ const isAtLength = () => readEnvironment().MILLRACE_TESTS_AT_LENGTH === 'true';
 
 /**
  * Returns the size of a random story: `short` in `npm test`, and `atLength` in `npm run test:long`, which runs it again
- * with another seed. A test that uses it has the number in its name, and its file is named `*.sampled.test.ts`.
+ * with another seed. The title of a test that uses it contains the number, and its file is named `*.sampled.test.ts`.
  */
 export const storySize = (short: number, atLength: number): number => (isAtLength() ? atLength : short);
 
@@ -39,7 +39,7 @@ export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: numbe
  * Returns the seed for random test data: `MILLRACE_SEED`, or else `otherwise`, which is random by default. The caller
  * prints it, for example in the test title, so that a failure can be reproduced.
  *
- * @throws Error if `MILLRACE_SEED` is not a whole number.
+ * @throws Error if `MILLRACE_SEED` is not an integer
  */
 export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {
   const given = readEnvironment().MILLRACE_SEED;

@@ -1,6 +1,6 @@
 const responseWithinMs = 10_000;
 
-/** Returns the status of the response, or 0 if there is no response. */
+/** Sends events. Returns the status of the response, or 0 if there is none. */
 export async function sendEvents(url: string, body: string): Promise<number> {
   try {
     const response = await fetch(url, {

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 export interface ServiceProcess {
   name: string;
   port: number;
-  /** Sends a message over the process's channel and waits for a response with one of the given types. */
+  /** Sends a message over the channel of the process, and waits for a response with one of the given types. */
   request<Reply extends { type: string }>(message: object, ...replyTypes: Reply['type'][]): Promise<Reply>;
-  /** Resolves with the exit code when the process has ended for any reason, or null after a signal. */
+  /** Resolves when the process has ended for any reason. The value is the exit code, or null after a signal. */
   ended: Promise<number | null>;
   /** Sends SIGKILL, so that the process cannot finish anything. */
   kill(): Promise<void>;
@@ -17,19 +17,19 @@ export interface ServiceProcess {
   thaw(): void;
   /** Sends SIGTERM, and SIGKILL after 30 s. Resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** The end of its logs. */
+  /** Returns the end of the logs of the process. */
   output(): string;
 }
 
 const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta.url));
 
 /**
- * Starts a compiled service and waits until it sends `{type: 'listening', port}` over its channel. Its environment only
- * contains the given settings.
+ * Starts a compiled service and waits until it sends `{type: 'listening', port}` over its channel. Its environment
+ * contains only the given settings.
  *
- * @param options.logFile file for its complete output.
- * @param options.probe module that is loaded before its program.
- * @throws Error with the end of its output if it exits or is not ready after 60 s.
+ * @param options.logFile file for its complete output
+ * @param options.probe module that is loaded before its program
+ * @throws Error with the end of its output if it exits or is not ready after 60 s
  */
 export async function startService(
   name: string,

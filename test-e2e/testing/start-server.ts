@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface TestServer {
   url: string;
   port: number;
-  /** Also ends open connections. */
+  /** Stops the server, and ends connections that are open. */
   stop(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export async function startServer(listener: Listener): Promise<TestServer> {
     try {
       await listener(request, response);
     } catch (error) {
-      // The client disconnected during its request, for example because a page was closed. It does not need a response.
+      // The client has disconnected during its request, for example because a page was closed, so it needs no response.
       if (error !== request.errored) throw error;
     }
   });

@@ -1,12 +1,12 @@
-// Certificates for TLS in tests, and secrets mounted as in Kubernetes.
+// Certificates for TLS in tests, and secrets that are mounted as in Kubernetes.
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A certificate that is only used in tests. All except one are valid for a hundred years. The private keys of the
- * authorities were deleted.
+ * A certificate that is only used in tests. All of them except one are valid for a hundred years. The private keys of
+ * the authorities were deleted.
  */
 export interface TestCertificate {
   cert: string;
@@ -20,22 +20,24 @@ const certificateOf = (name: string): TestCertificate => ({
 });
 
 export const testCertificates = {
-  /** Certificate of the authority that signed both. */
+  /** Certificate of the authority that signed the other two. */
   authorityFile: place('authority'),
-  /** Certificate of an authority that signed neither. */
+  /** Certificate of an authority that signed none of them. */
   otherAuthorityFile: place('other-authority'),
-  /** A file that is not a certificate. */
+  /** A file that does not contain a certificate. */
   noCertificateFile: fileURLToPath(import.meta.url),
-  /** For `localhost` and 127.0.0.1, self-signed, expired in 2021. */
+  /** Returns a self-signed certificate for `localhost` and 127.0.0.1 that expired in 2021. */
   expired: () => certificateOf('expired-host'),
   expiredFile: place('expired-host'),
-  /** For `localhost` and 127.0.0.1. */
+  /** Returns a certificate for `localhost` and 127.0.0.1. */
   ofThisHost: () => certificateOf('this-host'),
-  /** For `other.example`. */
+  /** Returns a certificate for `other.example`. */
   ofOtherHost: () => certificateOf('other-host'),
 };
 
-/** Files of a secret as Kubernetes mounts them: each is a link through one directory, which is replaced as a whole. */
+/**
+ * The files of a secret as Kubernetes mounts them. Each is a link through one directory, which is replaced as a whole.
+ */
 export interface MountedSecret {
   file(key: string): string;
   exchange(entries: Record<string, string>): void;

@@ -14,14 +14,14 @@ export interface TestDatabase {
 }
 
 /**
- * Creates an empty database for a test file by cloning a template, which is migrated once per set of migrations.
- * @param isMigrated false for a database without any table.
+ * Creates an empty database for a test file by cloning a template. The template is migrated once per set of migrations.
+ * @param isMigrated false to create a database without any tables
  */
 export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
   const template = isMigrated ? await ensureTemplate() : 'template0';
   const name = `millrace_test_${randomUUID().replaceAll('-', '')}`;
   await withServer(async (client) => {
-    // Cloning a template fails while another session does the same.
+    // Only one session at a time can clone a template, so take a lock.
     await client.query('SELECT pg_advisory_lock(7316554)');
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   });

@@ -25,34 +25,34 @@ export interface TestTenant {
   organizationId: string;
   userId: number;
   projectId: number;
-  /** Equals `projectId`, because the first environment of a project shares its ID. */
+  /** ID of the environment. It equals `projectId`, because the first environment of a project has the same ID. */
   environmentId: number;
   /** The project API key, which starts with `phc_`. */
   projectApiKey: string;
-  /** Same as `projectApiKey`, under the name that ingestion uses. */
+  /** Another name of `projectApiKey`, which ingestion uses. */
   token: string;
-  /** Starts with `phx_`. */
+  /** The personal API key, which starts with `phx_`. */
   personalApiKey: string;
 }
 
 export interface TestTenantOverrides {
   organizationName?: string;
-  /** Default: `full`. */
+  /** Plan of the organization. The default is `full`. */
   plan?: PlanName;
   email?: string;
   isEmailVerified?: boolean;
-  /** Default: owner. */
+  /** Membership level of the user. The default is owner. */
   level?: MembershipLevel;
   projectName?: string;
   anonymizeIps?: boolean;
   personProcessingOptOut?: boolean;
-  /** Default: all scopes. */
+  /** Scopes of the key. The default is all scopes. */
   scopes?: readonly GrantedScope[];
 }
 
 /**
  * Creates a tenant that shares nothing with other tenants in the same database.
- * @param database an open database, or the URL of a migrated one.
+ * @param database an open database, or the URL of a migrated one
  */
 export async function createTestTenant(
   database: Pick<Database, 'transaction'> | string,
@@ -102,7 +102,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
-  // Deletes the entries about creating the tenant, so that tests only see their own activity.
+  // Deletes the activity of creating the tenant, so that tests see only their own activity.
   const made = [organization.id, personal.key.id];
   await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {
@@ -118,7 +118,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
 
 type Transactions = Pick<Database, 'transaction'>;
 
-/** Creates an organization without members, by default with the full plan. */
+/** Creates an organization without members. By default, it has the full plan. */
 export function createTestOrganization(
   { transaction }: Transactions,
   { name, features = listProductFeatures('full') }: { name: string; features?: ProductFeature[] },
@@ -126,7 +126,7 @@ export function createTestOrganization(
   return transaction((tx) => createOrganization(tx, { name, features, actor: null }));
 }
 
-/** Creates a project in an organization. Settings of its environment are passed by column name. */
+/** Creates a project in an organization. The settings of its environment are given by column name. */
 export function createTestProject(
   { transaction }: Transactions,
   { organizationId, ...settings }: { organizationId: string; [column: string]: unknown },
@@ -134,7 +134,7 @@ export function createTestProject(
   return transaction((tx) => createProject(tx, { organizationId, settings, actor: null }));
 }
 
-/** Creates another environment in a project. Settings are passed by column name. */
+/** Creates another environment in a project. Its settings are given by column name. */
 export function createTestEnvironment(
   { transaction }: Transactions,
   { projectId, ...settings }: { projectId: number; [column: string]: unknown },

@@ -2,12 +2,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import type { TestCertificate } from './test-certificates.ts';
 
-/** A TLS server in front of another server without TLS. */
+/** A TLS server in front of a server without TLS. */
 export interface TlsProxy {
   port: number;
-  /** Data that clients sent without TLS, except PostgreSQL's SSLRequest. */
+  /** Returns the data that clients have sent without TLS, except PostgreSQL's SSLRequest. */
   inTheClear(): string;
-  /** Number of bytes received over TLS. 0 if the client rejected the certificate. */
+  /** Returns the number of bytes that were received over TLS. It is 0 if the client has rejected the certificate. */
   inSecret(): number;
   stop(): Promise<void>;
 }
@@ -15,15 +15,17 @@ export interface TlsProxy {
 export interface TlsProxyOptions {
   /** Host and port of the server behind the proxy. */
   target: { host: string; port: number };
-  /** PostgreSQL clients first send an SSLRequest of eight bytes. Other clients begin with TLS. */
+  /**
+   * How clients begin. PostgreSQL clients first send an SSLRequest of eight bytes, and other clients begin with TLS.
+   */
   protocol: 'postgres' | 'tls';
-  /** Null if the proxy does not support TLS and says so in response to an SSLRequest. */
+  /** The certificate. If it is null, the proxy does not support TLS, and says so when it receives an SSLRequest. */
   certificate: TestCertificate | null;
 }
 
 const sslRequestBytes = 8;
 
-/** Starts a TLS proxy on 127.0.0.1, which is also reachable as `localhost`. */
+/** Starts a TLS proxy on 127.0.0.1. It can also be reached as `localhost`. */
 export async function startTlsProxy({ target, protocol, certificate }: TlsProxyOptions): Promise<TlsProxy> {
   const sockets = new Set<Socket>();
   let clear = '';

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Returns the files of the repository in the given folders as paths relative to its root, including files that are not
- * committed yet.
+ * Returns the files of the repository in the given folders as paths relative to its root. Includes files that have not
+ * been committed yet.
  */
 export function trackedFiles(...folders: string[]): string[] {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders];

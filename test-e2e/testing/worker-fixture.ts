@@ -1,4 +1,5 @@
-// Fixtures that test files share. They start when the first file needs them and stop when jest's worker process ends.
+// Fixtures that several test files share. They start when the first file needs them, and stop when jest's worker
+// process ends.
 
 /** packages/stack/src/jest/worker-fixtures.cjs reads this registry too. */
 const registry = globalThis as { [key: symbol]: Set<() => Promise<void>> | undefined };
@@ -7,9 +8,9 @@ const stops = registry[registryKey] ?? new Set();
 registry[registryKey] = stops;
 
 /**
- * Returns a function that starts a fixture on its first call. Later calls return the same one to every test file of the
- * worker process.
- * @param isUsable returns false for a fixture that has ended. Another one is then started.
+ * Returns a function that starts a fixture when it is first called. Later calls, from any test file of the worker
+ * process, return the same fixture.
+ * @param isUsable returns false if a fixture has ended; another one is then started
  */
 export function workerFixture<T>(
   start: () => Promise<T>,
@@ -20,7 +21,7 @@ export function workerFixture<T>(
     const beginning = start();
     const end = async () => stop(await beginning);
     stops.add(end);
-    // If starting failed, the next file tries again.
+    // If starting fails, the next file tries again.
     beginning.catch(() => {
       stops.delete(end);
       started = undefined;

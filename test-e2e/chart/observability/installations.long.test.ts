@@ -38,7 +38,7 @@ test('the rules of a release ignore other releases in its namespace', async () =
   const other = { namespace: 'prod', service: 'other-millrace-metrics' };
   const fires = ({ alert }: AlertRule) => alertCases.filter(({ name }) => name.startsWith(`${alert} fires`));
   const files = alertRuleFiles
-    // Alerts about stores do not belong to a release.
+    // Alerts about stores do not belong to a release, so they are left out.
     .map(({ name, rules }) => ({ name, rules: rules.filter(({ alert }) => alert.startsWith('Millrace')) }))
     .map(async ({ name, rules }) => {
       const file = join(directory, `${name}.json`);
@@ -64,11 +64,11 @@ interface Two {
   alert: string;
   sick: Labels;
   well: Labels;
-  /** Labels of the installations whose alert should fire, if the case expects one. */
+  /** Labels of the installations whose alert should fire if the case expects one. */
   firing: Labels[];
 }
 
-/** Combines the series of a case that fires with those of a healthy installation. */
+/** Combines the series of a case in which an alert fires with those of a healthy installation. */
 function caseOfTwo(fires: AlertCase, { alert, sick, well, firing }: Two) {
   const names = Object.keys(sick).join(', ');
   return {

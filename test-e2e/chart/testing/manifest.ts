@@ -15,7 +15,7 @@ export interface Manifest {
   automountServiceAccountToken?: boolean;
 }
 
-/** Fields of all kinds. Each kind only has some of them. */
+/** The fields that objects of any kind have in their spec. Each kind has only some of them. */
 export interface Spec extends PodSpec {
   replicas?: number;
   selector?: { matchLabels?: Record<string, string> } & Record<string, unknown>;
@@ -25,7 +25,7 @@ export interface Spec extends PodSpec {
   egress?: PolicyRule[];
   policyTypes?: string[];
   rules?: Rule[];
-  /** Only in an Ingress. */
+  /** TLS hosts of an Ingress. */
   tls?: { hosts: string[]; secretName?: string }[];
   parentRefs?: Record<string, string>[];
   hostnames?: string[];
@@ -76,7 +76,7 @@ export interface EnvironmentVariable {
   valueFrom?: { secretKeyRef: { name: string; key: string } };
 }
 
-/** Returns the pod spec of a Deployment, Job or Pod, and undefined for other kinds. */
+/** Returns the pod spec of a Deployment, Job or Pod. Returns undefined for other kinds. */
 export function podOf({ kind, spec }: Manifest): PodSpec | undefined {
   return kind === 'Pod' ? spec : spec?.template?.spec;
 }
@@ -87,7 +87,7 @@ export function containerOf(manifest: Manifest): Container {
   return container;
 }
 
-/** Returns the values of variables by name. The value of a secret is returned as `secret/key`. */
+/** Returns the values of environment variables by name. A value from a secret is returned as `secret/key`. */
 export function environmentOf(manifest: Manifest): Record<string, string> {
   return Object.fromEntries(
     containerOf(manifest).env.map(({ name, value, valueFrom }) => [
@@ -97,7 +97,7 @@ export function environmentOf(manifest: Manifest): Record<string, string> {
   );
 }
 
-/** Returns namespace, labels and ports of the pods of a Deployment, Job or Pod. */
+/** Returns the namespace, labels and ports of the pods of a Deployment, Job or Pod. */
 export function partyOf(manifest: Manifest): PodParty {
   const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
   const ports = (podOf(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);

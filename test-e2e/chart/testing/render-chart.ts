@@ -17,15 +17,15 @@ export const leastValues = {
 
 export interface RenderOptions {
   release?: string;
-  /** A directory other than the chart's own. */
+  /** Directory of another chart. By default, this is the chart under test. */
   chart?: string;
-  /** Values files in deploy/helm/examples, without their ending. */
+  /** Names of values files in deploy/helm/examples, without their extension. */
   examples?: string[];
   values?: object;
   words?: string[];
 }
 
-/** Returns Helm's output, whether it succeeds or fails. */
+/** Returns Helm's output, regardless of whether it succeeds. */
 export async function helmTemplate(options: RenderOptions): Promise<{ status: number; output: string }> {
   const { release = 'm', chart = chartDirectory, examples = [], values = {}, words = [] } = options;
   const { helm } = await kubectlAndHelm();
@@ -34,7 +34,7 @@ export async function helmTemplate(options: RenderOptions): Promise<{ status: nu
   return runProgram(helm, ['template', release, chart, '--namespace', 'prod', ...files, ...own, ...words]);
 }
 
-/** Renders every object of the chart, including hooks. @throws Error with Helm's output. */
+/** Renders every object of the chart, including hooks. @throws Error with Helm's output */
 export async function renderChart(options: RenderOptions): Promise<Manifest[]> {
   const { status, output } = await helmTemplate(options);
   if (status !== 0) throw new Error(output);
@@ -51,7 +51,7 @@ export async function exampleNames(): Promise<string[]> {
   return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 }
 
-/** Finds an object. @throws Error if there is no object of this kind and name. */
+/** Finds an object. @throws Error if there is no object with this kind and name */
 export function find(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);

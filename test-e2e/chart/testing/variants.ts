@@ -27,7 +27,7 @@ const everyStore = {
   flags: { enabled: true },
 };
 
-/** Values that together set every variable that the chart can set. */
+/** Chart values that together set every environment variable that the chart can set. */
 export const variants: object[] = [
   leastValues,
   everyStore,

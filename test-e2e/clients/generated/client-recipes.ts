@@ -9,14 +9,17 @@ import { installOnce, installPythonTool } from '../../testing/install-tools.ts';
 /** A client generator, the compiler for its output, and a program that uses the client. */
 export interface ClientRecipe {
   name: string;
-  /** Directory of the program. */
+  /** Name of the directory that contains the program. */
   folder: string;
-  /** Downloads the generator and libraries. @throws Error with the output of the tool that is missing or failed. */
+  /**
+   * Downloads the generator and the libraries.
+   * @throws Error with the output of the tool that is missing or has failed
+   */
   prepare(): Promise<Prepared>;
 }
 
 interface Prepared {
-  /** Generates the client of `openapi.json` in the directory, next to a copy of the program, and compiles both. */
+  /** Generates a client for `openapi.json` in the directory, next to a copy of the program, and compiles both. */
   build(directory: string): Promise<void>;
   command(directory: string): string[];
 }
@@ -43,7 +46,7 @@ const run = async ([program = '', ...words]: string[], cwd?: string) => {
   return stdout;
 };
 
-/** @returns a function that runs the generator in a directory with `openapi.json`. */
+/** Prepares the generator. @returns a function that runs it in a directory with `openapi.json` */
 async function openApiGenerator() {
   await run(['java', '-version']);
   const requirements = new URL('./openapi-generator.txt', import.meta.url);
@@ -96,7 +99,7 @@ async function prepareJava(): Promise<Prepared> {
     },
     command: (directory) => {
       const classPath = `${join(directory, 'classes')}:${join(libraries, '*')}`;
-      // Since Java 17, Gson needs this for the type of a cohort, which has a file when it is sent as a form.
+      // Since Java 17, Gson needs this option for the type of a cohort, which contains a file if it is sent as a form.
       return ['java', '--add-opens=java.base/java.io=ALL-UNNAMED', '-cp', classPath, 'UseClient'];
     },
   };
@@ -119,7 +122,7 @@ async function prepareTypeScript(): Promise<Prepared> {
   };
 }
 
-// Without the directory in the compiled packages, the Go cache can share them between directories.
+// The compiled packages do not contain the directory, so that Go can use its cache for other directories.
 const buildGo = (directory: string) => run(['go', 'build', '-trimpath', '-o', 'use-client', '.'], directory);
 
 async function prepareGo(): Promise<Prepared> {

@@ -9,8 +9,8 @@ import { type SeededList, type SeededProject, seeded, seedProject } from '../see
 import { type ClientRecipe, clientRecipes, sourceOf } from './client-recipes.ts';
 
 /**
- * Generators create clients for the whole OpenAPI document. Each client is compiled, and a program that uses it reads
- * every list to its end and creates records. A client is only generated and compiled again if the document or the
+ * Generators create clients for the whole OpenAPI document. Each client is compiled, and a program uses it to read
+ * every list to its end and to create records. A client is only generated and compiled again if the document or the
  * program has changed.
  */
 const run = promisify(execFile);
@@ -27,7 +27,7 @@ afterAll(() => services?.stop());
 
 type Build = Awaited<ReturnType<ClientRecipe['prepare']>>['build'];
 
-/** @returns the directory of the compiled client. */
+/** Generates and compiles a client. @returns the directory of the compiled client */
 async function compiledClient({ folder }: ClientRecipe, build: Build): Promise<string> {
   const source = sourceOf(folder);
   const files = (await readdir(source)).sort();
@@ -72,7 +72,7 @@ for (const recipe of clientRecipes) {
       expect(read.events.sort()).toEqual([...project.eventUuids].sort());
       expect([read.persons.length, new Set(read.persons).size]).toEqual([seeded.persons, seeded.persons]);
       expect(read.flags.sort()).toEqual(project.ids.feature_flags.map((_, index) => `flag-${index}`).sort());
-      // Other clients create a record in each list as well.
+      // Returns whether this client has created a record. Other clients create a record in each list too.
       const isOwn = (id: number, list: SeededList, created: number) => id === created || project.ids[list].includes(id);
       const { annotation, cohort } = read.ids;
       expect(ascending(read.annotations.filter((id) => isOwn(id, 'annotations', annotation)))).toEqual([

@@ -17,20 +17,20 @@ export interface ApiServerOptions {
   /** Directory for all files of the server. */
   directory: string;
   reaper: Reaper;
-  /** Address that the server listens on. Default: loopback. */
+  /** Address on which the server listens. The default is loopback. */
   host?: string;
   /** Additional options of kube-apiserver. */
   flags?: readonly string[];
 }
 
-/** A running API server with its etcd. */
+/** A running API server, together with its etcd. */
 export interface RunningApiServer extends RunningServer {
   /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   certificates: ClusterCertificates;
 }
 
-/** Address range of services. The first address is the API server's own. */
+/** Address range of services. The first address belongs to the API server itself. */
 export const serviceRange = '10.96.0.0/16';
 const firstServiceAddress = '10.96.0.1';
 
@@ -107,7 +107,7 @@ function flagsOf(
   return Object.entries(flags).flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${value}`]));
 }
 
-/** Requests a page with the token, without verifying the certificate: kubectl and Helm verify it later. */
+/** Requests a page with the token. Does not verify the certificate, because kubectl and Helm verify it later. */
 function isReady(address: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(
@@ -128,7 +128,7 @@ interface ClusterCertificates {
   /** The certificate of the authority that signed the other two. */
   authority: string;
   server: { cert: string; key: string };
-  /** The client certificate for the servers behind the API server (metrics). */
+  /** The certificate with which the API server authenticates to other API servers, such as the one for metrics. */
   frontProxy: { cert: string; key: string };
   /** The key that signs the tokens of service accounts. */
   serviceAccountKey: string;
@@ -137,7 +137,7 @@ interface ClusterCertificates {
 /**
  * Creates the keys and certificates of a control plane.
  * @param hosts names and addresses of the server, as `IP:…` and `DNS:…`
- * @throws SetupProblem if openssl is not installed.
+ * @throws SetupProblem if openssl is not installed
  */
 async function createCertificates(directory: string, hosts: readonly string[]): Promise<ClusterCertificates> {
   const place = (name: string) => ({ cert: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) });
@@ -158,7 +158,7 @@ async function createCertificates(directory: string, hosts: readonly string[]): 
 }
 
 interface KubeconfigFields {
-  /** `https://…` */
+  /** URL of the API server: `https://…`. */
   server: string;
   /** Path of the authority's certificate. */
   authority: string;
@@ -166,8 +166,8 @@ interface KubeconfigFields {
 }
 
 /**
- * Writes a kubeconfig file, with which kubectl, Helm and the parts of Kubernetes find the API server. The content is
- * JSON, which is valid YAML.
+ * Writes a kubeconfig file, from which kubectl, Helm and the parts of Kubernetes read the address of the API server.
+ * Its content is JSON, which is valid YAML.
  */
 function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {
   const name = 'millrace';

@@ -8,7 +8,7 @@ const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
 
-/** A pod that the restricted Pod Security level allows. */
+/** A pod that the Pod Security level `restricted` allows. */
 const pod = {
   ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } },
   spec: {

@@ -7,9 +7,9 @@ import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/run-
 import { createReaper } from '@millrace/stack/servers/server-process';
 import { runApiServer } from './run-api-server.ts';
 
-/** A real API server without controllers and nodes. */
+/** A real API server, without controllers and nodes. */
 export interface ApiServer extends KubernetesTools {
-  /** `https://…` */
+  /** URL of the API server: `https://…`. */
   address: string;
   kubeconfig: string;
   stop(): Promise<void>;
@@ -17,11 +17,11 @@ export interface ApiServer extends KubernetesTools {
 
 /**
  * Starts etcd and kube-apiserver on loopback, to check manifests with `helm install --dry-run=server` and `kubectl
- * apply --dry-run=server`. A dry run requires that its namespace exists. Starting takes some seconds; the first run on
+ * apply --dry-run=server`. A dry run requires that its namespace exists. Starting takes some seconds. The first run on
  * a machine builds the server, which takes minutes.
  *
- * Needs no privileges. Both programs end together with this process.
- * @throws SetupProblem naming what is missing on this machine.
+ * This needs no privileges. Both programs end together with this process.
+ * @throws SetupProblem naming what is missing on this machine
  */
 export async function startApiServer(): Promise<ApiServer> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-api-server-'));
@@ -32,7 +32,8 @@ export async function startApiServer(): Promise<ApiServer> {
   };
   try {
     const tools = await kubernetesTools(join(directory, 'admin.kubeconfig'), directory);
-    // No controller creates service accounts here, and without a service account a pod would be rejected.
+    // There is no controller that creates service accounts, and without a service account the server would reject a
+    // pod.
     const server = await runApiServer({ directory, reaper, flags: ['--disable-admission-plugins=ServiceAccount'] });
     return {
       ...tools,
@@ -49,15 +50,16 @@ export async function startApiServer(): Promise<ApiServer> {
   }
 }
 
-/**
- * Runs kubectl and Helm as the administrator of a cluster, and returns their output and status, also after a failure.
- */
+/** Runs kubectl and Helm as the administrator of a cluster. Returns their output and status, even after a failure. */
 export interface KubernetesTools {
   kubectl(...words: string[]): Promise<ProgramResult>;
   helm(...words: string[]): Promise<ProgramResult>;
 }
 
-/** @param directory directory for Helm's own files, so that the user's Helm settings have no effect */
+/**
+ * Returns functions that run kubectl and Helm.
+ * @param directory directory for Helm's own files, so that the user's Helm settings have no effect
+ */
 export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await kubectlAndHelm();
   const env = {
@@ -82,7 +84,7 @@ const programs: [name: string, purpose: string][] = [
   ['npm', 'kubectl and Helm come from a package of npm'],
 ];
 
-/** Returns why an API server cannot run on this machine, as half a sentence; null if it can. */
+/** Returns the reason why an API server cannot run on this machine, as a part of a sentence. Returns null if it can. */
 export async function missingForApiServer(): Promise<string | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl, Helm and etcd are had for x86-64 Linux';
   for (const [name, purpose] of programs) {

@@ -10,7 +10,7 @@ import {
 } from '@millrace/stack/servers/server-process';
 import { debianFiles } from '../parts/debian-files.ts';
 
-/** Directory of the unpacked Debian package. */
+/** Returns the directory of the unpacked Debian package. */
 export function etcdFiles(): Promise<string> {
   return debianFiles('etcd', ['etcd-server']);
 }

@@ -14,7 +14,7 @@ const pods = [
 ];
 
 const always = { from: 0, until: Number.POSITIVE_INFINITY };
-/** The API may query the DNS and the gateway. Only the API may connect to the gateway. */
+/** These policies let the API query the DNS and the gateway, and let only the API connect to the gateway. */
 const policies: KnownPolicy[] = [
   {
     ...always,

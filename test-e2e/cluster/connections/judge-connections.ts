@@ -2,21 +2,23 @@ import { mayConnect, type Party } from '../network-policies.ts';
 import { dnsAddress, isPodAddress } from '../node/cluster-network.ts';
 import type { SeenPod, Traffic } from './watch-connections.ts';
 
-/** Distinct connections, each as `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`. */
+/**
+ * The connections without duplicates, each as `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`.
+ */
 export interface Judgement {
   allowed: string[];
   /** Connections that no policy allows, and connections from or to an unknown pod. */
   refused: string[];
   /**
-   * Connections of the kubelet's probes and of clients outside of pods, which every implementation of network policies
-   * allows.
+   * Connections of the kubelet's probes and of clients outside of pods. Every implementation of network policies allows
+   * these.
    */
   fromNode: string[];
 }
 
 interface End {
   name: string;
-  /** Undefined if no pod had this pod address. */
+  /** The pod or server. Undefined if no pod has had this pod address. */
   party: Party | undefined;
 }
 
@@ -43,16 +45,16 @@ export function judgeConnections({ connections, pods, policies }: Traffic): Judg
   return { allowed, refused: [...found.refused], fromNode: [...found.fromNode] };
 }
 
-/** The DNS server, which runs outside of the nodes here and as a pod of this namespace in other clusters. */
+/** The DNS server. Here, it runs outside of the nodes, but in other clusters it is a pod of this namespace. */
 const dns: End = { name: 'kube-system/dns', party: { namespace: 'kube-system', labels: {} } };
 
-/** Returns a function that finds the pod or server with an address at a time. */
+/** Returns a function that finds the pod or server that had an address at a certain time. */
 function ends(pods: readonly SeenPod[]): (address: string, at: number) => End {
   const youngestFirst = [...pods].sort((one, other) => other.createdAt - one.createdAt);
   return (address, at) => {
     if (address === dnsAddress) return dns;
     if (!isPodAddress(address)) return { name: address, party: { address } };
-    // Addresses are reused: a new pod can get the address of an earlier one.
+    // A new pod can get the address of an earlier one, so use the youngest pod that existed at that time.
     const pod = youngestFirst.find(({ ip, createdAt }) => ip === address && createdAt <= at);
     if (pod === undefined) return { name: `unknown/${address}`, party: undefined };
     const { namespace, labels } = pod.party;

@@ -78,7 +78,7 @@ test('returns the last version of each policy, and when it was deleted', () => {
   const known = policyHistory([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],
     ...[policyChange(2500, 'MODIFIED', 'a', spec), policyChange(3500, 'DELETED', 'b')],
-    // A watch that ended starts again.
+    // After a watch has ended, a new one starts.
     policyChange(9000, 'ADDED', 'a', spec),
   ]);
   expect(known).toMatchObject([

@@ -1,4 +1,4 @@
-// Records the connections in a running cluster as the kernel reports them, and the pods and policies over time.
+// Records the connections in a running cluster, as reported by the kernel, and the pods and policies over time.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
@@ -6,7 +6,7 @@ import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import { type PartOptions, startPart } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 
-/** Everything recorded since the start, including deleted pods and policies. */
+/** Everything that was recorded since the start, including pods and policies that have been deleted. */
 export interface Traffic {
   connections: ConnectionEvent[];
   pods: SeenPod[];
@@ -15,15 +15,15 @@ export interface Traffic {
 
 export interface ConnectionWatch {
   parts: ServerProcess[];
-  /** @throws Error if connections were missed. */
+  /** Returns everything that was recorded. @throws Error if connections were missed */
   read(): Traffic;
 }
 
-/** Larger than any backlog of messages. */
+/** The buffer is larger than any backlog of messages. */
 const bufferBytes = 8 * 1024 * 1024;
 
 /**
- * Prints each line of a program with the time at which it arrived, and restarts the program, because a watch ends
+ * Prints each line of a program, preceded by the time at which it arrived. Restarts the program, because a watch ends
  * after some time.
  */
 const stamped = `while :; do
@@ -60,24 +60,25 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
   };
 }
 
-/** A new connection and its actual destination. */
+/** A new connection, with its actual destination. */
 export interface ConnectionEvent {
-  /** Milliseconds since 1970. */
+  /** Time of the connection, in milliseconds since 1970. */
   at: number;
-  /** IP addresses. */
+  /** IP addresses of the source and the destination, and the port of the destination. */
   from: string;
   to: string;
   port: number;
   protocol: 'TCP' | 'UDP';
 }
 
-/** Source and destination of the first packet, then those of the reply. */
+/** Matches the source and destination of the first packet, followed by those of the reply. */
 const pattern =
   /^\[(\d+\.\d+)\]\s+\[NEW\]\s+(tcp|udp) .*?src=(\S+) dst=\S+ sport=\d+ dport=\d+ .*?src=(\S+) dst=\S+ sport=(\d+) dport=\d+/;
 
 /**
- * Parses a line of `conntrack -E -e NEW -o timestamp`; returns null for a line about something else. The destination
- * is the address that replies: network policies apply to it, and not to the service address that was replaced.
+ * Parses a line of `conntrack -E -e NEW -o timestamp`. Returns null for a line about something else. The destination is
+ * the address that replies, because network policies apply to that address and not to the service address that it
+ * replaces.
  */
 export function parseConntrackEvent(line: string): ConnectionEvent | null {
   const [found, at, protocol, from = '', to = '', port] = pattern.exec(line) ?? [];
@@ -93,7 +94,7 @@ export function parseConntrackEvent(line: string): ConnectionEvent | null {
 
 /** A change of an object, as the API server reports it. */
 export interface WatchEvent<T> {
-  /** When the change was reported, in milliseconds since 1970. */
+  /** Time at which the change was reported, in milliseconds since 1970. */
   at: number;
   type: string;
   object: T & { metadata: Metadata };
@@ -111,6 +112,7 @@ interface Metadata {
 const watchEventLine = 'jsonpath={.type}{" "}{.object}{"\\n"}';
 
 /**
+ * Parses a line of the output.
  * @param line a line in this format, preceded by its time in seconds
  * @returns null if the line does not report a change
  */
@@ -124,12 +126,12 @@ export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
 export interface SeenPod {
   name: string;
   ip: string;
-  /** Milliseconds since 1970. */
+  /** Time at which the pod was created, in milliseconds since 1970. */
   createdAt: number;
   party: PodParty;
 }
 
-/** The fields of a pod that are used here. */
+/** The fields of a pod that this file uses. */
 export interface PodObject {
   spec: { containers: { ports?: { name: string; containerPort: number }[] }[] };
   status: { podIP?: string };
@@ -153,8 +155,8 @@ export function seenPods(events: readonly WatchEvent<PodObject>[]): SeenPod[] {
 }
 
 /**
- * The last version of a policy, and the time during which it existed, in milliseconds. Policies of Helm hooks are
- * deleted when the hook ends.
+ * The last version of a policy, and the time in which it existed, in milliseconds since 1970. The policies of Helm
+ * hooks are deleted when the hook ends.
  */
 export interface KnownPolicy extends NetworkPolicy {
   from: number;

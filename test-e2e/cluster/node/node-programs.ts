@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 import { debianFiles } from '../parts/debian-files.ts';
 
-/** Programs of a node in addition to the kubelet, unpacked from Debian packages. */
+/** The programs of a node other than the kubelet. They come from Debian packages. */
 export interface NodePrograms {
   containerd: string;
-  /** The containerd client. */
+  /** Path of the containerd client. */
   ctr: string;
   runc: string;
   /** Directory of the CNI plugins. */
   cniPlugins: string;
-  /** Environment with containerd's shim, iptables and conntrack on the PATH, and their libraries. */
+  /** Environment variables with containerd's shim, iptables and conntrack on the PATH, and with their libraries. */
   env: Record<string, string | undefined>;
 }
 
@@ -21,12 +21,15 @@ const packages = [
   ...['conntrack', 'libnetfilter-conntrack3', 'libnfnetlink0', 'libseccomp2', 'ipset', 'libipset13'],
 ];
 
-/** Directory of the unpacked Debian packages. */
+/** Returns the directory of the unpacked Debian packages. */
 export function nodeFiles(): Promise<string> {
   return debianFiles('node', packages);
 }
 
-/** Returns the programs of a node. @param directory directory for links that installing the packages would create */
+/**
+ * Returns the programs of a node.
+ * @param directory directory for the links that an installation of the packages would create
+ */
 export async function nodePrograms(directory: string): Promise<NodePrograms> {
   const root = await nodeFiles();
   const iptables = join(directory, 'iptables');
@@ -48,8 +51,8 @@ export async function nodePrograms(directory: string): Promise<NodePrograms> {
 }
 
 /**
- * One binary acts as any of these programs, depending on the name under which it is called. Installing the package
- * would create the names.
+ * Creates links to iptables. A single binary acts as any of its programs, depending on the name under which it is
+ * called. An installation of the package would create these names.
  */
 function linkIptables(program: string, directory: string): void {
   if (existsSync(directory)) return;

@@ -20,7 +20,7 @@ export interface Containerd {
   process: ServerProcess;
   /** Imports the images of an OCI archive. */
   load(archive: string): Promise<void>;
-  /** Adds a name to an image. */
+  /** Adds another name to an image. */
   tag(image: string, name: string): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface ContainerdOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Archive of the pause image, which holds a pod's network namespace. */
+  /** Path of the archive with the pause image. */
   pause: string;
 }
 
@@ -66,7 +66,7 @@ export async function startContainerd(
   return { socket, process: server, load, tag: (image, name) => images('tag', image, name) };
 }
 
-/** Configures a bridge for the node's pods. Packets to other addresses get the node's address. */
+/** Configures a bridge for the pods of a node. Packets to other addresses get the address of the node. */
 function bridge(node: number) {
   const range = podRangeOf(node);
   return {
@@ -115,15 +115,15 @@ function listens(socket: string): Promise<boolean> {
   });
 }
 
-/** Path of the program. */
+/** Returns the path of the pause program. */
 export const pauseProgram = () => goProgram({ module: 'pause', path: 'millrace/pause' });
 
 const name = { repository: 'millrace.local/pause', tag: '1' };
 
-/** The pause program, with which containerd holds a pod's network namespace. */
+/** Name of the image with the pause program, in which containerd holds the network namespace of a pod. */
 export const pauseImageName = `${name.repository}:${name.tag}`;
 
-/** Writes an archive of the pause image. @returns path of the archive, which is written to `directory` */
+/** Writes an archive of the pause image to `directory`. @returns the path of the archive */
 export async function pauseImage(directory: string): Promise<string> {
   const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };

@@ -11,9 +11,9 @@ export interface ClusterNode {
   name: string;
   /** Imports the images of an OCI archive. */
   load(archive: string): Promise<void>;
-  /** Adds a name to an image. */
+  /** Adds another name to an image. */
   tag(image: string, name: string): Promise<void>;
-  /** Returns the end of the logs of its kubelet and its containerd. */
+  /** Returns the end of the logs of the node's kubelet and containerd. */
   lastLog(): string;
   stop(): Promise<void>;
 }
@@ -25,11 +25,11 @@ export interface NodeOptions {
   reaper: Reaper;
   kubeconfig: string;
   cgroup: string;
-  /** Archive of the pause image, which holds a pod's network namespace. */
+  /** Path of the archive with the pause image. */
   pause: string;
 }
 
-/** Starts a node: containerd and the kubelet that uses it. */
+/** Starts a node, which consists of containerd and a kubelet that uses it. */
 export async function startNode(node: number, options: NodeOptions): Promise<ClusterNode> {
   const { programs, reaper, kubeconfig, cgroup, pause } = options;
   const name = `node-${node}`;
@@ -57,9 +57,9 @@ interface KubeletOptions {
   reaper: Reaper;
   /** Path of the kubeconfig for the API server. */
   kubeconfig: string;
-  /** containerd's socket. */
+  /** Path of containerd's socket. */
   socket: string;
-  /** Control group of its pods. */
+  /** Name of the control group that contains the node's pods. */
   cgroup: string;
 }
 
@@ -99,13 +99,13 @@ function configuration(node: number, { directory, socket, cgroup, resolvers }: K
     podLogsDir: join(directory, 'pod-logs'),
     ...{ cgroupDriver: 'cgroupfs', cgroupRoot: `/${cgroup}`, enforceNodeAllocatable: [], failCgroupV1: false },
     ...{ clusterDNS: [dnsAddress], clusterDomain: 'cluster.local', resolvConf: resolvers },
-    // No other program has access to this network.
+    // Only the programs of the cluster have access to this network.
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     ...{ failSwapOn: false, oomScoreAdj: 0, evictionHard: memoryAndDisk },
-    // Never delete images, because they cannot be downloaded again.
+    // Images are never deleted, because they cannot be downloaded again.
     ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, maxPods: 60 },
-    // Detect crashes and restart containers quickly.
+    // With these settings, crashes are detected and containers are restarted quickly.
     ...{ syncFrequency: '10s', nodeStatusUpdateFrequency: '5s' },
   };
 }

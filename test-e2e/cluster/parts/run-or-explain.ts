@@ -3,7 +3,7 @@ import { type ProgramOptions, runProgram } from '@millrace/stack/run-program';
 
 /**
  * Runs a program that must succeed, and returns its output.
- * @throws SetupProblem with the end of the output.
+ * @throws SetupProblem with the end of the output
  */
 export async function runOrExplain(
   command: string,

@@ -14,7 +14,7 @@ const consumer = 'consumer-live';
 
 /**
  * PostgreSQL's certificate expires, all connections are lost, and a consumer restarts. Clients that verify the
- * certificate cannot connect until the server has a new one.
+ * certificate can only connect again when the server has a new one.
  */
 export const postgresCertificateStory: Story = {
   name: "PostgreSQL's certificate expires",
@@ -37,7 +37,10 @@ export const postgresCertificateStory: Story = {
     }),
 };
 
-/** Replaces PostgreSQL's certificate. @param refusal error that clients get from then on; null if they can connect */
+/**
+ * Replaces PostgreSQL's certificate.
+ * @param refusal the error that clients get from then on, or null if they can connect
+ */
 async function servePostgres({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   await stores.certificates.postgres.replace(validUntil);
   await stores.database.query('SELECT pg_reload_conf()');
@@ -64,8 +67,8 @@ async function refusalOfPostgres(address: string, authority: string): Promise<st
 }
 
 /**
- * The broker restarts with an expired certificate. Clients that verify the certificate cannot connect until the broker
- * has a new one.
+ * The broker restarts with an expired certificate. Clients that verify the certificate can only connect again when the
+ * broker has a new one.
  */
 export const kafkaCertificateStory: Story = {
   name: "Kafka's certificate expires",
@@ -85,11 +88,11 @@ export const kafkaCertificateStory: Story = {
     }),
 };
 
-/** Replaces Kafka's certificate. @param refusal error that clients get from then on; null if they can connect */
+/** Replaces Kafka's certificate. @param refusal the error that clients get from then on, or null if they can connect */
 async function serveKafka({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   const { kafka, kafkaByTls, certificates } = stores;
   await certificates.kafka.replace(validUntil);
-  // A broker reads its certificate when it starts.
+  // A broker only reads its certificate when it starts.
   await kafka.kill();
   await kafka.restart();
   await eventually(async () => (await refusalOfKafka(kafkaByTls, certificates.kafka.authority)) === refusal, {
@@ -110,7 +113,7 @@ async function refusalOfKafka(address: string, authority: string): Promise<strin
   }
 }
 
-/** Counts the pods of a component that are not ready, and those that report an expired certificate. */
+/** Counts the pods of a component that are not ready, and those of them that report an expired certificate. */
 async function expiredPods(release: Release, component: string, called: string): Promise<string> {
   const pods = await release.pods(component);
   const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);

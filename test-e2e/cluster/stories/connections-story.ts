@@ -5,8 +5,8 @@ import { imageRepository } from './install.ts';
 import { measureStory, type Story, type StoryContext } from './story.ts';
 
 /**
- * Checks all connections of pods since before the installation of the chart against the network policies. This cluster
- * does not enforce policies, so otherwise only users whose clusters enforce them would notice a missing one.
+ * Checks all connections of pods against the network policies, from before the chart was installed. This cluster does
+ * not enforce policies, so a missing rule would otherwise only be noticed in clusters that do.
  */
 export const connectionsStory: Story = {
   name: 'pod connections, checked against the network policies',
@@ -26,15 +26,15 @@ export const connectionsStory: Story = {
     }),
 };
 
-/** Uses documented features that no other story uses. */
+/** Uses the documented features that no other story uses. */
 async function useTheRest({ cluster, release, setting }: StoryContext): Promise<void> {
   for (const name of ['gateway', 'consumer-live', 'management-api']) {
     const words = ['exec', `deploy/millrace-${name}`, '--', 'millrace', 'doctor'];
     const { status, output } = await cluster.kubectl('--namespace', release.namespace, ...words);
-    // Status 1 reports a problem with the stores.
+    // Status 1 only means that there is a problem with the stores.
     if (status > 1) throw new Error(`doctor in ${name} ended with ${status}:\n${output}`);
   }
-  // The API forwards this request of SDKs with local evaluation to a gateway.
+  // SDKs with local evaluation send this request, which the API forwards to a gateway.
   const definitions = `/api/feature_flag/local_evaluation?token=${setting.projectApiKey}`;
   await (await fetch(`${await release.urlOf('management-api')}${definitions}`)).arrayBuffer();
 }
@@ -60,7 +60,10 @@ function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): 
   return judgeConnections({ ...traffic, policies });
 }
 
-/** @throws Error with the connections that no policy allows, or if an expected connection was not recorded. */
+/**
+ * Judges the connections.
+ * @throws Error with the connections that no policy allows, or if an expected connection was not recorded
+ */
 function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   const { allowed, refused, fromNode } = judgeConnections(traffic);
   for (const name of allowed) print(`  ${name}`);
@@ -85,7 +88,7 @@ function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   ].join(' ');
 }
 
-/** Returns the component that a policy is about; undefined for the policy that denies everything. */
+/** Returns the component that a policy is about. Returns undefined for the policy that denies everything. */
 function nameOf({ metadata, spec }: NetworkPolicy): string | undefined {
   const component = spec.podSelector?.matchLabels?.['app.kubernetes.io/component'];
   return component && `${metadata.namespace}/${component}`;

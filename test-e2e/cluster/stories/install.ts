@@ -7,11 +7,11 @@ import type { StoryStores } from './story-stores.ts';
 
 export interface Installation {
   projectApiKey: string;
-  /** Durations of the steps that a new operator waits for, in seconds. */
+  /** Durations in seconds of the steps for which a new operator must wait. */
   seconds: { ready: number; keys: number; visible: number };
 }
 
-/** Installs Millrace with the commands that the chart prints, up to the first event that is visible. */
+/** Installs Millrace with the commands that the chart prints, until the first event is visible. */
 export async function install(release: Release, stores: StoryStores): Promise<Installation> {
   await createNamespace(release, stores);
   const seconds = { ready: 0, keys: 0, visible: 0 };
@@ -51,12 +51,12 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [await work(), performance.now() - startedAt];
 }
 
-/** Names of the secrets with the certificates of the authorities that signed the stores' certificates. */
+/** Names of the secrets that contain the certificates of the authorities which signed the stores' certificates. */
 const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authority' };
 
 /**
- * Values of a small installation on two nodes with two cores in total: its resource requests are low, and its limits
- * are those of the chart.
+ * Returns the chart values of a small installation on two nodes that have two cores together. Its resource requests are
+ * low, and its limits are those of the chart.
  * @param own database and topic prefix, if there are several installations
  */
 export function storyValues(

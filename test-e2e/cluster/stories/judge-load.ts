@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
-/** The events of a story, as the clients saw them. */
+/** The events of a story from the view of the clients. */
 export interface ClientLoad {
   /** Events that were sent at least once. */
   sent: Set<string>;
-  /** Events that got a 200. */
+  /** Events in requests that got a response with status 200. */
   acknowledged: Set<string>;
-  /** The number of requests that got another status or no response. */
+  /** Number of requests that got another status, or no response. */
   refused: number;
-  /** When each client last got a 200 (`performance.now()`). */
+  /** For each client, the time at which it last got status 200 (`performance.now()`). */
   lastAcknowledgedAt: number[];
-  /** The longest time that a client waited from one 200 to the next. */
+  /** The longest time that a client waited between two responses with status 200. */
   longestGapMs: number;
   stop(): Promise<void>;
 }
 
 const recoveryPatienceMs = 60_000;
 
-/** Waits until every client has got a 200, and returns how long it took. */
+/** Waits until every client has received a response with status 200. Returns how long this took. */
 export async function recovery(load: ClientLoad): Promise<number> {
   const from = performance.now();
   while (load.lastAcknowledgedAt.some((at) => at < from)) {
@@ -32,20 +32,20 @@ export async function recovery(load: ClientLoad): Promise<number> {
 export interface LoadVerdict {
   acknowledged: number;
   refused: number;
-  /** Includes events that were sent and not acknowledged. */
+  /** Number of stored events, including events that were sent but not acknowledged. */
   stored: number;
   /** Events that were acknowledged but are not stored. */
   lost: number;
   /** Events that are stored more than once. */
   doubled: number;
   /**
-   * Events that took effect too early: before an event of the same distinct ID that was acknowledged earlier, or that
+   * Events that took effect too early: before an event of the same distinct ID that was acknowledged earlier or that
    * precedes them in the same request.
    */
   misordered: number;
 }
 
-/** Call this after the load has stopped. @param name the start of the load's distinct IDs */
+/** Compares the events. Must be called after the load has stopped. @param name beginning of the load's distinct IDs */
 export async function judgeLoad(
   { sent, acknowledged, refused }: ClientLoad,
   database: Pool,
@@ -66,7 +66,7 @@ export async function judgeLoad(
 
 export const isWell = ({ lost, doubled, misordered }: LoadVerdict): boolean => lost + doubled + misordered === 0;
 
-/** Counts the stored rows of each event whose distinct ID starts with `name`. */
+/** Counts the rows that are stored for each event, if the distinct ID begins with `name`. */
 async function storedEvents(database: Pool, name: string): Promise<Map<string, number>> {
   const { rows } = await database.query<{ uuid: string; count: number }>(
     'SELECT uuid::text, count(*)::int AS count FROM event WHERE starts_with(distinct_id, $1) GROUP BY uuid',
@@ -75,7 +75,7 @@ async function storedEvents(database: Pool, name: string): Promise<Map<string, n
   return new Map(rows.map(({ uuid, count }) => [uuid, count]));
 }
 
-/** Counts events that were stored in an earlier transaction than an event that was acknowledged before they were sent. */
+/** Counts events that are in an earlier transaction than an event which was acknowledged before they were sent. */
 async function misorderedEvents(database: Pool, name: string): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM (
@@ -90,8 +90,9 @@ async function misorderedEvents(database: Pool, name: string): Promise<number> {
 const checkEveryMs = 1000;
 
 /**
- * Waits until all events are stored, or until no more events have been stored for `patienceMs`. Missing events are then lost.
- * @param options.name the start of their distinct IDs
+ * Waits until all events are stored, or until no more events have been stored for `patienceMs`. Events that are missing
+ * then are lost.
+ * @param options.name beginning of their distinct IDs
  */
 async function awaitStored(
   database: Pool,

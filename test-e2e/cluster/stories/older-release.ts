@@ -9,13 +9,13 @@ import { buildRelease, type ReleaseBuild } from '@millrace/testing';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 
-/** A release from which installations are upgraded. */
+/** An older release, from which installations are upgraded. */
 export interface OlderRelease {
   /** Short commit hash, which is also the tag of its image. */
   commit: string;
-  /** Archive of its image. */
+  /** Path of the archive with its image. */
   image: string;
-  /** Its chart, or this version's if it had none. */
+  /** Path of its chart, or of this version's chart if the release has none. */
   chart: string;
 }
 
@@ -23,10 +23,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const chartFolder = 'deploy/helm/millrace';
 
 /**
- * Builds a release, and packs its programs with Node.js and the libraries of this version's image, because the release
- * may not have had an image.
+ * Builds a release, and packs its programs into an image with Node.js and the libraries of this version's image,
+ * because there may have been no image of the release.
  * @param ref any git revision
- * @param directory directory for all its files
+ * @param directory directory for all files of the release
  */
 export async function packOlderRelease(ref: string, directory: string): Promise<OlderRelease> {
   const release = await buildRelease(ref);

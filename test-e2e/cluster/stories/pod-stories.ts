@@ -4,7 +4,7 @@ import { eventually } from '@millrace/testing';
 import type { Release } from './release.ts';
 import { measureStory, type Story } from './story.ts';
 
-/** Drains one node after the other, as for maintenance. */
+/** Drains one node after the other, as an operator does for maintenance. */
 export const drainStory: Story = {
   name: 'every node drained, one at a time',
   run: ({ cluster, release, setting }) =>
@@ -20,7 +20,7 @@ export const drainStory: Story = {
     }),
 };
 
-/** Kills one pod after the other with SIGKILL. Each starts only after the previous one is ready again. */
+/** Kills one pod after the other with SIGKILL. Each is killed only when the previous one is ready again. */
 export const killStory: Story = {
   name: 'every pod killed (kill -9), one at a time',
   run: ({ release, setting }) =>
@@ -35,17 +35,14 @@ export const killStory: Story = {
     }),
 };
 
-/** Returns whether a pod is ready with new containers, or was removed because the deployment was scaled down. */
+/** Returns whether a pod is ready with new containers, or was removed because the deployment became smaller. */
 async function isBack(release: Release, name: string, killed: readonly string[]): Promise<boolean> {
   const pod = (await release.pods()).find((one) => one.name === name);
   if (pod === undefined || pod.isEnding) return true;
   return pod.isReady && !pod.containers.some((container) => killed.includes(container));
 }
 
-/**
- * Sends SIGKILL to all processes of a container. The containers' processes are visible in the cluster's process
- * namespace.
- */
+/** Sends SIGKILL to all processes of a container. They are visible in the process namespace of the cluster. */
 function killContainer(id: string): number {
   let killed = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

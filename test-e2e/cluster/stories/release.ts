@@ -2,28 +2,28 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster.ts';
 
-/** The chart as these stories install it. */
+/** The chart, installed by the stories. */
 export interface Release {
   namespace: string;
   /**
-   * Installs or upgrades, waits until everything is ready, and returns how long it took. @throws Error with Helm's
-   * output
+   * Installs or upgrades the chart, waits until everything is ready, and returns how long this took.
+   * @throws Error with Helm's output
    */
   deploy(overrides?: Values, options?: { timeoutSeconds?: number }): Promise<number>;
-  /** Like `deploy`, but returns Helm's result even after a failure. */
+  /** Like `deploy`, but returns Helm's result even if Helm fails. */
   tryToDeploy(overrides: Values, options: { timeoutSeconds: number }): Promise<{ status: number; output: string }>;
-  /** Rolls back to the previous revision, and waits. */
+  /** Rolls back to the previous revision, and waits until everything is ready. */
   rollback(): Promise<number>;
-  /** Uninstalls, and waits until all pods are deleted. */
+  /** Uninstalls the chart, and waits until all pods have been deleted. */
   uninstall(): Promise<void>;
   /** Runs kubectl in the release's namespace. @throws Error with its output if it fails */
   kubectl(...words: string[]): Promise<string>;
-  /** Returns `http://<service address>` of a component. */
+  /** Returns the URL of a component: `http://<service address>`. */
   urlOf(component: string): Promise<string>;
   pods(component?: string): Promise<Pod[]>;
-  /** Waits until each deployment has exactly the desired number of ready pods. */
+  /** Waits until each deployment has exactly the number of ready pods that it should have. */
   settled(timeoutSeconds?: number): Promise<void>;
-  /** Runs Helm. */
+  /** Runs Helm, and returns its output and status. */
   helm: Cluster['helm'];
 }
 
@@ -35,11 +35,14 @@ export interface Pod {
   node: string;
   isReady: boolean;
   isEnding: boolean;
-  /** Container IDs in containerd. */
+  /** IDs of the pod's containers in containerd. */
   containers: string[];
 }
 
-/** Prints one line per pod with the fields of `asPod`, because complete pods as JSON would be too large. */
+/**
+ * Makes kubectl print one line per pod with the fields that `asPod` reads, because complete pods in JSON would be too
+ * large.
+ */
 const podFields = [
   ...['.metadata.name', '.metadata.labels.app\\.kubernetes\\.io/component', '.spec.nodeName', '.status.phase'],
   ...['.status.conditions[?(@.type=="Ready")].status', '.metadata.deletionTimestamp'],
@@ -47,7 +50,7 @@ const podFields = [
 ];
 const podLines = `jsonpath={range .items[*]}${podFields.map((field) => `{${field}}{"|"}`).join('')}{"\\n"}{end}`;
 
-/** Overwrites fields that a story changed with kubectl and that Helm manages. */
+/** Overwrites fields that Helm manages and that a story has changed with kubectl. */
 const evenIfPatched = ['--force-conflicts'];
 const name = 'millrace';
 
@@ -56,7 +59,7 @@ export interface ReleaseOptions {
   chart: string;
   /** Directory for files with values. */
   directory: string;
-  /** Values that differ from the chart's defaults. */
+  /** Chart values that differ from the defaults. */
   values: Values;
 }
 
@@ -122,7 +125,7 @@ export function createRelease(cluster: Cluster, { namespace, chart, directory, v
   };
 }
 
-/** Returns no pod if its job is done, because the pod then no longer counts. */
+/** Parses a line about a pod. Returns an empty list if the pod has finished, because it then no longer counts. */
 function asPod([name = '', component = '', node = '', phase, ready, endingSince, containers = '']: string[]): Pod[] {
   if (phase === 'Succeeded' || phase === 'Failed') return [];
   const ids = containers.split(' ').filter(Boolean);

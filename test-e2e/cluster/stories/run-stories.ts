@@ -26,10 +26,13 @@ export interface StoriesOptions {
   /** Archive of the image. */
   image: string;
   version: string;
-  /** Releases from which installations are upgraded, in addition to this version under another name. */
+  /**
+   * Older releases from which installations are upgraded. In addition, there is always an upgrade to this version under
+   * another name.
+   */
   older: OlderRelease[];
   eventsPerSecond: number;
-  /** Names of the stories to run; null for all. */
+  /** Names of the stories to run. Null to run all of them. */
   only: string[] | null;
   print(line: string): void;
 }
@@ -76,7 +79,7 @@ export async function runStories(cluster: Cluster, options: StoriesOptions): Pro
   return report;
 }
 
-/** Restores the installation, so that an unfinished story does not affect the next one. */
+/** Restores the installation, so that a story that was not finished does not affect the next one. */
 async function restore({ cluster, release, stores }: StoryContext): Promise<void> {
   for (const { name } of cluster.nodes) await release.kubectl('uncordon', name);
   await stores.kafka.restart();

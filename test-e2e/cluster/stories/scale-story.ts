@@ -7,13 +7,13 @@ const scaledObject = 'scaledobject/millrace-consumer-live';
 /** Name of the autoscaler that KEDA creates. */
 const hpa = 'horizontalpodautoscaler.autoscaling/millrace-consumer-live';
 /**
- * A backlog for far more than four consumers, which one consumer cannot clear before the others start: KEDA and the
- * autoscaler check only every few seconds.
+ * The backlog is far too large for four consumers, and a single consumer cannot clear it before the others start. KEDA
+ * and the autoscaler only check every few seconds.
  */
 const backlog = 240_000;
 const patience = { timeoutMs: 300_000, intervalMs: 1000 };
 
-/** KEDA scales consumers by their backlog: at least two at first, four during a backlog, then one. */
+/** KEDA scales consumers by their backlog: at least two at first, four during a backlog, and then one. */
 export const scaleStory: Story = {
   name: 'consumers scaled by lag from 2 to 4 to 1',
   run: ({ release, stores, setting, print }) =>
@@ -33,7 +33,7 @@ export const scaleStory: Story = {
         await patch(release, { ...withoutPatience, minReplicaCount: 2 });
         await see(2);
         print('  two consumers');
-        // Stop all consumers while the backlog grows.
+        // All consumers are stopped while the backlog grows.
         await pause(release, 'true');
         await release.kubectl('scale', 'deployment/millrace-consumer-live', '--replicas=0');
         await eventually(async () => (await lag()) > backlog, { what: 'a backlog', ...patience });
@@ -57,7 +57,7 @@ export const scaleStory: Story = {
     }),
 };
 
-/** The chart scales slowly on purpose, because every change moves partitions. A story has only minutes. */
+/** The chart scales slowly on purpose, because every change moves partitions. A story has only a few minutes. */
 const policies = [{ type: 'Pods', value: 4, periodSeconds: 15 }];
 const behavior = {
   scaleUp: { stabilizationWindowSeconds: 0, policies },
@@ -69,7 +69,7 @@ async function patch(release: Release, spec: Record<string, unknown>): Promise<v
   await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ spec }));
 }
 
-/** Pauses KEDA with its own annotation; null resumes it. */
+/** Pauses KEDA through its own annotation. Null resumes it. */
 async function pause(release: Release, value: 'true' | null): Promise<void> {
   const metadata = { annotations: { 'autoscaling.keda.sh/paused': value } };
   await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ metadata }));

@@ -22,7 +22,7 @@ let url: string;
 /** All requests, in the order of their responses. */
 const seen: Seen[] = [];
 
-/** Rejects one request in five. */
+/** The server rejects one request in five. */
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = (await json(request)) as { batch?: Sent[] } & Sent;
@@ -48,7 +48,7 @@ test('sends batches and single events at a constant rate, repeats rejected reque
   expect(sizes('/capture/')).toEqual(new Set([1]));
   expect(Math.min(...sizes('/batch/'))).toBeGreaterThan(1);
   expect(Math.max(...sizes('/batch/'))).toBeLessThanOrEqual(100);
-  // No more than was captured in this time.
+  // There must not be more events than were captured in this time.
   expect(load.acknowledged.size).toBeLessThanOrEqual(load.seconds() * 4000 + 1);
 
   const taken = seen.filter(({ status }) => status === 200).flatMap(({ events }) => events);

@@ -4,45 +4,48 @@ import { sendEvents } from '@millrace/testing';
 import type { ClientLoad } from './judge-load.ts';
 
 /**
- * A load of SDK clients. Applications capture events without waiting: events that cannot be sent yet are sent later,
- * in larger requests.
+ * A load from clients that behave like SDKs. Applications capture events without waiting. Events that cannot be sent
+ * yet are sent later, in larger requests.
  */
 export interface SdkLoad extends ClientLoad {
-  /** Number of rejected requests by status; 0 for no response. */
+  /** Number of rejected requests, by status. Status 0 stands for no response. */
   refusals: Map<number, number>;
-  /** Seconds from the start until the load stopped, or until now. */
+  /** Returns the number of seconds from the start until the load stopped, or until now. */
   seconds(): number;
-  /** Number of captured events that are not acknowledged yet. */
+  /** Returns the number of captured events that have not been acknowledged yet. */
   waiting(): number;
 }
 
-/** The clients of each kind send `part` of the events. A request is due when `flushAt` events are waiting. */
+/**
+ * Kinds of clients. The clients of a kind send `part` of the events. A request is due when `flushAt` events are
+ * waiting.
+ */
 const kinds = [
-  // Servers, whose SDKs batch events.
+  // Servers, whose SDKs send events in batches.
   { clients: 38, part: 0.95, flushAt: 20 },
-  // Visitors.
+  // Browsers of visitors.
   { clients: 10, part: 0.05, flushAt: 1 },
 ];
 const maxInRequest = 100;
 const idsOfClient = 20;
-/** One event in this number sets a person property. */
+/** One in this many events sets a person property. */
 const setsOneIn = 10;
 const pauseAfterRefusalMs = 200;
 
 interface SdkClient {
-  /** Prefix of its distinct IDs. */
+  /** Prefix of the client's distinct IDs. */
   name: string;
   eventsPerMs: number;
   flushAt: number;
-  /** Start by `performance.now()`, different for each client. */
+  /** When the client starts, as a time of `performance.now()`. It is different for each client. */
   beginsAt: number;
 }
 
 /**
- * Starts clients that capture events at a constant rate and send them as SDKs do: one request at a time with all
- * waiting events, repeated until it is acknowledged. Within a distinct ID, the `number` of events increases, and an
- * event is sent only together with or after the acknowledgment of the previous one.
- * @param name prefix of their distinct IDs
+ * Starts clients that capture events at a constant rate and send them as SDKs do. A client sends one request at a time
+ * with all waiting events, and repeats it until it is acknowledged. The `number` of events increases within a distinct
+ * ID. An event is never sent before the previous one, except in the same request, or before that one was acknowledged.
+ * @param name prefix of the clients' distinct IDs
  */
 export function startSdkLoad(
   url: string,
@@ -57,7 +60,7 @@ export function startSdkLoad(
   };
   let stoppedAt: number | null = null;
 
-  /** Repeats a request until it is acknowledged. @returns whether that happened before the load stopped */
+  /** Repeats a request until it is acknowledged. @returns whether it was acknowledged before the load stopped */
   async function deliver({ path, body }: Request): Promise<boolean> {
     for (;;) {
       const status = await sendEvents(`${url}${path}`, body);

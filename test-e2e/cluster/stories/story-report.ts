@@ -2,25 +2,25 @@ import type { Installation } from './install.ts';
 import type { StoryResult } from './story.ts';
 
 export interface ClusterReport {
-  /** Versions and resources, one line each. */
+  /** Versions and resources, one per line. */
   surroundings: string[];
   installation: Installation['seconds'];
-  /** Number of captured events. */
+  /** Number of events that are captured per second. */
   eventsPerSecond: number;
   results: StoryResult[];
-  /** Stories that failed, with the reason. */
+  /** The stories that failed, with the reasons. */
   failures: { name: string; reason: string }[];
 }
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** `5: 3 × no response, 2 × 503` */
+/** Formats the rejected requests, for example as `5: 3 × no response, 2 × 503`. */
 export function refusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'refusals'>): string {
   const reasons = [...refusals].map(([status, times]) => `${count(times)} × ${status || 'no response'}`);
   return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
 }
 
-/** Formats the report as the page in `deploy/`. */
+/** Formats the report in the form of the page in `deploy/`. */
 export function storyReport({ surroundings, installation, eventsPerSecond, results, failures }: ClusterReport): string {
   const { ready, keys, visible } = installation;
   const rows = results.map((result) =>

@@ -1,4 +1,4 @@
-// The stores of the stories, with certificates that can expire.
+// The stores that the stories use. Their certificates can expire.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unprivilegedUser } from '@millrace/stack/run-program';
@@ -11,25 +11,25 @@ import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 
-/** PostgreSQL, Kafka and Redis, which run outside of the cluster at addresses that pods can reach. */
+/** PostgreSQL, Kafka and Redis. They run outside of the cluster, at addresses that pods can reach. */
 export interface StoryStores {
   postgres: BreakableServer;
-  /** The certificate of PostgreSQL and Kafka. */
+  /** The certificates of PostgreSQL and Kafka. */
   certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
   kafka: BreakableServer;
-  /** Address for TLS connections. */
+  /** Address of Kafka for TLS connections. */
   kafkaByTls: string;
-  /** Directory of Kafka's records, on a small disk of its own. */
+  /** Directory of Kafka's records, which is on a small disk of its own. */
   kafkaDisk: string;
   redis: BreakableServer;
   /** Direct connection to the database. */
   database: pg.Pool;
 }
 
-/** Larger than what a story writes, and small enough to be filled by a story's file. */
+/** The disk is larger than what a story writes, and so small that a story can fill it with a file. */
 const kafkaDiskSize = '2g';
 
-/** Starts the stores. Call this in the cluster's namespaces, which also end them. */
+/** Starts the stores. Must be called in the namespaces of the cluster, and the stores end when they do. */
 export async function startStores(directory: string): Promise<StoryStores> {
   const reaper = createReaper();
   const place = (name: string) => {
@@ -51,7 +51,7 @@ export async function startStores(directory: string): Promise<StoryStores> {
     });
   const { key, certificate } = certificates.postgres;
   const tls = { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key };
-  // A commit must survive a crash of its server, but not of the machine.
+  // A commit must survive a crash of the PostgreSQL server, but it does not have to survive one of the machine.
   const settings = { fsync: 'off', full_page_writes: 'off', ...tls };
   const secured = { port: await freePort(), keyStore: certificates.kafka.keyAndCertificate };
   const [postgres, kafka, redis] = await Promise.all([
@@ -65,15 +65,15 @@ export async function startStores(directory: string): Promise<StoryStores> {
   return { postgres, certificates, kafka, kafkaByTls, kafkaDisk, redis, database };
 }
 
-/** A server certificate that can be replaced while it is in use, signed by an authority that clients trust. */
+/** A server certificate that can be replaced while it is in use. It is signed by an authority that clients trust. */
 interface ExpiringCertificate {
   /** Path of the authority's certificate. */
   authority: string;
-  /** Paths of the server's certificate and key, and of a file with both. */
+  /** Paths of the server's key, of its certificate, and of a file with both. */
   key: string;
   certificate: string;
   keyAndCertificate: string;
-  /** Replaces the certificate with one that is valid until then. The server must reload it. */
+  /** Replaces the certificate with one that is valid until the given time. The server must then reload it. */
   replace(validUntil: Date): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
     await openssl('ca', '-batch', '-notext', '-config', 'ca.conf', ...dates, '-in', 'server.csr', '-out', 'server.crt');
     const both = ['server.key', 'server.crt'].map((name) => readFileSync(place(name), 'utf8'));
     writeFileSync(place('server.pem'), both.join(''), { mode: 0o600 });
-    // PostgreSQL checks the permissions of its key.
+    // PostgreSQL checks the permissions of the file with its key.
     const user = unprivilegedUser();
     if (user) for (const name of ['server.key', 'server.crt']) chownSync(place(name), user.uid, user.gid);
     chmodSync(place('server.key'), 0o600);
@@ -112,7 +112,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
   };
 }
 
-/** `openssl ca` is the only command that accepts any end time. */
+/** Returns a configuration for `openssl ca`, which is the only command that accepts any end time. */
 function authorityConfig(host: string): string {
   return `[ca]
 default_ca = own
@@ -135,5 +135,5 @@ subjectAltName = IP:${host}
 `;
 }
 
-/** `20260102030405Z` */
+/** Formats a date for ASN.1: `20260102030405Z`. */
 const asn1Date = (date: Date) => `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;

@@ -8,7 +8,7 @@ import type { Release } from './release.ts';
 import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 import type { StoryStores } from './story-stores.ts';
 
-/** The environment of a story, in which everything runs without problems. */
+/** What a story can use. Everything runs without problems when it begins. */
 export interface StoryContext {
   cluster: Cluster;
   release: Release;
@@ -17,12 +17,12 @@ export interface StoryContext {
   directory: string;
   stores: StoryStores;
   setting: StorySetting;
-  /** Tags of the images on every node. */
+  /** Tags of the images that every node has. */
   tags: { installed: string; next: string; broken: string };
   print(line: string): void;
 }
 
-/** An incident on an installation under load. Afterwards, the installation is as it was before. */
+/** An incident in an installation under load. Afterwards, the installation must be as it was before. */
 export interface Story {
   name: string;
   run(context: StoryContext): Promise<StoryResult>;
@@ -30,30 +30,30 @@ export interface Story {
 
 export interface StoryResult extends LoadVerdict {
   name: string;
-  /** How long events were captured. */
+  /** For how many seconds events were captured. */
   seconds: number;
   /** The longest time that a client waited for an acknowledgment. */
   longestGapMs: number;
-  /** Number of rejected requests by status; 0 for no response. */
+  /** Number of rejected requests, by status. Status 0 stands for no response. */
   refusals: ReadonlyMap<number, number>;
-  /** Further observations. */
+  /** Additional observations. */
   remark: string;
 }
 
 interface StorySetting {
-  /** Where events are sent. */
+  /** URL to which events are sent. */
   url: string;
   projectApiKey: string;
   database: pg.Pool;
-  /** Number of captured events, whether or not they can be sent. */
+  /** Number of events that are captured per second, whether or not they can be sent. */
   eventsPerSecond: number;
 }
 
-/** Time without an incident before and after it. */
+/** Time before and after the incident in which nothing happens. */
 const calmMs = 5000;
-/** Time for sending the backlog. The measured rate shows what is still waiting afterwards. */
+/** Time in which clients can send their backlog. The report shows how many events are still waiting afterwards. */
 const catchingUp = { timeoutMs: 60_000 };
-/** Time for recovery, such as restarting pods and processing a backlog. */
+/** Maximum time for recovery, such as restarting pods and processing a backlog. */
 const patienceMs = 120_000;
 
 /** Sends events during an incident, and compares the acknowledged events with the stored ones. */

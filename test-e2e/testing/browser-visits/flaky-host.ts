@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '../start-server.ts';
 
-/** What may happen to a request that sends events. */
+/** What can happen to a request that sends events. */
 export const mishaps = [
   'passed',
   '500',
@@ -19,23 +19,26 @@ export type Mishap = (typeof mishaps)[number];
 /** A proxy in front of a gateway that behaves like an unreliable network or load balancer. */
 export interface FlakyHost {
   port: number;
-  /** Sets the share of event requests that fail from now on (0 to 1). */
+  /** Sets the share of requests with events that fail from now on (0 to 1). */
   setTrouble(part: number): void;
-  /** Number of requests by what happened to them. */
+  /** Number of requests, by what happened to them. */
   counts: Record<Mishap, number>;
-  /** How often each uuid was sent, regardless of the result. */
+  /** How often each UUID was sent, whatever the result was. */
   sent: Map<string, number>;
   stop(): Promise<void>;
 }
 
-/** Starts the proxy. @param random returns numbers in [0, 1). */
+/** Starts the proxy. @param random returns numbers in [0, 1) */
 export async function startFlakyHost(gatewayPort: number, random: () => number): Promise<FlakyHost> {
   const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
   const sent = new Map<string, number>();
   let trouble = 0;
   let troubles: Mishap[] = [];
 
-  /** Chooses a random fault. Each fault occurs once before any repeats, so that few requests cover all of them. */
+  /**
+   * Chooses a random fault. No fault is repeated before all of them have occurred once, so that few requests are enough
+   * to cover all of them.
+   */
   function nextTrouble(): Mishap {
     if (troubles.length === 0) troubles = mishaps.filter((mishap) => mishap !== 'passed');
     const [next = 'passed'] = troubles.splice(Math.floor(random() * troubles.length), 1);
@@ -78,7 +81,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   };
 }
 
-/** Forwards a request. @param response null if the client does not receive the response. */
+/** Forwards a request. @param response null if the client does not receive the response */
 async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
   const { method, url: path, headers } = request;
   const forwarded = requestOf({ host: '127.0.0.1', port, method, path, headers });

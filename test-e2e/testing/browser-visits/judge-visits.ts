@@ -4,11 +4,11 @@ import type { ShopVisits } from './visit-shop.ts';
 /** What happened to the events whose `capture` has returned. */
 export interface VisitsVerdict {
   stored: number;
-  /** Events that were not stored, but whose visitor's library reported at least as many dropped events. */
+  /** Events that were not stored, but that the library of the visitor counted as dropped. */
   dropped: number;
-  /** Events that were neither stored nor reported. */
+  /** Events that were neither stored nor counted as dropped. */
   lost: number;
-  /** Visitors with lost events, for finding the cause. */
+  /** The visitors whose events were lost, for finding the cause. */
   losses: Loss[];
   /** Events that were stored more than once. */
   doubled: number;
@@ -22,8 +22,8 @@ interface Loss {
 }
 
 /**
- * Compares captured events with stored ones. A library may report more dropped events than are missing, because a
- * dropped event may have been stored if its response was lost.
+ * Compares captured events with stored ones. A library may count more dropped events than are missing: if the response
+ * to a request was lost, the events in it may have been stored although they were dropped.
  */
 export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');

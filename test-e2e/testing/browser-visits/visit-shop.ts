@@ -7,7 +7,7 @@ import { startShopSite } from './shop-site.ts';
 import { type CapturedEvent, createVisitor, type Entrance, entrances } from './visitor.ts';
 
 export interface ShopVisitsOptions {
-  /** Source of the library as a module. */
+  /** Source of the library, as a module. */
   library: string;
   gatewayPort: number;
   projectApiKey: string;
@@ -16,26 +16,26 @@ export interface ShopVisitsOptions {
   seed: number;
 }
 
-/** Results of the visits, as seen by the visitors and by the host in front of the gateway. */
+/** The results of the visits, from the view of the visitors and of the host in front of the gateway. */
 export interface ShopVisits {
   pages: number;
-  /** Distinct IDs by the uuids of events whose `capture` has returned. */
+  /** Distinct IDs by the UUIDs of those events for which `capture` has returned. */
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
   requests: Record<Mishap, number>;
   sent: Map<string, number>;
   /** How often the host in front of the gateway was down or did not respond. */
   outages: number;
-  /** Visits that failed, for instance because the crash of another tab ended theirs. */
+  /** Number of visits that failed, for example because another tab crashed and took their tab with it. */
   interrupted: number;
 }
 
-/** Share of requests that fail during the visits. */
+/** Share of the requests that fail during the visits. */
 const trouble = 0.25;
 
 /**
- * Visitors load pages of a shop in every way a browser supports, while the connection to the gateway fails in every
- * possible way. At the end the connection works, and each visitor stays on a last page until its queue is empty.
+ * Visitors load pages of a shop in every way that a browser supports, while the connection to the gateway fails in
+ * every possible way. At the end, the connection works, and each visitor stays on a last page until its queue is empty.
  */
 export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits> {
   const { library, gatewayPort, projectApiKey, pages, visitors, seed } = options;
@@ -94,7 +94,7 @@ export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits>
   }
 }
 
-/** Captures everything, and sends no requests that are unrelated to events. */
+/** Returns options that capture everything, and that send no requests other than those for events. */
 function shopOptions(address: string): Record<string, unknown> {
   return {
     ...{ api_host: address, opt_out_useragent_filter: true, advanced_disable_flags: true },

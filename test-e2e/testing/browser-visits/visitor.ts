@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { eventually } from '../eventually.ts';
 
-/** Ways to enter a page, and how often each occurs in a hundred visits. */
+/** Ways to enter a page, with the number of times that each occurs in a hundred visits. */
 const weights = {
   ...{ link: 40, reload: 20, 'new tab': 8, 'closed tab': 12, crash: 2, 'away and back': 9 },
   ...{ offline: 8.8, storm: 0.2 },
@@ -11,7 +11,7 @@ export type Entrance = keyof typeof weights;
 export const entrances = Object.keys(weights) as Entrance[];
 
 const maxTabs = 3;
-/** More events than the library keeps while it cannot send. */
+/** This is more than the library keeps while it cannot send. */
 const stormEvents = 700;
 
 interface VisitorOptions {
@@ -24,7 +24,7 @@ interface VisitorOptions {
 export interface Visitor {
   /** Enters another page. */
   visit(): Promise<void>;
-  /** Starts over after a tab has failed, for instance because another one crashed. */
+  /** Starts over after a tab has failed, for example because another one has crashed. */
   recover(): Promise<void>;
   /** Opens a last page and waits until its queue is empty. */
   finish(): Promise<void>;
@@ -77,7 +77,7 @@ export function createVisitor(context: BrowserContext, options: VisitorOptions):
       const records = `Object.entries(localStorage).filter(([name]) => name.includes('_queue_')).map(([, text]) => text)`;
       const isEmpty = async () => {
         const texts = await tab.evaluate<string[]>(records);
-        // The number of dropped events is only sent together with another event.
+        // The number of dropped events is only sent with another event, so capture one.
         if (texts.length > 0 && texts.every((text) => text.startsWith('{"dropped"'))) await capture(tab, 1);
         return texts.length === 0;
       };
@@ -104,10 +104,10 @@ interface VisitorTabs {
   open(): Promise<Page>;
   goOn(tab: Page): Promise<Page>;
   ready(tab: Page): Promise<unknown>;
-  /** Captures events. @returns the events whose `capture` has returned. */
+  /** Captures events. @returns the events for which `capture` has returned */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;
   close(tab: Page): Promise<void>;
-  /** Kills the tab's process, and possibly other tabs in the same process. */
+  /** Kills the process of the tab, and possibly other tabs in the same process. */
   crash(tab: Page): Promise<void>;
 }
 
@@ -121,7 +121,8 @@ function createVisitorTabs(context: BrowserContext, siteUrl: string): VisitorTab
     return tab;
   }
   /**
-   * Chromium sometimes ignores a request to close a tab during a navigation. Playwright would then wait indefinitely.
+   * Closes a tab. Chromium sometimes ignores a request to close a tab during a navigation, and Playwright would then
+   * wait indefinitely.
    */
   async function close(tab: Page): Promise<void> {
     all.splice(all.indexOf(tab), 1);

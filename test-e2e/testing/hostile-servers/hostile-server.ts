@@ -6,16 +6,16 @@ export interface HostileServer {
   port: number;
   url: string;
   openConnections(): number;
-  /** Number of connections ever opened. */
+  /** Returns how many connections have ever been opened. */
   connections(): number;
-  /** Number of bytes that clients have received, including those in buffers of the operating system. */
+  /** Returns how many bytes clients have received, including those that are in buffers of the operating system. */
   bytesSent(): number;
-  /** Sets how following connections are handled. */
+  /** Sets how the next connections are handled. */
   behave(script: SocketScript): void;
   stop(): Promise<void>;
 }
 
-/** Starts a TCP server on a free loopback port that runs the script for each connection. */
+/** Starts a TCP server on a free loopback port. It runs the script for each connection. */
 export async function startHostileServer(script: SocketScript): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   let [current, connections, finished] = [script, 0, 0];
@@ -24,7 +24,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
     connections += 1;
     sockets.add(socket);
     socket.on('error', () => {});
-    // A socket that is not read does not notice the end of its connection.
+    // Without reading from the socket, the server would not notice the end of the connection.
     socket.on('data', () => {});
     socket.on('close', () => {
       sockets.delete(socket);
@@ -51,7 +51,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
   };
 }
 
-/** Writes pieces as fast as the client reads them, until it closes the connection. */
+/** Writes a piece repeatedly, as fast as the client reads, until the client closes the connection. */
 export function pour(socket: Socket, piece: string | Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(piece));

@@ -7,12 +7,15 @@ export interface HttpMisbehavior {
   title: string;
   /** Runs when the headers of a request have arrived. */
   script: SocketScript;
-  /** Result for a client that only reads the status, and for one that reads the body. `ok` means success. */
+  /**
+   * Result for a client that only reads the status. `body` below is the result for a client that reads the body. In
+   * both, `ok` means success.
+   */
   status: string;
   body: string;
 }
 
-/** Reads the headers of each request on a connection, and then runs the script. */
+/** Returns a script that reads the headers of each request on a connection, and then runs the given script. */
 export function afterHeaders(script: SocketScript): SocketScript {
   return (socket) => {
     let received = '';
@@ -103,7 +106,9 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-060', 'an XML error whose code is no code', end(answer('403 No', `<Error><Code>a&#0;b ${'x'.repeat(100_000)}</Code></Error>`)), 'refused', 'refused'],
 ];
 
-/** Ways in which an HTTP server may misbehave. Every client that connects to servers of tenants is tested with them. */
+/**
+ * Ways in which an HTTP server can misbehave. They are used to test every client that connects to servers of tenants.
+ */
 export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script, status, body]) => ({
   id,
   title,
@@ -112,7 +117,7 @@ export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script,
   body,
 }));
 
-/** Servers that do not respond with TLS to a TLS client. */
+/** Servers that do not speak TLS with a client that expects it. */
 export const brokenTls: [string, string, SocketScript][] = [
   [
     'hostile-061',

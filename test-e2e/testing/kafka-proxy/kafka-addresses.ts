@@ -1,8 +1,8 @@
 /**
- * Rewrites the broker addresses in Kafka's responses. A client connects to the addresses that the cluster advertises,
- * so it would bypass a plain proxy after the first response. Metadata and FindCoordinator responses contain addresses.
- * Both are supported in the versions that the clients use: kafkajs uses versions before the compact encoding, and
- * packages/event-log uses version 10 of Metadata.
+ * Rewrites the addresses of brokers in Kafka's responses. A client connects to the addresses that the cluster
+ * advertises, so after the first response it would bypass a simple proxy. The addresses are in Metadata and
+ * FindCoordinator responses. Both are supported in the versions that the clients use: kafkajs uses versions before the
+ * compact encoding, and packages/event-log uses version 10 of Metadata.
  */
 export interface Address {
   host: string;
@@ -10,13 +10,13 @@ export interface Address {
 }
 
 const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
-/** From this version on, Metadata uses the compact encoding. */
+/** Metadata uses the compact encoding from this version on. */
 const compactMetadata = 9;
 const lastReadableVersion = { [apiKeys.metadata]: 12, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
 
 /**
- * Rewrites the addresses in one response. @param body the response after its correlation ID. Responses without
- * addresses are returned unchanged.
+ * Rewrites the addresses in a response. Responses without addresses are returned unchanged.
+ * @param body the part of the response after its correlation ID
  */
 export async function rewriteAddresses(
   apiKey: number,
@@ -32,7 +32,7 @@ export async function rewriteAddresses(
 }
 
 async function rewriteCompactMetadata(body: Buffer, replace: (address: Address) => Promise<Address>) {
-  // Tags that end the header, throttle_time_ms, then [node_id, host, port, rack, tags].
+  // The tags at the end of the header and throttle_time_ms, followed by [node_id, host, port, rack, tags].
   const brokers = readVarint(body, 5);
   const parts = [body.subarray(0, brokers.end)];
   let at = brokers.end;
@@ -64,7 +64,7 @@ function readVarint(body: Buffer, at: number): { value: number; end: number } {
 }
 
 async function rewriteMetadata(version: number, body: Buffer, replace: (address: Address) => Promise<Address>) {
-  // throttle_time_ms (3+), then [node_id, host, port, rack (1+)].
+  // throttle_time_ms (from version 3), followed by [node_id, host, port, rack (from version 1)].
   let at = version >= 3 ? 4 : 0;
   const count = body.readInt32BE(at);
   at += 4;
@@ -79,16 +79,17 @@ async function rewriteMetadata(version: number, body: Buffer, replace: (address:
 }
 
 async function rewriteCoordinator(version: number, body: Buffer, replace: (address: Address) => Promise<Address>) {
-  // throttle_time_ms (1+), error_code, error_message (1+), then node_id, host, port.
+  // throttle_time_ms (from version 1), error_code and error_message (from version 1), followed by node_id, host and
+  // port.
   let at = version >= 1 ? 6 : 2;
   if (version >= 1) at += 2 + Math.max(0, body.readInt16BE(at));
-  // An error response contains no node.
+  // If the response is an error, it does not contain a node.
   if (body.readInt32BE(at) < 0) return body;
   const { bytes, end } = await rewriteNode(body, at, replace);
   return Buffer.concat([body.subarray(0, at), bytes, body.subarray(end)]);
 }
 
-/** One node: int32 id, string host, int32 port. */
+/** Rewrites a node, which consists of int32 id, string host and int32 port. */
 async function rewriteNode(body: Buffer, at: number, replace: (address: Address) => Promise<Address>) {
   const hostLength = body.readInt16BE(at + 4);
   const hostAt = at + 6;

@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts';
 import { testServers } from '../test-servers.ts';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
 
-/** The fault tests rely on this proxy: a client must never bypass it. */
+/** The fault tests rely on this proxy, so a client must never bypass it. */
 let proxy: KafkaFaultProxy;
 const topic = `t-${randomUUID()}.proxy`;
 let direct: Admin;
@@ -51,7 +51,7 @@ test.each(['refuse', 'blackHole'] as const)(
   '%s interrupts a connected client, and pass lets it continue',
   async (fault) => {
     const producer = throughProxy(2000, 0).producer();
-    // The short timeout may be exceeded on a busy machine, so retry.
+    // On a busy machine, connecting may take longer than the short timeout, so try again.
     await eventually(() => producer.connect(), { what: 'Connecting' });
     await eventually(() => producer.send({ topic, messages: [{ value: 'before' }] }), { what: 'Sending' });
     await proxy[fault]();

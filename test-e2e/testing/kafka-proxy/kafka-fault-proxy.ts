@@ -1,5 +1,5 @@
-// Simulates network failures of a Kafka cluster. Every broker is behind a proxy, and clients only learn the proxies'
-// addresses.
+// Simulates network failures of a Kafka cluster. Every broker is behind a proxy, and clients learn only the addresses
+// of the proxies.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { type Address, rewriteAddresses } from './kafka-addresses.ts';
@@ -54,14 +54,15 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
   };
 }
 
-/** A proxy in front of one broker that only changes the addresses in its responses. */
+/** A proxy in front of one broker, which changes only the addresses in responses. */
 interface KafkaAddressProxy {
   port: number;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the proxy of one broker. @param replace returns the address that a client receives instead of a broker's own.
+ * Starts the proxy of one broker.
+ * @param replace returns the address that a client receives instead of that of a broker
  */
 async function startKafkaAddressProxy(
   broker: Address,
@@ -116,12 +117,12 @@ interface Request {
   version: number;
 }
 
-/** A request starts with its API key, version and correlation ID. */
+/** Records a request, which starts with its API key, its version and its correlation ID. */
 function noteRequest(frame: Buffer, requests: Map<number, Request>): void {
   requests.set(frame.readInt32BE(4), { apiKey: frame.readInt16BE(0), version: frame.readInt16BE(2) });
 }
 
-/** A response starts with the correlation ID of its request. */
+/** Rewrites a response, which starts with the correlation ID of its request. */
 async function rewriteAnswer(
   frame: Buffer,
   requests: Map<number, Request>,
@@ -138,7 +139,7 @@ async function rewriteAnswer(
   return Buffer.concat([head, rewritten]);
 }
 
-/** Splits a stream into complete frames. A frame is a length and as many bytes. */
+/** Returns a function that splits a stream into complete frames. A frame is a length followed by as many bytes. */
 function frameReader(): (chunk: Buffer) => Buffer[] {
   let pending: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -2,12 +2,15 @@ import type { StoryEvent } from './write-story.ts';
 
 export interface ExpectedPerson {
   distinctIds: string[];
-  /** Without `$creator_event_uuid`, which depends on the valid interleaving of partitions. */
+  /** Properties of the person, without `$creator_event_uuid`, which depends on how partitions interleave. */
   properties: Record<string, unknown>;
   isIdentified: boolean;
-  /** Null if it depends on the interleaving: for merged IDs whose first event is not in the story. */
+  /**
+   * Creation time. Null if it depends on how partitions interleave, which is the case for merged IDs whose first event
+   * is not in the story.
+   */
   createdAt: string | null;
-  /** Null if it depends on the interleaving. */
+  /** Main distinct ID. Null if it depends on how partitions interleave. */
   mainDistinctId: string | null;
 }
 
@@ -18,18 +21,18 @@ export interface ExpectedGroup {
 }
 
 export interface ExpectedState {
-  /** By uuid, without duplicates. */
+  /** The events by UUID, without duplicates. */
   events: Map<string, StoryEvent>;
-  /** Ordered by their first distinct ID. */
+  /** The persons, sorted by their first distinct ID. */
   persons: ExpectedPerson[];
-  /** Ordered by type, then key. */
+  /** The groups, sorted by type and then by key. */
   groups: ExpectedGroup[];
 }
 
 /**
  * Computes the expected content of the database from the sent events and the documented rules, in a different way than
- * the service: persons are the connected components of all merges, and a person's properties are the union of the
- * properties of each of its IDs, each replayed separately. This is only correct for streams of `writeStory`.
+ * the service does. Persons are the connected components of all merges. The properties of a person are those of all of
+ * its IDs together, each of which is replayed separately. This is only correct for the streams of `writeStory`.
  */
 export function expectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
   const events = new Map<string, StoryEvent>();
@@ -41,7 +44,7 @@ function isAnonymous(event: StoryEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** Returns the ID that an event merges with its distinct ID, or null. */
+/** Returns the ID that an event merges into its distinct ID, or null if it merges none. */
 function mergedWith({ event, properties }: StoryEvent): string | null {
   if (event === '$identify' && '$anon_distinct_id' in properties) return String(properties.$anon_distinct_id);
   if (event === '$create_alias' || event === '$merge_dangerously') return String(properties.alias);
@@ -83,15 +86,18 @@ function expectedPersons(events: readonly StoryEvent[]): ExpectedPerson[] {
 }
 
 /**
- * Known for a person without merges, and for a person whose first event, which has the earliest timestamp, is in the
- * story.
+ * Returns the creation time of a person. It is known if the person has no merges, or if the person's first event, which
+ * has the earliest timestamp, is in the story.
  */
 function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): string | null {
   const isCertain = merges.length === 0 || own.some(({ event }) => event === 'signed up');
   return isCertain ? (own.map(({ timestamp }) => timestamp).sort()[0] ?? '') : null;
 }
 
-/** Known for a person without merges, and if all merges are in one partition and the last of them is the only alias. */
+/**
+ * Returns the main distinct ID of a person. It is known if the person has no merges, or if all merges are in one
+ * partition and the last of them is the only alias.
+ */
 function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): string | null {
   if (merges.length === 0) return ids[0] ?? null;
   const last = merges.at(-1);
@@ -101,7 +107,7 @@ function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): 
 
 /**
  * Computes the properties that the events of one ID set, in order (docs/ingestion-rules.md#person-properties). Group
- * identify events change no person.
+ * identify events do not change a person.
  */
 function propertiesLeftBy(events: readonly StoryEvent[]): Record<string, unknown> {
   const properties: Record<string, unknown> = {};

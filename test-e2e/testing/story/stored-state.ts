@@ -6,23 +6,23 @@ export interface StoredEvent {
   event: string;
   distinct_id: string;
   timestamp: string;
-  /** Sequence number among the events of the distinct ID. */
+  /** Sequence number of the event among those of the distinct ID. */
   n: number | null;
-  /** The company of the event, from `$group_<index of company>`. */
+  /** The company of the event, which is in `$group_<index of company>`. */
   company: string | null;
 }
 
 export interface StoredState {
-  /** Ordered by uuid. */
+  /** The events, sorted by UUID. */
   events: StoredEvent[];
-  /** In the format and order of the expected state. */
+  /** The persons, in the format and order of the expected state. */
   persons: (Omit<ExpectedPerson, 'mainDistinctId'> & { mainDistinctId: string; creatorEventUuid: string })[];
   groups: ExpectedGroup[];
 }
 
 /**
  * Reads the content of the database in the format of the expected state.
- * @param projectId project to read. Default: all projects.
+ * @param projectId the project to read; by default all projects
  */
 export async function storedState({
   database,

@@ -4,7 +4,7 @@ import { seededRandom } from '../seeded-random.ts';
 export interface StoryOptions {
   events: number;
   people: number;
-  /** Number of independent senders. Each person belongs to one of them. */
+  /** Number of clients that send independently of each other. Each person belongs to one of them. */
   clients: number;
   seed: number;
 }
@@ -12,9 +12,9 @@ export interface StoryOptions {
 /**
  * Generates a stream of events whose final state does not depend on how the partitions of the log interleave, although
  * the IDs of a person are in different partitions. Every distinct ID writes its own keys with increasing values, and
- * every merge is valid in any order (see `personScript`). One in a hundred events is sent a second time later.
+ * every merge is valid in any order (see `personScript`). One in a hundred events is sent again later.
  *
- * @returns one list per client, to be sent in this order.
+ * @returns one list per client, to be sent in this order
  */
 export function writeStory(options: StoryOptions): StoryEvent[][] {
   const random = seededRandom(options.seed);
@@ -30,7 +30,7 @@ export function writeStory(options: StoryOptions): StoryEvent[][] {
     const stream = shuffleTogether(scripts, random).map((event) => ({
       ...event,
       uuid: randomUUID(),
-      // The first event of a person has the earliest timestamp, regardless of when it is sent.
+      // The first event of a person has the earliest timestamp, no matter when it is sent.
       timestamp: new Date(event.event === 'signed up' ? startMs - person(event) : startMs + tick++).toISOString(),
     }));
     const wanted = Math.floor(repeats / options.clients) + (client < repeats % options.clients ? 1 : 0);
@@ -42,7 +42,7 @@ function person({ distinct_id }: StoryEvent): number {
   return 1000 + Number(/\d+/.exec(distinct_id)?.[0] ?? 0);
 }
 
-/** Merges many scripts into one stream and keeps the order of each script. */
+/** Merges many scripts into one stream. Keeps the order of each script. */
 function shuffleTogether(scripts: readonly StoryEvent[][], random: () => number): StoryEvent[] {
   const order = scripts.flatMap((script, index) => script.map(() => index));
   for (let last = order.length - 1; last > 0; last--) {
@@ -57,7 +57,7 @@ function shuffleTogether(scripts: readonly StoryEvent[][], random: () => number)
   });
 }
 
-/** Sends some events again, up to 200 positions later, like a client that did not receive the response. */
+/** Repeats some events up to 200 positions later, like a client that did not receive the response. */
 function withRepeats(stream: readonly StoryEvent[], count: number, random: () => number): StoryEvent[] {
   const again = new Map<number, StoryEvent[]>();
   for (let index = 0; index < count; index++) {
@@ -89,7 +89,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const visitors = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => `visitor-${person}-${index}`);
   const alias = random() < 0.6 ? `alias-${person}` : null;
   const second = random() < 0.2 ? `second-${person}` : null;
-  // Another person on the same machine, who never logs in.
+  // Another person on the same machine, who never signs in.
   const stranger = random() < 0.1 ? [`stranger-${person}`] : [];
   const ids = [
     ...stranger,
@@ -102,7 +102,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const fixed: StoryEvent[] = [event(user, 'signed up', {})];
   for (const visitor of visitors) {
     fixed.push(event(user, '$identify', { $anon_distinct_id: visitor, $set: { [`login_${visitor}`]: true } }));
-    // A repeated login is not a second merge.
+    // A repeated sign-in is not a second merge.
     if (random() < 0.3) fixed.push(event(user, '$identify', { $anon_distinct_id: visitor }));
   }
   if (second) {
@@ -120,7 +120,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   const fillerCount = Math.max(0, length - fixed.length);
   const filler = () => {
     const id = ids[Math.floor(random() * ids.length)] ?? user;
-    // The first event of the user ID is one of the fixed events, so it must come before fillers.
+    // The first event of the user ID is one of the fixed events, so all of these come before the fillers.
     return { id, make: () => fillerEvent(id, count(id), person, random) };
   };
   const script: StoryEvent[] = [];
@@ -142,7 +142,7 @@ function personScript(person: number, length: number, random: () => number): Sto
   return script;
 }
 
-/** Creates an ordinary event of an ID. `n` is its sequence number and the value of all keys it writes. */
+/** Creates an ordinary event of an ID. `n` is its sequence number, and the value of all keys that it writes. */
 function fillerEvent(id: string, n: number, person: number, random: () => number): StoryEvent {
   const dice = random();
   const company = `company-${person % 40}`;
@@ -167,14 +167,14 @@ function event(distinctId: string, name: string, properties: Record<string, unkn
   return { uuid: '', event: name, distinct_id: distinctId, timestamp: '', properties };
 }
 
-/** An event of the story, as sent. It only contains fields of the wire format. */
+/** An event of the story as it is sent. It contains only fields of the wire format. */
 export interface StoryEvent {
   uuid: string;
   event: string;
   distinct_id: string;
   timestamp: string;
   properties: Record<string, unknown>;
-  /** Event-level person updates, as several SDKs send them. */
+  /** Person properties to set, at the level of the event, where several SDKs send them. */
   $set?: Record<string, unknown>;
   $set_once?: Record<string, unknown>;
   $unset?: string[];
