@@ -67,7 +67,7 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** The text for substring searches. Only the letters A to Z are converted to lower case. */
+  /** The text for substring searches. Only the characters A to Z are converted to lower case. */
   get searched(): string {
     this.searchedMade ??= asciiLower(this.text);
     return this.searchedMade;
@@ -96,12 +96,12 @@ export class PropertyValue {
 }
 
 /**
- * Converts the letters A to Z to lower case, as PostHog does. Unlike `exact`, substring searches therefore distinguish
+ * Converts the characters A to Z to lower case, as PostHog does. Unlike `exact`, substring searches therefore distinguish
  * "Ä" from "ä".
  */
 export function asciiLower(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Converts character by character. A hostile text may contain half a million capital letters, which are too many for
+  // Converts character by character. A hostile text may contain half a million capitals, which are too many for
   // a replacement function.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {

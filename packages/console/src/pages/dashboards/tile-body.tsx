@@ -29,7 +29,7 @@ export const TextBody = ({ body }: { body: string }) => (
   </Suspense>
 );
 
-/** Shows the result of a tile, or the reason why there is none. */
+/** Shows the result of a tile, or the reason why it has no result. */
 export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);

@@ -137,7 +137,7 @@ function compareText(
 
 /**
  * Prints a comparison of numbers that may be NaN, with the same result as in ClickHouse: NaN is neither equal to, less
- * than, nor greater than any number. PostgreSQL by itself would treat NaN as equal to itself and greater than all
+ * than, nor greater than any number. PostgreSQL would otherwise treat NaN as equal to itself and greater than all
  * numbers. Returns null for other comparisons.
  */
 function ofNumbers(

@@ -1,4 +1,4 @@
-// Splits SQL into tokens, which have different colors in the editor. What they mean is only checked on the server.
+// Splits SQL into tokens, which have different colors in the editor. Only the server checks what the tokens mean.
 
 import { HighlightStyle, StreamLanguage, type StringStream, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
