@@ -174,7 +174,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(marks).toEqual([{ historical_migration: true }]);
   });
 
-  test('no event raised a warning', async () => {
+  test('no event caused an ingestion warning', async () => {
     expect(await api.warnings()).toEqual([]);
   });
 });

@@ -75,7 +75,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     expect((await storedState(services)).groups).toEqual(expected.groups);
   });
 
-  test('no warning was raised', async () => {
+  test('no ingestion warning was recorded', async () => {
     expect((await services.database.query('SELECT type, details FROM ingestion_warning')).rows).toEqual([]);
   });
 

@@ -145,7 +145,7 @@ describe('scaling', () => {
     });
   });
 
-  test('with KEDA, consumers scale by the lag of their topics, and other components by CPU', async () => {
+  test('with KEDA, consumers are scaled by the lag of their topics, and other components by CPU', async () => {
     const values = {
       ...leastValues,
       eventLog: { topicPrefix: 'eu.' },

@@ -169,7 +169,7 @@ describe.each(cases)('%s', (_, values, expected) => {
     rendered = await renderChart({ values: { ...leastValues, ...values } });
   });
 
-  test('a gateway gets these settings', () => {
+  test('a gateway gets the expected settings', () => {
     const environment = environmentOf(gatewayOf(rendered));
     const configured = Object.keys(expected).map((name) => [name, environment[name]]);
     expect(Object.fromEntries(configured)).toEqual(expected);
@@ -236,7 +236,7 @@ test("with secretsAsFiles, secrets are mounted and no variable contains one, exc
   });
 });
 
-test('a changed secret of the chart replaces the pods', async () => {
+test('changing a secret in the values of the chart replaces the pods', async () => {
   const annotations = async (values: object) =>
     gatewayOf(await renderChart({ values: { ...leastValues, ...values } })).spec.template?.metadata.annotations;
   expect(await annotations({})).toEqual(await annotations({ mail: { from: 'us@example.com' } }));

@@ -144,7 +144,7 @@ test.each(['1st', 'events.eu'])(
   },
 );
 
-test('reports all mistakes at once', async () => {
+test('the chart reports all invalid values at the same time', async () => {
   const values = { postgresql: {}, kafka: {}, ingress: { enabled: true }, consumers: { overflow: null } };
   const { output } = await helmTemplate({ values });
   expect(output.match(/^ {2}- /gm)).toHaveLength(4);

@@ -45,7 +45,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   ];
   type Message = { type: string; record?: { stream: string; data: { id: string | number } }; trace?: object };
 
-  test('reads every record of every stream once', async () => {
+  test('reads every record of every stream exactly once', async () => {
     const config = join(directory, 'config.json');
     const catalog = join(directory, 'catalog.json');
     const { apiUrl, tenant } = services;
@@ -171,7 +171,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await toolkit.call('dashboards-get-all')).toHaveLength(seeded.dashboards);
   });
 
-  test('runs queries', async () => {
+  test('runs queries and prints their results', async () => {
     const series = (event: string) => ({ kind: 'EventsNode', event, custom_name: event });
     const dateRange = { date_from: '-30d', date_to: null };
     const trends = await toolkit.call('query-run', { query: purchaseQuery });

@@ -47,7 +47,7 @@ async function callTool(program: string, words: string[], environment: Record<st
 
 // Paths in the PostHog API end with a slash. Both forms are served.
 (modules === null ? describe.skip : describe)('linters find nothing but slashes at the end of paths', () => {
-  test('Spectral', async () => {
+  test('Spectral reports no other problems', async () => {
     await writeFile(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
     const report = join(directory, 'spectral.json');
     await callTool(process.execPath, [`${modules}/.bin/spectral`, 'lint', 'openapi.json', '-f', 'json', '-o', report]);
@@ -57,7 +57,7 @@ async function callTool(program: string, words: string[], environment: Record<st
     expect(problems.filter((problem) => !slashes.includes(problem))).toEqual([]);
   });
 
-  test('Redocly', async () => {
+  test('Redocly reports no other problems', async () => {
     const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const words = [`${modules}/.bin/redocly`, 'lint', 'openapi.json', '--format', 'json', '--max-problems', '10000'];
     const { problems }: { problems: { ruleId: string; message: string }[] } = JSON.parse(

@@ -71,7 +71,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     expect(still.status).toBe(200);
   });
 
-  test('agree on operations that delete something, and it is deleted', async () => {
+  test('agree on operations that delete a record, and the record is then deleted', async () => {
     const { apiUrl, databaseUrl, database } = services;
     const tenant = await createTestTenant(databaseUrl);
     const { organizationId } = tenant;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('returns TXT records with every string of each', async () => {
+test('returns TXT records with all of their strings', async () => {
   server.setTxt('Example.com', [['one'], ['two', 'x'.repeat(255)]]);
   expect(await resolver.resolveTxt('example.com')).toEqual([['one'], ['two', 'x'.repeat(255)]]);
   expect(server.questions).toContain('example.com');

@@ -76,7 +76,7 @@ const rowsOf = (page: Page) =>
     .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)));
 
 describe('the tooltip', () => {
-  it('shows the weekday, the series by value, the previous period and the change', async () => {
+  it('shows the weekday, the series sorted by value, the previous period and the change', async () => {
     const page = await open(trends({ compareFilter: { compare: true } }));
     const { clientX, clientY } = await placeIn(chart(page), [day(3), 0.5]);
     await page.mouse.move(clientX, clientY);
@@ -119,7 +119,7 @@ describe('the tooltip', () => {
       .waitFor();
   });
 
-  it('opens with the first touch, and the persons with the second', async () => {
+  it('opens at the first touch, and the second touch opens the persons', async () => {
     const page = await open(trends());
     const touch = await placeIn(chart(page), [day(2), 0.05]);
     const tap = async () => {
@@ -135,7 +135,7 @@ describe('the tooltip', () => {
   });
 });
 
-it('opens the persons of the series that is nearest to the click', async () => {
+it('a click in a chart opens the persons of the nearest series', async () => {
   const page = await open(trends());
   for (const [y, event, name] of [
     [0.05, 'viewed', 'Ada Lovelace'],
@@ -150,7 +150,7 @@ it('opens the persons of the series that is nearest to the click', async () => {
   }
 });
 
-it('draws only the interval in progress dashed', async () => {
+it('draws the interval in progress as a dashed line, and all others as solid lines', async () => {
   const page = await open(trends());
   const open_ = page.locator('.chart-open');
   await open_.first().waitFor({ state: 'attached' });
@@ -206,7 +206,7 @@ it('gives each of the first ten series its own color in both themes, and all oth
 describe('zoom', () => {
   const rangeOf = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}').dateRange;
 
-  it('narrows the date range by a drag, and a double click resets it', async () => {
+  it('dragging narrows the date range, and a double click restores it', async () => {
     const page = await open(trends());
     const [from, to] = [await placeIn(chart(page), [day(1), 0.5]), await placeIn(chart(page), [day(4), 0.5])];
     await page.mouse.move(from.clientX, from.clientY);
@@ -397,7 +397,7 @@ it('shows the count under the pointer in the bars of the Events page', async () 
   await page.locator('.counts-tip').waitFor({ state: 'detached' });
 });
 
-it('shows an increase as bad if the insight says so', async () => {
+it('shows an increase in the color for bad changes if the insight says so', async () => {
   const page = await open(trends({ series: [node('ordered')], compareFilter: { compare: true } }));
   await page.locator('.insight-figure .pill-good').waitFor();
   await page.getByRole('button', { name: 'Units' }).click();

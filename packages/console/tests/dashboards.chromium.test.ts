@@ -205,7 +205,7 @@ it('shows each tile as soon as its own result has loaded', async () => {
   await page.context().close();
 });
 
-it('drags a tile to another place, and opens the insight by a click on its name', async () => {
+it('moves a tile by dragging, and opens the insight when its name is clicked', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Dragged' });
   for (const name of ['One', 'Two', 'Three']) {
     const { id: made } = await insight(name);
@@ -227,7 +227,7 @@ it('drags a tile to another place, and opens the insight by a click on its name'
   await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
 });
 
-it('resizes a tile with keyboard and mouse, and lists the dashboards of an insight', async () => {
+it('resizes a tile with the keyboard and the mouse, and lists the dashboards that contain an insight', async () => {
   const [{ id: first }, { id: second }] = [
     await console.api<{ id: number }>('POST', 'dashboards', { name: 'Widths' }),
     await console.api<{ id: number }>('POST', 'dashboards', { name: 'Another' }),
@@ -371,7 +371,7 @@ it('filters all insights of a dashboard for the user only, in addition to saved 
   await page.context().close();
 });
 
-it('sorts, marks, tags and deletes dashboards in the list', async () => {
+it('sorts dashboards in the list, marks them as favorites, tags them and deletes them', async () => {
   for (const name of ['Zebra', 'Yak', 'Xerus']) await console.api('POST', 'dashboards', { name, tags: ['zoo'] });
   const page = await console.open('dashboards?search=');
   const names = async () =>

@@ -53,7 +53,7 @@ describe('documentation in the console', () => {
     await page.context().close();
   });
 
-  it('says that a document could not be loaded', async () => {
+  it('shows an error if a document could not be loaded', async () => {
     const page = await console.open('../../docs');
     await page.getByRole('main').getByRole('link').first().waitFor();
     await page.route(/\/assets\/glossary-/, (route) => route.abort());

@@ -95,7 +95,7 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
   await page.context().close();
 });
 
-it('console-007: shows how far a search got that ran out of time, and continues it', async () => {
+it('console-007: shows how far a search got before it ran out of time, and continues the search', async () => {
   const page = await console.open('events');
   await page.route(/\/api\/.*\/events\?/, async (route) => {
     const url = new URL(route.request().url());
@@ -375,7 +375,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('reports that a refresh is running and that it failed without a server, and keeps no green status', async () => {
+  it('shows that a refresh is running and, if there is no server, that it has failed, and then shows no green status', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const health = { ...(await console.api<object>('GET', 'health')), visible_after_seconds: 0.2, alarm: null };
@@ -473,7 +473,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('narrows the range by a bar of the chart, with pointer and keyboard, and links from an empty range to the latest event', async () => {
+  it('narrows the range to a bar of the chart, with pointer and keyboard, and links from an empty range to the latest event', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await page.getByText('241 events').waitFor();
     await page.getByText('Counts as a table').click();

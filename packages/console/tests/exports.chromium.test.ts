@@ -55,19 +55,22 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it.each(destinationTypes)('has a field for every setting of %s, and marks required and secret ones', (type) => {
-  const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
-    ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
-  ]);
-  const fields: Record<string, DestinationField> = exportDestinations[type];
-  const known = Object.entries(fields)
-    // `file_format` has only one option. The prefix may be empty.
-    .filter(([name]) => name !== 'file_format')
-    .map(([name, field]) => [
-      ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
+it.each(destinationTypes)(
+  'the form has a field for every setting of %s, and marks fields that are required or secret',
+  (type) => {
+    const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
+      ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
     ]);
-  expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
-});
+    const fields: Record<string, DestinationField> = exportDestinations[type];
+    const known = Object.entries(fields)
+      // `file_format` has only one option. The prefix may be empty.
+      .filter(([name]) => name !== 'file_format')
+      .map(([name, field]) => [
+        ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
+      ]);
+    expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
+  },
+);
 
 it('console-007, console-038: lists what each destination needs, creates an export, shows an error at its field, and never shows secrets', async () => {
   const page = await console.open('settings/exports');

@@ -86,7 +86,7 @@ it('says that all flags are archived when there are no others', async () => {
   await page.context().close();
 });
 
-it('disables, archives, tags and deletes several flags, and undoes it', async () => {
+it('disables, archives, tags and deletes several flags at a time, and undoes these actions', async () => {
   const names = ['bulk-one', 'bulk-two'];
   const ids = await Promise.all(names.map(async (key) => (await create({ key })).id));
   await change(ids[1] ?? 0, { active: false });
@@ -307,7 +307,7 @@ it('explains a flag for a person with the condition that decided, and explains a
   await page.context().close();
 });
 
-it('works by keyboard alone, and on a phone', async () => {
+it('the Feature flags page works with the keyboard alone, and on a phone', async () => {
   const { id } = await create({ key: 'by-keyboard' });
   const page = await console.open('flags?search=by-key', { width: 360, height: 640 });
   await row(page, 'by-keyboard').waitFor();
@@ -332,7 +332,7 @@ it('works by keyboard alone, and on a phone', async () => {
   await page.context().close();
 });
 
-it('says whether a rollout is a share of everyone or of the matching users', async () => {
+it('shows whether a rollout is a share of everyone or only of the users who match', async () => {
   const pro = [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }];
   await create({ key: 'for-pro', filters: { groups: [...pro, { properties: [], rollout_percentage: 5 }] } });
   await create({ key: 'for-all', filters: { groups: [...pro, { properties: [], rollout_percentage: 100 }] } });
@@ -342,7 +342,7 @@ it('says whether a rollout is a share of everyone or of the matching users', asy
   await page.context().close();
 });
 
-it('starts a new flag at a rollout of 0%, and can create it turned off', async () => {
+it('a new flag starts at a rollout of 0%, and users can create it turned off', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByText('A new flag starts at a rollout of 0%.').waitFor();
   await page.getByLabel('Key', { exact: true }).waitFor();

@@ -169,7 +169,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  it('keeps the page when another project is chosen', async () => {
+  it('stays on the same page when another project is chosen', async () => {
     const organization = await console.api<{ organization: { id: string } }>('GET', '/api/users/@me');
     for (const name of ['Alpha', 'Beta', 'Gamma', 'Delta', 'Łódź shop'])
       await console.api('POST', `/api/organizations/${organization.organization.id}/projects`, { name });

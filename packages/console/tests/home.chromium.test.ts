@@ -36,7 +36,7 @@ const rowsOf = async (page: Page, table: string) => {
 };
 
 /** The tests depend on each other, because each one adds events to the same project. */
-it('opens Live in a project without events', async () => {
+it('opens the Live page instead of the start page in a project without events', async () => {
   const page = await console.open('');
   await page.waitForURL('**/live');
   await page.getByText('Waiting for the first event').waitFor();
@@ -163,14 +163,14 @@ it('reports when no data match the filters, and names unknown URL parameters', a
   await page.context().close();
 });
 
-it('passes the checks for every page, with data', async () => {
+it('the start page with data passes the checks that every page must pass', async () => {
   const page = await console.open('home');
   await eventually(async () => expect(await rowsOf(page, 'Countries')).toHaveLength(2));
   expect(await problemsOf(page)).toEqual([]);
   await page.context().close();
 });
 
-it('shows why the numbers cannot be loaded', async () => {
+it('shows the reason if the numbers of the start page cannot be loaded', async () => {
   const page = await console.open('flags');
   await page.route('**/api/projects/*/query', (route) =>
     route.fulfill({ status: 400, json: { type: 'validation_error', code: 'query_timeout', detail: 'Too slow.' } }),

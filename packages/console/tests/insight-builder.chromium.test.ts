@@ -181,7 +181,7 @@ it('finds events by a part of their name, with counts and the last time', async 
   await page.context().close();
 });
 
-it('does not open the persons behind a point again on Back', async () => {
+it('does not reopen the list of persons when the user goes back', async () => {
   const page = await console.open('insights');
   await page.getByRole('button', { name: 'New insight' }).first().click();
   await pick(page, 'Event A', 'opened');
@@ -197,7 +197,7 @@ it('does not open the persons behind a point again on Back', async () => {
   await page.context().close();
 });
 
-it('sorts, marks and deletes insights in the list, and restores them to their dashboards', async () => {
+it('sorts insights in the list, marks them as favorites, deletes them, and restores them to their dashboards', async () => {
   const made: number[] = [];
   for (const name of ['Zebra', 'Yak', 'Xerus']) made.push((await save(name, trend('opened'))).id);
   const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Animals' });

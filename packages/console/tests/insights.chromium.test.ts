@@ -221,7 +221,7 @@ it('shows retention and lifecycle of the same events', async () => {
   await page.getByRole('cell', { name: 'dormant' }).waitFor();
 });
 
-it('names the event of each series in a breakdown of several events', async () => {
+it('shows the event in the name of each series if several events have a breakdown', async () => {
   const page = await console.open('live');
   await page.goto(
     asked({
@@ -432,7 +432,7 @@ it('shows the latest result of each insight in the list without computing any', 
   await page.context().close();
 });
 
-it('shows the result of a kind of query that it cannot edit as rows', async () => {
+it('shows the result as rows if it cannot edit the kind of query', async () => {
   const { short_id: id } = await console.api<{ short_id: string }>('POST', 'insights', {
     name: 'Rows',
     query: { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event', 'distinct_id'], after: '-7d' } },
@@ -444,7 +444,7 @@ it('shows the result of a kind of query that it cannot edit as rows', async () =
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-it('lists each of many large queries once, a page of fifty at a time', async () => {
+it('lists each of many insights with large queries once, in pages of fifty', async () => {
   await console.query(
     `INSERT INTO insight (project_id, short_id, name, query, last_modified_at)
      SELECT $1, 'large' || lpad(n::text, 3, '0'), 'Large ' || n, json_build_object('kind', 'PathsQuery', 'x', repeat('x', 120000)), now()

@@ -57,7 +57,7 @@ async function openWith(messages: () => string[], path = 'live'): Promise<Page> 
 const options = (page: Page) => page.getByRole('option');
 const namesOf = (page: Page) => page.locator('.live-space .live-name').allTextContents();
 
-it('starts with the last events, without duplicates and in time order', async () => {
+it('the Live page starts with the last events, without duplicates and sorted by time', async () => {
   const known = await store('signed up', '3 min');
   await store('order placed', '2 min');
   await store('from tomorrow', '-16 hours');
@@ -146,7 +146,7 @@ it('shows the content and the library of a dropped event', async () => {
   await page.context().close();
 });
 
-it('lists no reasons when no events were dropped', async () => {
+it('lists no reasons for dropped events if no events were dropped', async () => {
   const health = { ...(await console.api<object>('GET', 'health')), checked_at: new Date().toISOString() };
   const per_minute = { stored: 0, dropped: [{ reason: 'missing_event_name', count: 0 }] };
   const page = await openWith(() => [frame({ event: 'one' })]);

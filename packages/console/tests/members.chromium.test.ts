@@ -209,7 +209,7 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
   await page.context().close();
 });
 
-it('says before and after inviting that only the link can be shared if email is not set up', async () => {
+it('if email is not set up, says before and after inviting that the link must be shared', async () => {
   const page = await openAs(console, 15, 'members');
   await page.route('**/console/**', async (route) => {
     const answer = await route.fetch();

@@ -100,16 +100,16 @@ if (isTaking) {
   }, 900_000);
 }
 
-it('has exactly the screenshots of all pages that npm run screenshots takes', async () => {
+it('the documentation contains exactly the screenshots that `npm run screenshots` takes', async () => {
   expect((await readdir(folder)).sort()).toEqual([...files].sort());
 });
 
-it('keeps the total size of the screenshots small', async () => {
+it('the total size of the screenshots is small', async () => {
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(limitBytes);
 });
 
-it("shows each page's screenshots in the document on the console, and two in the README", async () => {
+it('the document about the console shows the screenshots of each page, and the README shows two', async () => {
   const [, , end] = list.exec(await readFile(document, 'utf8')) ?? [];
   expect(end).toBeDefined();
   expect(await readFile(document, 'utf8')).toContain(listOfPages());

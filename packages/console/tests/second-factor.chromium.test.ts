@@ -92,7 +92,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   return { secret, codes };
 }
 
-it('connects an authenticator app by QR code, then requires its code, and shows a wrong code at its field', async () => {
+it('connects an authenticator app with a QR code, then requires its code, and shows the error for a wrong code at the field', async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   const { secret, codes } = await connectApp(page);

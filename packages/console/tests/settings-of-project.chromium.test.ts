@@ -140,7 +140,7 @@ it('saves the settings of insights and dashboards, and shows a rejected filter a
   await page.context().close();
 });
 
-it('has a control for every setting with an effect, except for listed exceptions', () => {
+it('the forms have a control for every setting that has an effect, except for listed exceptions', () => {
   const elsewhere = [
     // This setting is set when a project is created.
     'is_demo',

@@ -74,7 +74,7 @@ it("changes the user's name, password and theme, shows a rejected password at it
   await page.context().close();
 });
 
-it('offers every scope that routes require', () => {
+it('the form for an API key offers every scope that a route requires', () => {
   const asked = new Set(allScopes.map((scope) => scope.split(':')[0]));
   expect(new Set(scopes.map(({ object }) => object as string))).toEqual(asked);
 });

@@ -89,7 +89,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('marks an error at its place, says it in words, and removes it once it is fixed', async () => {
+  test('marks an error at its position, describes it in words, and removes the mark when it is fixed', async () => {
     const page = await console.open('sql');
     await settled(page);
     await editor(page).fill("SELECT '🙂',\n  evnt FROM events");
@@ -106,7 +106,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('shows warnings and hints at their place and below the editor, and runs the query', async () => {
+  test('shows warnings and hints at their position and below the editor, and runs the query', async () => {
     await console.query("UPDATE pg_class SET reltuples = 6000000 WHERE relname = 'event_all'", []);
     const page = await console.open('sql');
     await settled(page);

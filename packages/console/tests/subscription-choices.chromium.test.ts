@@ -20,7 +20,7 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it('offers the dashboards, and sends only the chosen insights of one', async () => {
+it('offers the dashboards to choose from, and sends only the chosen insights of a dashboard', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
   const names = ['Orders', 'Refunds', 'Visits', 'Carts', 'Searches', 'Sign-ups', 'Returns'];
@@ -77,7 +77,7 @@ it('offers the dashboards, and sends only the chosen insights of one', async () 
   await page.context().close();
 });
 
-it('shows why the dashboards cannot be loaded', async () => {
+it('the form shows the reason if the dashboards cannot be loaded', async () => {
   const page = await console.open('settings/subscriptions');
   await page.route(/\/dashboards\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
   await page.getByRole('button', { name: 'New subscription' }).click();
@@ -85,7 +85,7 @@ it('shows why the dashboards cannot be loaded', async () => {
   await page.context().close();
 });
 
-it('pauses, resumes and sends a test report', async () => {
+it('pauses and resumes a subscription, and sends a test report', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'subscriptions', {
     ...{ title: 'Pausable', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
     ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
@@ -118,7 +118,7 @@ it('pauses, resumes and sends a test report', async () => {
   await page.context().close();
 });
 
-it('offers the last day of the month when a month may lack the day', async () => {
+it('offers the last day of the month if some months do not have the chosen day', async () => {
   const page = await console.open('settings/subscriptions?open=new');
   await page.getByLabel('Title').fill('End of the month');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');

@@ -160,7 +160,7 @@ it("suggests the user's email address, and keeps the buttons of the preview in p
   await page.context().close();
 });
 
-it('says next to the field that the subject of a report was deleted', async () => {
+it('the form says next to the field that the insight or dashboard of a report was deleted', async () => {
   const page = await console.open('settings/subscriptions?open=new&dashboard=999999');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await page.getByRole('dialog').getByText('object does not exist').waitFor();
@@ -215,7 +215,7 @@ it.each<[object, string]>([
   await page.context().close();
 });
 
-it('lists deliveries with state and recipient, and says what to do about failed ones', async () => {
+it('lists deliveries with their status and recipient, and says what to do about failed ones', async () => {
   const id = await make({ title: 'Sent' });
   await console.query('DELETE FROM subscription_delivery WHERE subscription_id = $1', [id]);
   const page = await console.open(`settings/subscriptions?open=${id}`);

@@ -104,7 +104,7 @@ describe('warnings', () => {
   });
   afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
 
-  it('gives the text of a warning most of the width of the list, next to the details on a wide screen', async () => {
+  it('gives the text of a warning most of the width of the list, even next to the details', async () => {
     const page = await console.open('warnings', { width: 1440, height: 900 });
     const text = page.getByRole('row').filter({ hasText: 'Message size too large' }).getByRole('cell').first();
     await text.waitFor();
@@ -290,7 +290,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  it('console-008: names the unavailable log', async () => {
+  it('console-008: says that the log is unavailable', async () => {
     const page = await console.open('live');
     await page.route(/dead_letters/, (route) =>
       route.fulfill({ status: 503, json: { detail: 'The event log does not respond.', code: 'log_unavailable' } }),
@@ -300,7 +300,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  it('console-035: tells a member why no dead letters are shown', async () => {
+  it('console-035: tells members why they cannot see dead letters', async () => {
     await console.query('UPDATE membership SET level = 1', []);
     try {
       const page = await console.open('warnings?tab=letters');

@@ -39,7 +39,7 @@ const modules = await clickHouseOrSkip();
       throw new Error(JSON.stringify({ query: request.query, PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
   }
 
-  test('answer changed queries alike, and refuse the same', async () => {
+  test('return the same results for changed queries, and reject the same ones', async () => {
     const projectOf = createCaseProjects(store.database);
     await fc.assert(
       fc.asyncProperty(changedQuery, async ({ one, query }) =>

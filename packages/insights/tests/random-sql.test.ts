@@ -11,7 +11,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test(`200 random SQL queries return a result or a sentence (MILLRACE_SEED=${seed})`, async () => {
+  test(`200 random SQL queries return a result or an error message for the user (MILLRACE_SEED=${seed})`, async () => {
     expect(await differentSql({ store, engines: [store.events], seed, count: 200 })).toEqual([]);
   });
 });

@@ -118,7 +118,7 @@ test.each([
   expect(await print({ no: '', title: '', query, values: { name: 'visit' } }, 'clickhouse')).toMatchObject({ isPage });
 });
 
-test('the query in `hogql` is the same query, unless its calls are nested too deeply', async () => {
+test('the text in `hogql` is parsed to the same query, unless its calls are nested too deeply', async () => {
   let compared = 0;
   const different: unknown[] = [];
   // The content of `{filters}` is the subject of the next test.

@@ -402,7 +402,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(new Set(pages.flat()).size).toBe(25);
   });
 
-  test('engine-019: counts events of the distant past and of the future', async () => {
+  test('engine-019: counts events from the distant past and from the future', async () => {
     const projectId = await projectWith([
       ...(['2019-02-03T12:00Z', '2026-11-30T12:00Z', '2026-12-01T20:00Z', '2031-05-05T12:00Z'] as const).map(
         (time): Told => [time],
@@ -416,7 +416,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await total({ date_from: '2031-05-01', date_to: '2031-05-31' })).toBe(1);
   });
 
-  test('engine-021: reads one property of an event with five thousand', async () => {
+  test('engine-021: reads one property of an event that has five thousand properties', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`property ${at}`, 'x'.repeat(180)]));
     const projectId = await projectWith([['2026-11-10T12:00Z', { ...many, wanted: 'yes' }], ['2026-11-10T13:00Z']]);
     expect(await count(projectId, { key: 'wanted', type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
@@ -465,7 +465,7 @@ describe.each(engines)('on $name', (engine) => {
     const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
     expect((await inFunnel(events, minute, steps)).map((step) => step.count)).toEqual(expected);
   });
-  test('engine-022: of two starts, the later one counts', async () => {
+  test('engine-022: if an actor starts a funnel twice, the later start counts', async () => {
     const [, second] = await inFunnel([did('A', '12:00:00'), did('A', '12:00:40'), did('B', '12:01:00')]);
     expect(second).toMatchObject({ count: 1, average_conversion_time: 20 });
   });

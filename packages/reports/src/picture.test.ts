@@ -24,7 +24,7 @@ describe('drawInsight', () => {
     expect(svg).toContain('>30 min<');
   });
 
-  it('dashes the interval in progress and no other', () => {
+  it('draws the interval in progress as a dashed line, and no other interval', () => {
     const lines = [...(draw([series('a')])?.matchAll(/<polyline points="([^"]*)"[^>]*>/g) ?? [])];
     expect(lines.map(([line, points = '']) => [points.split(' ').length, line.includes('dasharray')])).toEqual([
       [2, false],
@@ -32,7 +32,7 @@ describe('drawInsight', () => {
     ]);
   });
 
-  it('interrupts the line of a funnel trend without entrants', () => {
+  it('interrupts the line of a funnel trend at intervals in which no one entered the funnel', () => {
     const funnel = { kind: 'FunnelsQuery', interval: 'day' };
     const dates = ['2026-11-21', '2026-11-22', ...days];
     const svg = draw([{ count: 5, days: dates, data: [50, 0, 0, 25, 20], entered: [4, 0, 2, 4, 5] }], funnel);
@@ -42,7 +42,7 @@ describe('drawInsight', () => {
     expect(svg).toContain('>Conversion rate<');
   });
 
-  it('shows an increase as bad if the insight says so', () => {
+  it('shows an increase in the color for bad changes if the insight says so', () => {
     const results = [
       series('errors', { compare_label: 'current' }),
       series('errors', { compare_label: 'previous', count: 5000 }),

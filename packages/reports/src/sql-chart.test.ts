@@ -75,7 +75,7 @@ test.each([
   expect(buildSqlChart(result, show('ActionsLineGraph'))).toBeNull();
 });
 
-test('shows the first number of the result, or that of the chosen column', () => {
+test('a single number is the first one in the result, or in the chosen column', () => {
   expect(buildSqlFigures(perDay, show('BoldNumber'))).toMatchObject([{ label: 'orders', value: 3, before: null }]);
   expect(buildSqlFigures(perDay, show('BoldNumber', { yAxis: [{ column: 'revenue' }] }))).toEqual([]);
   expect(buildSqlFigures(perDay, show('ActionsTable'))).toEqual([]);

@@ -23,10 +23,13 @@ test('each alert has series on which it fires and on which it is quiet', () => {
     expect(covered).toEqual(expect.arrayContaining([`${alert} fires`, `${alert} is quiet`]));
 });
 
-test.each(alertRules)('$alert uses existing metrics and says what to do', ({ expr, labels, annotations }) => {
-  expect(unknownMetrics(expr)).toEqual([]);
-  expect(['page', 'ticket']).toContain(labels.severity);
-  expect(annotations.description).toContain('First, ');
-  const [page, heading = ''] = annotations.runbook.split('#');
-  expect([page, headings.has(heading)]).toEqual(['docs/operations/alerts.md', true]);
-});
+test.each(alertRules)(
+  'the alert $alert uses only metrics that exist, and says what to do',
+  ({ expr, labels, annotations }) => {
+    expect(unknownMetrics(expr)).toEqual([]);
+    expect(['page', 'ticket']).toContain(labels.severity);
+    expect(annotations.description).toContain('First, ');
+    const [page, heading = ''] = annotations.runbook.split('#');
+    expect([page, headings.has(heading)]).toEqual(['docs/operations/alerts.md', true]);
+  },
+);

@@ -45,25 +45,28 @@ test('there are four dashboards, each named like its file', () => {
   }
 });
 
-test.each(dashboards)('%s uses existing metrics', (_, dashboard) => {
+test.each(dashboards)('the dashboard %s uses only metrics that exist', (_, dashboard) => {
   for (const [title, query = ''] of queriesOf(dashboard)) expect([title, unknownMetrics(query)]).toEqual([title, []]);
 });
 
-test.each(dashboards)('%s selects one of several installations, or a single one without the labels', (_, dashboard) => {
-  const queries = queriesOf(dashboard);
-  const variables = new Map(dashboard.templating.list.map(({ name, allValue }) => [name, allValue]));
-  for (const [title, query = ''] of queries) {
-    const selectors = [...query.matchAll(/\b(?:millrace|process|nodejs)_\w+(?:\{([^}]*)\})?/g)];
-    expect([title, selectors.length]).not.toEqual([title, 0]);
-    for (const label of ['cluster', 'namespace', 'service']) {
-      expect([title, selectors.filter(([, chosen = '']) => !chosen.includes(`${label}=~"$${label}"`))]).toEqual([
-        title,
-        [],
-      ]);
-      expect(variables.get(label)).toBe('.*');
+test.each(dashboards)(
+  'the dashboard %s can show one of several installations, or a single one whose series have no labels for it',
+  (_, dashboard) => {
+    const queries = queriesOf(dashboard);
+    const variables = new Map(dashboard.templating.list.map(({ name, allValue }) => [name, allValue]));
+    for (const [title, query = ''] of queries) {
+      const selectors = [...query.matchAll(/\b(?:millrace|process|nodejs)_\w+(?:\{([^}]*)\})?/g)];
+      expect([title, selectors.length]).not.toEqual([title, 0]);
+      for (const label of ['cluster', 'namespace', 'service']) {
+        expect([title, selectors.filter(([, chosen = '']) => !chosen.includes(`${label}=~"$${label}"`))]).toEqual([
+          title,
+          [],
+        ]);
+        expect(variables.get(label)).toBe('.*');
+      }
     }
-  }
-});
+  },
+);
 
 test('Prometheus can parse every query', async () => {
   const queries = dashboards.flatMap(([, dashboard]) => queriesOf(dashboard));

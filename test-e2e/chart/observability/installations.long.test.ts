@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-test.each(alertRules)('$alert keeps the series of installations apart', ({ expr }) => {
+test.each(alertRules)('the alert $alert keeps the series of installations apart', ({ expr }) => {
   const groupings = [...expr.matchAll(/\b(?:sum|min|max|count)\b *(?:by \(([^)]*)\))?/g)].map(
     ([, labels = '']) => labels,
   );

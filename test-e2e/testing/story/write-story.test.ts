@@ -5,7 +5,7 @@ const options = { events: 5000, people: 125, clients: 4, seed: 7 };
 const streams = writeStory(options);
 const sent = streams.flat();
 
-test('has the requested size, with one in a hundred events sent twice', () => {
+test('a story has the requested size, and one in a hundred events is sent twice', () => {
   expect(new Set(sent.map(({ uuid }) => uuid)).size).toBe(options.events);
   expect(sent).toHaveLength(options.events + options.events / 100);
 });

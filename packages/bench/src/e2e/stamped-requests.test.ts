@@ -29,7 +29,7 @@ test('marks no event twice at a slow rate', () => {
   expect(markers.map(({ dueAfterMs }) => dueAfterMs)).toEqual([0, 250, 500, 750]);
 });
 
-test('stamps every event of a request repeatedly without changing the length of the request', () => {
+test('can replace the time in every event of a request repeatedly, without changing the length of the request', () => {
   const { requests } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,

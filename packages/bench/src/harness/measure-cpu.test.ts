@@ -7,7 +7,7 @@ test('reads the user and system time of PostgreSQL processes only', () => {
   expect(parseProcessStat('')).toBeNull();
 });
 
-test('adds up the time of old and new processes, and returns NaN without a first reading', () => {
+test('adds up the CPU time of old and new processes, and returns NaN if there is no first reading', () => {
   const before = new Map([
     [1, 100],
     [2, 50],

@@ -15,7 +15,7 @@ test('reads consecutive responses with a length, in chunks and without a body', 
   expect(read([ok + unavailable + noContent + ok])).toEqual([200, 503, 204, 200]);
 });
 
-test('reads the same statuses wherever the bytes are split', () => {
+test('reads the same statuses no matter where the bytes are split', () => {
   const bytes = ok + unavailable;
   for (let cut = 1; cut < bytes.length; cut++) {
     expect(read([bytes.slice(0, cut), bytes.slice(cut)])).toEqual([200, 503]);

@@ -47,7 +47,7 @@ const frameworks: [what: string, script: string][] = [
   ],
 ];
 
-test.each(frameworks)('on a page with %s every event arrives as it was captured', async (_, script) => {
+test.each(frameworks)('on a page with %s, every event arrives as it was captured', async (_, script) => {
   const { page, complaints } = await visitChanged(script);
   const seen = await page.evaluate(
     `(() => {
@@ -86,7 +86,7 @@ test('clicks are captured if a framework has replaced window.Element', async () 
   });
 });
 
-test('two tabs store separate queues even if random numbers and the time are equal', async () => {
+test('two tabs store separate queues even if their random numbers and clocks are equal', async () => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript('Math.random = () => 0.5; const now = Date.now(); Date.now = () => now - (now % 60_000)');
   lab.ingest.clear();

@@ -181,7 +181,7 @@ test.each(ofSnippet)('the snippet works in a page with %s', async (_, html) => {
   await expectAllToWork(await open(html(), given));
 });
 
-test("a host that is a path is resolved against the page's own site, even if the page sets a base URL", async () => {
+test('a host that is only a path is resolved against the address of the page, even if the page sets a base URL', async () => {
   const requested: string[] = [];
   const { page } = await open(`<base href="${away()}/">`, `<script src="${lab.ingest.url}/static/array.js"></script>`);
   page.on('request', (request) => requested.push(request.url()));

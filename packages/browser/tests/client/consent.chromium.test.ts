@@ -44,13 +44,16 @@ describe('consent', () => {
       { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' },
     ],
   ];
-  test.each(rows)('its functions return the correct state if consent is %s', async (_, options, call, expected) => {
-    const { page } = await lab.visit({ options });
-    await page.evaluate((member) => {
-      if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
-    }, call);
-    expect(await page.evaluate(state)).toMatchObject(expected);
-  });
+  test.each(rows)(
+    'the methods of the client return the correct state if consent is %s',
+    async (_, options, call, expected) => {
+      const { page } = await lab.visit({ options });
+      await page.evaluate((member) => {
+        if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
+      }, call);
+      expect(await page.evaluate(state)).toMatchObject(expected);
+    },
+  );
 
   test.each(['true', '1', 'yes'])('the value %s, written by a consent tool, is consent', async (consentWord) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
@@ -58,7 +61,7 @@ describe('consent', () => {
     expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
   });
 
-  test('consent lasts over page loads, in a cookie if the option says so', async () => {
+  test('consent is kept across page loads, in a cookie if the option requires one', async () => {
     const visitor = await lab.browser.newContext();
     const options: InitOptions = { opt_out_capturing_persistence_type: 'cookie' };
     const { page } = await lab.visit({ visitor, options });
@@ -68,7 +71,7 @@ describe('consent', () => {
     expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
   });
 
-  test('a choice is read from the place that an earlier option selected', async () => {
+  test('a choice is still found after the option has changed where it is stored', async () => {
     const visitor = await lab.browser.newContext();
     const { page } = await lab.visit({ visitor });
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -97,7 +100,7 @@ describe('opt_in_capturing', () => {
     expect(events).toEqual(expected);
   });
 
-  test('events before consent are never sent, later ones are', async () => {
+  test('events are sent only if they were captured after consent', async () => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(() => {
       window.posthog.capture('refused');
@@ -109,7 +112,7 @@ describe('opt_in_capturing', () => {
   });
 });
 
-test('with opt_out_persistence_by_default, everything known is stored, but only after consent', async () => {
+test('with opt_out_persistence_by_default, nothing is stored before consent, and everything that is known afterwards', async () => {
   const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
   const { page } = await lab.visit({ options });
   const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-test('an event arrives as capture returned it', async () => {
+test('the service receives an event exactly as capture returned it', async () => {
   const { page, complaints } = await lab.visit({ path: '/shop?utm_source=news' });
   const captured = await page.evaluate(() =>
     JSON.parse(JSON.stringify(window.posthog.capture('order placed', { total: 42 }))),
@@ -93,7 +93,7 @@ test('get_device_id determines the id of the device', async () => {
   expect(await page.evaluate(() => window.posthog.get_distinct_id())).toMatch(/^device-[\da-f-]{36}$/);
 });
 
-test('texts are cut at properties_string_max_length', async () => {
+test('texts are cut off at properties_string_max_length', async () => {
   const { page } = await visitWith('properties_string_max_length: 5');
   const event = await page.evaluate(() =>
     window.posthog.capture('one', { long: '1234567', deep: [{ long: '1234567' }] }, { $set: { name: '1234567' } }),
@@ -181,7 +181,7 @@ describe('super properties', () => {
   });
 });
 
-test('functions that Millrace lacks do nothing, and log this once in debug mode', async () => {
+test('methods for features that Millrace does not have do nothing, and log this once in debug mode', async () => {
   const { page } = await lab.visit({ options: { debug: true } });
   const logged: string[] = [];
   page.on('console', (message) => logged.push(message.text()));

@@ -84,7 +84,7 @@ describe('the identity of a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified', $user_id: id });
   });
 
-  test('identify sends $identify at once, with the properties to set, if the visitor was anonymous', async () => {
+  test('identify immediately sends $identify with the properties to set if the visitor was anonymous', async () => {
     const { page, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', 'user-7', { email: 'u7@example.test' }, { first: 1 }]]);
     expect(captured).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('the identity of a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-2', $user_id: 'user-2', $user_state: 'identified' });
   });
 
-  test('equal person properties are sent only once, and changed ones again', async () => {
+  test('person properties are sent again only if they have changed', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['identify', 'user-1', { plan: 'pro' }],

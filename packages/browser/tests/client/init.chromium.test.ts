@@ -56,7 +56,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('already initialized');
   });
 
-  test('calls `loaded` with the client, and continues if it throws', async () => {
+  test('calls `loaded` with the client, and continues if `loaded` throws', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const isSame = await page.evaluate((api_host) => {
       let given: unknown;
@@ -156,7 +156,7 @@ describe('the options', () => {
     ['verbose', true, 'debug'],
     ['property_blacklist', ['a'], 'property_denylist'],
   ];
-  test.each(renamed)('the former name %s still works', async (former, value, today) => {
+  test.each(renamed)('can be set under the former name %s', async (former, value, today) => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, [former]: value });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config[today]).toEqual(value);
@@ -179,7 +179,7 @@ describe('the options', () => {
     expect(await page.evaluate(() => window.posthog.config.capture_pageview)).toBe('history_change');
   });
 
-  test('debug is set by ?__posthog_debug=true', async () => {
+  test('include debug mode if the URL contains ?__posthog_debug=true', async () => {
     const { page } = await lab.visit({ path: '/shop?__posthog_debug=true' });
     expect(await page.evaluate(() => window.posthog.config.debug)).toBe(true);
   });

@@ -23,7 +23,7 @@ function namesOfBrowsers(): Set<string> {
   return new Set([...declared].map(([, name]) => name ?? ''));
 }
 
-test('the names that bundles shorten are neither public nor names of browsers', () => {
+test('the names that bundles shorten are neither public names nor names in browser APIs', () => {
   // The types whose names applications, the service or storage depend on. Of the core, only some parts are public.
   const files = readdirSync(join(source, 'client')).filter((name) => name !== 'core.ts');
   const paths = [...files.map((name) => `client/${name}`), 'flags/flag-snapshot.ts'];
@@ -33,7 +33,7 @@ test('the names that bundles shorten are neither public nor names of browsers', 
   expect(internalNames.filter((name) => ofBrowsers.has(name) || publicWords.has(name))).toEqual([]);
 });
 
-test('the names that bundles shorten exist in the code and are never in quotes', async () => {
+test('the names that bundles shorten occur in the code, and never in quotes', async () => {
   const { outputFiles } = await build({
     entryPoints: ['snippet.ts', 'index.ts', 'slim.ts'].map((name) => join(source, name)),
     ...({ bundle: true, write: false, format: 'esm', outdir: 'unused' } as const),

@@ -41,7 +41,7 @@ describe('the rate limit', () => {
     expect(second.warnings).toEqual([expect.stringContaining('5 event(s) dropped')]);
   });
 
-  test('lasts over page loads, for pages that reload in a loop', async () => {
+  test('continues across page loads, so that a page that reloads in a loop is limited too', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 100);
     await page.goto('about:blank');

@@ -20,7 +20,7 @@ const odd = `(() => {
     { toString() { throw new Error('string'); }, valueOf() { throw new Error('value'); } }, class Foo {}, new (class { get x() { throw new Error('x'); } })()];
 })()`;
 
-test('no function throws or rejects, with any arguments', async () => {
+test('no method throws or rejects, whatever its arguments are', async () => {
   const { page, complaints } = await lab.visit();
   const thrown = await page.evaluate(`(async () => {
     const values = ${odd};
@@ -49,7 +49,7 @@ test('no function throws or rejects, with any arguments', async () => {
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 });
 
-test('init does not throw, with any arguments', async () => {
+test('init does not throw, whatever its arguments are', async () => {
   const { page, complaints } = await lab.visit({ isStarted: false });
   const thrown = await page.evaluate(`(() => {
     const values = ${odd};

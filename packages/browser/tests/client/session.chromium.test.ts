@@ -74,7 +74,7 @@ test.each([
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('reading the session id is not activity', async () => {
+test('reading the session ID does not extend the session', async () => {
   const { visitor, page } = await visitAt();
   const first = await capture(page);
   for (const _ of [1, 2, 3]) {
@@ -84,7 +84,7 @@ test('reading the session id is not activity', async () => {
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('onSessionId calls its listener at once and at each change, with the reason, until it is removed', async () => {
+test('onSessionId calls its listener immediately and at each change, with the reason, until the listener is removed', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => {
     const calls: unknown[] = [];
@@ -127,7 +127,7 @@ test('tabs share a session, but each has a window id that survives a reload', as
   expect(await capture(one.page)).toEqual(first);
 });
 
-test('a session that another tab started is used', async () => {
+test('a tab uses the session that another tab has started', async () => {
   const visitor = await lab.browser.newContext();
   const [one, two] = [
     await lab.visit({ visitor, options: eventsOnly }),
@@ -140,7 +140,7 @@ test('a session that another tab started is used', async () => {
   expect((await capture(one.page)).session).toBe(next.session);
 });
 
-test('a copied tab gets another window id', async () => {
+test('a duplicated tab gets a new window ID', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   const original = await capture(page);

@@ -129,7 +129,7 @@ test('disable_persistence stores nothing', async () => {
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }) + document.cookie)).not.toContain('distinct_id');
 });
 
-test('the visitor is restored from the cookie or from localStorage alone', async () => {
+test('the visitor is recognized if only the cookie or only localStorage is left', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   const id = await idOf(page);
@@ -143,7 +143,7 @@ test('the visitor is restored from the cookie or from localStorage alone', async
   expect(await idAfter(visitor)).toBe(id);
 });
 
-test('the cookie contains what subdomains share, for the whole site and one year', async () => {
+test('the cookie contains the values that subdomains share, and is valid for the whole site and for one year', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   await page.evaluate(() => {
@@ -158,7 +158,7 @@ test('the cookie contains what subdomains share, for the whole site and one year
   );
 });
 
-test('subdomains share the visitor, unless the option forbids it', async () => {
+test('subdomains share the visitor, unless the option turns this off', async () => {
   const { port } = new URL(lab.site.url);
   const browser = await launchChromium({ more: ['--host-resolver-rules=MAP *.example.test 127.0.0.1'] });
   for (const [isShared, name] of [
@@ -209,7 +209,7 @@ test('tabs share super properties and ids without losing any', async () => {
     expect(await page.evaluate(() => window.posthog.capture('one')?.properties)).toMatchObject(both);
 });
 
-test('an iframe without storage captures', async () => {
+test('an iframe without storage captures events', async () => {
   const { page, complaints } = await lab.visit({ isStarted: false });
   const seen = await page.evaluate(
     ([site, api_host]) =>

@@ -23,7 +23,7 @@ afterAll(() => shop.stop());
 
 const listRequests = () => shop.ingest.requests.filter(({ path }) => path === '/api/early_access_features/');
 
-it('lists the features and requests them only once, unless forced', async () => {
+it('lists the early access features and requests them only once, unless the application forces a reload', async () => {
   const page = await shop.enter();
   const list = (force: boolean, stages?: string[]) =>
     page.evaluate(
@@ -49,7 +49,7 @@ it('lists the features and requests them only once, unless forced', async () => 
   ]);
 });
 
-it('returns an error if the list cannot be loaded', async () => {
+it('returns an error if the list of early access features cannot be loaded', async () => {
   shop.ingest.respondWith(({ path }) => (path === '/api/early_access_features/' ? { status: 503 } : undefined));
   const page = await shop.enter();
   const args = await page.evaluate(
@@ -58,34 +58,37 @@ it('returns an error if the list cannot be loaded', async () => {
   expect(args).toEqual([[], { isLoaded: false, error: expect.stringContaining('503') }]);
 });
 
-it.each(['ours', 'reference'] as const)('enrols and leaves with %s', async (library) => {
-  const page = await shop.enter({}, { library });
-  await waitForFlags(page);
-  await page.evaluate(() => new Promise((resolve) => window.posthog.getEarlyAccessFeatures(resolve)));
-  shop.ingest.clear();
-  const local = await page.evaluate(() => {
-    window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
-    window.heard = [];
-    window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', true, 'beta');
-    return [window.heard, window.posthog.getFeatureFlag('dark-mode', { send_event: false })];
-  });
-  expect(local).toEqual([[{ 'dark-mode': true, other: 'x' }], true]);
-  const [enrolled] = await shop.received('$feature_enrollment_update', 1);
-  expect(enrolled?.properties).toMatchObject({
-    $feature_flag: 'dark-mode',
-    $feature_enrollment: true,
-    $feature_enrollment_stage: 'beta',
-    $early_access_feature_name: 'Dark mode',
-    $set: { '$feature_enrollment/dark-mode': true },
-  });
-  await eventually(() =>
-    expect(shop.flagRequests().at(-1)?.person_properties).toMatchObject({ '$feature_enrollment/dark-mode': true }),
-  );
-  await page.evaluate(() => window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', false));
-  const [, withdrawn] = await shop.received('$feature_enrollment_update', 2);
-  expect(withdrawn?.properties).toMatchObject({
-    $feature_enrollment: false,
-    $set: { '$feature_enrollment/dark-mode': false },
-  });
-  expect(withdrawn?.properties).not.toHaveProperty('$feature_enrollment_stage');
-});
+it.each(['ours', 'reference'] as const)(
+  'a visitor joins and leaves an early access feature with %s',
+  async (library) => {
+    const page = await shop.enter({}, { library });
+    await waitForFlags(page);
+    await page.evaluate(() => new Promise((resolve) => window.posthog.getEarlyAccessFeatures(resolve)));
+    shop.ingest.clear();
+    const local = await page.evaluate(() => {
+      window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
+      window.heard = [];
+      window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', true, 'beta');
+      return [window.heard, window.posthog.getFeatureFlag('dark-mode', { send_event: false })];
+    });
+    expect(local).toEqual([[{ 'dark-mode': true, other: 'x' }], true]);
+    const [enrolled] = await shop.received('$feature_enrollment_update', 1);
+    expect(enrolled?.properties).toMatchObject({
+      $feature_flag: 'dark-mode',
+      $feature_enrollment: true,
+      $feature_enrollment_stage: 'beta',
+      $early_access_feature_name: 'Dark mode',
+      $set: { '$feature_enrollment/dark-mode': true },
+    });
+    await eventually(() =>
+      expect(shop.flagRequests().at(-1)?.person_properties).toMatchObject({ '$feature_enrollment/dark-mode': true }),
+    );
+    await page.evaluate(() => window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', false));
+    const [, withdrawn] = await shop.received('$feature_enrollment_update', 2);
+    expect(withdrawn?.properties).toMatchObject({
+      $feature_enrollment: false,
+      $set: { '$feature_enrollment/dark-mode': false },
+    });
+    expect(withdrawn?.properties).not.toHaveProperty('$feature_enrollment_stage');
+  },
+);

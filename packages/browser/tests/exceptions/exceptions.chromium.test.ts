@@ -191,7 +191,7 @@ describe('uncaught errors', () => {
     for (const entry of entries) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
   });
 
-  test('are held until the settings are known', async () => {
+  test('are kept until the settings are known', async () => {
     const { after, release } = hold();
     const body = { errorTracking: { autocaptureExceptions: true } };
     ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));

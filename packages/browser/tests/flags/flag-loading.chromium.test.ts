@@ -44,20 +44,20 @@ const values = { 'beta-nav': true, 'price-test': 'blue' };
 const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
-it('calls listeners when flags arrive, and later listeners at once', async () => {
+it('calls listeners when flags arrive, and calls listeners that are added later immediately', async () => {
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
   expect((await waitForCalls(page, 2))[1]).toEqual([active, values]);
 });
 
-it('follows a redirect, for example from a proxy that removes the slash of the path', async () => {
+it('follows a redirect, for example by a proxy that removes the slash at the end of the path', async () => {
   respondToFlags({ status: 308, headers: { location: '/flags?v=2' } });
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
 });
 
-it('calls the other listeners if one throws, and none that was removed', async () => {
+it('calls the other listeners if one throws, but not those that were removed', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   await page.evaluate(() => {
@@ -127,28 +127,28 @@ it('reports an error if no flags are known', async () => {
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'api_error_500,flag_missing' });
 });
 
-it.each([502, 504])('repeats the request once after %d', async (status) => {
+it.each([502, 504])('repeats a request for flags once after status %d', async (status) => {
   respondToFlags({ status }, undefined);
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   expect(shop.flagRequests()).toHaveLength(2);
 });
 
-it('does not send a third request', async () => {
+it('does not send a third request for flags after two have failed', async () => {
   respondToFlags({ status: 502 });
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
   expect(shop.flagRequests()).toHaveLength(2);
 });
 
-it('does not repeat the request after another status', async () => {
+it('does not repeat a request for flags after any other status', async () => {
   respondToFlags({ status: 503 });
   const page = await shop.enter({}, { before: listen });
   await waitForCalls(page, 1);
   expect(shop.flagRequests()).toHaveLength(1);
 });
 
-it('keeps the known value of flags that could not be evaluated', async () => {
+it('keeps the known values of flags that could not be evaluated', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   const flags = {
@@ -232,7 +232,7 @@ it.each([
   }
 });
 
-it('loads flags if the request for settings fails', async () => {
+it('loads flags even if the request for settings fails', async () => {
   shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 500, body: {} } : undefined));
   const page = await shop.enter();
   await waitForFlags(page);
@@ -271,7 +271,7 @@ it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats an interval of %p ms as ver
   expect(shop.flagRequests()).toHaveLength(1);
 });
 
-it('ignores the flags of an earlier visitor that arrive late', async () => {
+it('ignores flags that arrive late and belong to an earlier visitor', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   const { after, release } = hold();

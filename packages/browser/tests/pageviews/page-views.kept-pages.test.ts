@@ -84,7 +84,7 @@ describe('page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('are not captured if disabled, and a manually captured one has the same properties', async () => {
+  test('are not captured if they are disabled, and a manually captured page view has the same properties', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');
@@ -160,7 +160,7 @@ describe('page views', () => {
       ['no address', `history.pushState({ a: 1 }, '')`, null],
       ['the same path', `history.replaceState({}, '', '/start')`, null],
     ];
-    test.each(routes)('a page view is captured or not, as expected: %s', async (_, change, expected) => {
+    test.each(routes)('only a change of the path causes a page view: %s', async (_, change, expected) => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const [first] = await received('$pageview');
       await page.evaluate(change);
@@ -176,7 +176,7 @@ describe('page views', () => {
       expect(end?.properties.$pageview_id).toBe(last?.uuid);
     });
 
-    test('several changes in one task have their own paths', async () => {
+    test('several changes in one task cause page views with their own paths', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       await received('$pageview');
       await page.evaluate(() => {
@@ -205,7 +205,7 @@ describe('page views', () => {
       expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en', '/en/cart']);
     });
 
-    test('the functions of the history behave as before', async () => {
+    test('the methods of the history still behave as before', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const thrown = await page.evaluate(() => {
         history.pushState({ a: 1 }, 'x', '/a');
@@ -219,7 +219,7 @@ describe('page views', () => {
       expect(thrown).toBe('{"a":1} SecurityError');
     });
 
-    test('changes of the address are not captured if only page loads should be', async () => {
+    test('a change of the address is not captured if the option selects only page loads', async () => {
       const page = await open('/start', { capture_pageview: true });
       await received('$pageview');
       await page.evaluate(() => history.pushState({}, '', '/next'));
@@ -285,7 +285,7 @@ describe('page views', () => {
       ['with history_change', { capture_pageview: 'history_change' }, true],
       ['without batching', { request_batching: false }, true],
     ];
-    test.each(wishes)('is captured or not as configured: %s', async (_, options, isCaptured) => {
+    test.each(wishes)('is captured only as configured: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
       // If the beacon was lost, the next page of the site sends its events.

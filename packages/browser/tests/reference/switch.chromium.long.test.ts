@@ -104,7 +104,7 @@ describe.each([
     expect(await memory(page)).toEqual({ ...before, plan: 'free' });
   });
 
-  test('keeps a refused consent', async () => {
+  test("keeps the visitor's refusal of consent", async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -115,7 +115,7 @@ describe.each([
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('granted');
   });
 
-  test('keeps a visitor of whom only the cookie exists', async () => {
+  test('keeps a visitor whose data exists only in the cookie', async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.identify('user-1'));

@@ -27,13 +27,13 @@ const afterFirstEvents = async () => {
 };
 const captureFirst = () => void window.posthog.capture('first');
 
-it('requests the settings as JSON', async () => {
+it('requests the settings of the environment as JSON', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   expect(paths()).toEqual(['/array/phc_test/config']);
 });
 
-it('uses the settings in the page', async () => {
+it('uses the settings that are embedded in the page', async () => {
   const page = await shop.enter(
     {},
     {
@@ -54,7 +54,7 @@ it('sends no requests except events if all others are disabled', async () => {
   expect(shop.ingest.requests.filter(({ method }) => method === 'GET')).toEqual([]);
 });
 
-it('uses the stored settings if the request fails', async () => {
+it('uses the stored settings if the request for settings fails', async () => {
   shop.ingest.config = { hasFeatureFlags: false };
   const page = await shop.enter();
   await eventually(async () =>
@@ -68,7 +68,7 @@ it('uses the stored settings if the request fails', async () => {
   expect(await afterFirstEvents()).toBe(0);
 });
 
-it('works without settings', async () => {
+it('captures events even if no settings can be loaded', async () => {
   noConfig();
   const page = await shop.enter();
   await waitForFlags(page);

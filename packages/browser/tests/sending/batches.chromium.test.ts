@@ -58,7 +58,7 @@ const intervals: [string, number | undefined, number][] = [
   ['too short', 1, 250],
   ['too long', 60_000, 5000],
 ];
-test.each(intervals)('an interval that is %s gives the expected delay', async (_, given, expected) => {
+test.each(intervals)('events are sent after the expected delay if the interval is %s', async (_, given, expected) => {
   const { page } = await open({ request_queue_config: { ...(given && { flush_interval_ms: given }) } });
   await stopClock(page);
   await captureMany(page, 'tick', 1);
@@ -68,7 +68,7 @@ test.each(intervals)('an interval that is %s gives the expected delay', async (_
   await page.context().close();
 });
 
-test('twenty events are sent at once, in a separate task', async () => {
+test('twenty events are sent immediately, in a separate task', async () => {
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'tick', 25);

@@ -54,7 +54,7 @@ test('queued events are sent by beacon as plain text when the page is left', asy
   expect(beacons()[0]).toMatchObject({ path: '/e/', headers: { 'content-type': 'text/plain' } });
 });
 
-test('events captured while the page is left are in the beacon too', async () => {
+test('events that are captured while the page is being left are in the beacon too', async () => {
   const { page } = await openAtRest();
   await page.evaluate(() => {
     window.addEventListener('pagehide', () => window.posthog.capture('by the site'));
@@ -123,7 +123,7 @@ test('a running request is completed when the page is left', async () => {
   await eventually(() => expect(unique()).toEqual(uuids));
 });
 
-test('a hidden page sends at once and receives the response', async () => {
+test('a hidden page sends events immediately and receives the response', async () => {
   const { page } = await open();
   const uuids = await captureMany(page, 'hidden', 3);
   await hide(page);
@@ -142,7 +142,7 @@ test('a hidden page does not wait for a running request', async () => {
   await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['hidden 0', 'hidden 1']));
 });
 
-test('a page continues after the back button', async () => {
+test('a page that the back button restores continues to send events', async () => {
   const before: string[] = [];
   const page = await openKept(async () => {
     const visit = await open(quick);

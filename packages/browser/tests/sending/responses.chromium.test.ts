@@ -65,30 +65,36 @@ test.each(retriedResponses)('after %s, events are sent again once and in order',
   await page.context().close();
 });
 
-test.each([400, 401, 402, 403, 404, 422])('events rejected with %d are dropped and logged', async (status) => {
-  respondFirst({ status, body: { detail: 'no such key' } });
-  const { page, complaints } = await open();
-  await captureMany(page, 'refused', 3);
-  await page.evaluate(() => window.posthog.flush());
-  expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
-  expect(await recordNames(page)).toEqual([]);
-  await page.evaluate(() => {
-    window.posthog.capture('good');
-    return window.posthog.flush();
-  });
-  expect(names()).toEqual(['good']);
-  await page.context().close();
-});
+test.each([400, 401, 402, 403, 404, 422])(
+  'events that are rejected with status %d are dropped, and this is logged',
+  async (status) => {
+    respondFirst({ status, body: { detail: 'no such key' } });
+    const { page, complaints } = await open();
+    await captureMany(page, 'refused', 3);
+    await page.evaluate(() => window.posthog.flush());
+    expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
+    expect(await recordNames(page)).toEqual([]);
+    await page.evaluate(() => {
+      window.posthog.capture('good');
+      return window.posthog.flush();
+    });
+    expect(names()).toEqual(['good']);
+    await page.context().close();
+  },
+);
 
-test.each([200, 202, 204])('events answered with %d are accepted, with any body', async (status) => {
-  respondFirst({ status, body: status === 204 ? '' : 'not json' });
-  const { page } = await open();
-  await captureMany(page, 'taken', 1);
-  await page.evaluate(() => window.posthog.flush());
-  expect(await recordNames(page)).toEqual([]);
-  expect(posts()).toHaveLength(1);
-  await page.context().close();
-});
+test.each([200, 202, 204])(
+  'events count as accepted if the response has status %d, whatever its body is',
+  async (status) => {
+    respondFirst({ status, body: status === 204 ? '' : 'not json' });
+    const { page } = await open();
+    await captureMany(page, 'taken', 1);
+    await page.evaluate(() => window.posthog.flush());
+    expect(await recordNames(page)).toEqual([]);
+    expect(posts()).toHaveLength(1);
+    await page.context().close();
+  },
+);
 
 test('a batch that is too large is halved until it fits, and a single event that is too large is dropped', async () => {
   ingest.respondWith(({ body }) => {

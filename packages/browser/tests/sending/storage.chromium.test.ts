@@ -105,7 +105,7 @@ test('events captured offline are sent by the next page', async () => {
   await nothingKept(next);
 });
 
-test('events are sent at once when the network returns', async () => {
+test('events are sent immediately when the network is available again', async () => {
   const { page } = await open();
   await stopClock(page);
   await visitor.setOffline(true);
@@ -273,7 +273,7 @@ test('with full storage, events are kept in memory and sent', async () => {
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
 });
 
-test('with blocked storage, events are sent, by beacon when the page is left', async () => {
+test('with blocked storage, events are sent, and those that are left when the page is left are sent by beacon', async () => {
   await visitor.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', {
       get() {
@@ -302,7 +302,7 @@ test('a site that clears its storage loses no event', async () => {
   await received(uuids);
 });
 
-test('without Web Locks, queues older than a minute are taken over and newer ones are not', async () => {
+test('without Web Locks, a page takes over queues that are older than a minute, and no newer ones', async () => {
   await visitor.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }));
   isOut();
   const { page } = await open();

@@ -101,7 +101,7 @@ test('a page that needs no side scripts loads none', async () => {
   expect(sideScripts()).toEqual([]);
 });
 
-test('the first captured error loads the script once, and the event has the properties of the moment of capture', async () => {
+test('the first captured error loads the script once, and the event has the properties that were current when the error was captured', async () => {
   const release = hold();
   const page = await open();
   const [anonymous, before] = await page.evaluate(() => {
@@ -131,7 +131,7 @@ test('the first captured error loads the script once, and the event has the prop
   await eventually(() => ingest.events('$exception').length === 3);
 });
 
-test('uncaught errors are held from the start, if the settings enable them', async () => {
+test('uncaught errors are captured from the start of the page if the settings enable this', async () => {
   ingest.config = errors;
   const release = hold();
   const page = await open();

@@ -31,7 +31,7 @@ describe('web vitals', () => {
     await site?.stop();
   });
 
-  test('contain the paints, and after leaving the slowest interaction and the layout shifts', async () => {
+  test('contain the paints and, after the page is left, the slowest interaction and the layout shifts', async () => {
     const page = await open({ capture_performance: { web_vitals: true } });
     await page.click('#slow');
     await page.waitForFunction('window.isShifted');
@@ -58,13 +58,13 @@ describe('web vitals', () => {
     expect(Object.keys(measured)).toContain('FCP');
   });
 
-  test('are those that the settings enable', async () => {
+  test('are limited to those that the settings enable', async () => {
     const settings = { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] };
     await open({}, { millrace: settings });
     expect(Object.keys(await vitals(1))).toEqual(['FCP']);
   });
 
-  test('have masked addresses', async () => {
+  test('contain only URLs in which personal data is masked', async () => {
     const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
     await leave(page);
     expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });

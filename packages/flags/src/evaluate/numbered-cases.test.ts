@@ -266,7 +266,7 @@ test('flag-016: when the variants cover less than 100 %, the flag is on without 
   expect(results.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
-test('flag-017: a percentage that equals the hash includes the ID, the next smaller double excludes it', () => {
+test('flag-017: a percentage that equals the hash includes the ID, and the next smaller double excludes it', () => {
   const position = bucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
@@ -369,7 +369,7 @@ describe('flags that depend on other flags', () => {
     expect(results).not.toHaveProperty('off');
   });
 
-  test('flag-049, flag-051: a missing flag breaks the flags that depend on it, and no others', () => {
+  test('flag-049, flag-051: if a flag is missing, the flags that depend on it fail, and no others do', () => {
     const { results, hasErrors } = evaluate({
       flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
     });
@@ -519,7 +519,7 @@ describe('cohorts', () => {
     });
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
-  test('flag-065: a deleted cohort fails its flag and no others', () => {
+  test('flag-065: a flag with a deleted cohort fails, and no other flag does', () => {
     const { results, hasErrors } = evaluateWith(inCohort(9));
     expect(results).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);

@@ -10,11 +10,11 @@ import { selectFlags } from './select-flags.ts';
  */
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
 
-test.each(named)('%s: %s #%i', (_category, _flag, _index, row) => {
+test.each(named)('a case of the SDKs has the same result: %s, flag %s (#%i)', (_category, _flag, _index, row) => {
   expect(resultOf(row)).toEqual({ value: row[5], reason: row[6], payload: row[7] });
 });
 
-test.each(caseFile.hash)('hash of %s %s %s', (prefix, id, salt, expected) => {
+test.each(caseFile.hash)('the hash equals that of the SDKs: %s %s %s', (prefix, id, salt, expected) => {
   expect(bucketHash(prefix, id, salt)).toBe(expected);
 });
 

@@ -53,7 +53,7 @@ test.each(['icontains', 'starts_with', 'ends_with', 'icontains_multi', 'regex'])
   },
 );
 
-test('finds the same matches as the JavaScript engine', () => {
+test('a search for text finds the same matches as the JavaScript engine', () => {
   const texts = ['a', 'b', 'ab', 'aab', 'abab', 'ababc', slow.slice(400, 600), slow];
   for (const needle of texts) {
     for (const around of ['', 'aba', 'a'.repeat(20_000)]) {
@@ -76,7 +76,7 @@ test('a search takes steps in proportion to the text, whatever the search text i
   expect(steps).toBeLessThan(2 * long.length);
 });
 
-test('counts every filter, prepares the value once, and fails above the limit', () => {
+test('an evaluation counts the steps of every filter, converts the value once, and fails above the limit', () => {
   const groups = Array.from({ length: 3750 }, (_, index) => ({ properties: [person('icontains', `z${index}`)] }));
   const small = evaluated([groups], { p: 'short' });
   expect(small.hasErrors).toBe(false);
@@ -88,12 +88,12 @@ test('counts every filter, prepares the value once, and fails above the limit', 
   expect(longest).toBeLessThanOrEqual(stepLimits.each);
 });
 
-test('counts the hashes of conditions without filters', () => {
+test('an evaluation counts the steps for hashing in conditions without filters', () => {
   const groups = Array.from({ length: 60_000 }, () => ({ rollout_percentage: 0 }));
   expect(evaluated([groups], {}).results[0]?.reason.code).toBe('timeout');
 });
 
-test('a paused evaluation continues to the same results', () => {
+test('a paused evaluation continues and has the same results', () => {
   const groups = [{ properties: [person('icontains', slow)] }, { properties: [person('not_icontains', slow)] }];
   const { flags, context } = started([[{}], groups, groups], { p: long });
   const selected = selectFlags(flags, {});

@@ -39,7 +39,7 @@ test('equal patterns are shared, and an invalid pattern neither matches nor mism
   ]).toEqual([false, false]);
 });
 
-test('tries each pattern once and in a separate step', () => {
+test('validating filters compiles each pattern once, in a separate step', () => {
   const filter = (operator: string, value: unknown) => ({ key: 'k', type: 'person', operator, value });
   const properties = [filter('regex', '^a+$'), filter('not_regex', '('), filter('regex', '^a+$'), filter('exact', '[')];
   const steps = tryPatterns({ groups: [{ properties }] });

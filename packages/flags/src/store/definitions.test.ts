@@ -203,7 +203,7 @@ describe('createFlagDefinitions', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['a']);
   });
 
-  test('memory is bounded: it evicts the least recently used entry, and an oversized one stays alone', async () => {
+  test('limits its memory: evicts the least recently used entry, and stores an oversized entry alone', async () => {
     const [small, other, large] = await Promise.all([1, 2, 3].map(() => fixture.createEnvironment()));
     if (small === undefined || other === undefined || large === undefined) throw new Error('unreachable');
     const filters = { groups: [], note: 'x'.repeat(20_000) };

@@ -152,7 +152,7 @@ describe('experience continuity across login', () => {
     expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
   });
 
-  test("two persons: both get rows, and if both have one, that of the distinct ID's person is used", async () => {
+  test("stores a row for both persons of a request, and if both already have one, uses that of the distinct ID's person", async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);
