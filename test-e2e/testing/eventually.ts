@@ -59,3 +59,14 @@ export async function waitOutHourEnd(sql: Sql): Promise<void> {
     { what: 'The next hour' },
   );
 }
+
+const requestMs = 5000;
+
+/**
+ * Waits if the current step of the clock is about to end, so that a request that is sent now is processed in the same
+ * step. Steps have the same length and are counted since 1970: minutes, UTC hours, or the time steps of one-time codes.
+ */
+export async function waitOutStepEnd(stepMs: number): Promise<void> {
+  const leftMs = stepMs - (Date.now() % stepMs);
+  if (leftMs < requestMs) await new Promise((resolve) => setTimeout(resolve, leftMs));
+}

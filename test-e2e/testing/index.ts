@@ -6,7 +6,7 @@ export { startClickHouse, type TestClickHouse } from './clickhouse/clickhouse-se
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { createConsoleLink } from './console-link.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
-export { eventually, patienceMs, waitOutHourEnd } from './eventually.ts';
+export { eventually, patienceMs, waitOutHourEnd, waitOutStepEnd } from './eventually.ts';
 export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
@@ -50,4 +50,5 @@ export {
 } from './test-tenant.ts';
 export { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
 export { trackedFiles } from './tracked-files.ts';
+export { typeScriptProcess } from './type-script-process.ts';
 export { workerFixture } from './worker-fixture.ts';

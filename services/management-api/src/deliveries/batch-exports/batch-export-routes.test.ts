@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
-import { createTestProject, keepLogs } from '@millrace/testing';
+import { createTestProject, keepLogs, waitOutStepEnd } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse, testSecretBox } from '../../testing/start-test-api.ts';
@@ -288,6 +288,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
   });
 
   test('export-018: exports the missed intervals after unpausing with a backfill, and each event once', async () => {
+    await waitOutStepEnd(3_600_000);
     const { id } = await created();
     const hours = (count: number) => new Date(Math.floor(Date.now() / 3_600_000 + count) * 3_600_000);
     const pausedAt = new Date(hours(-3).getTime() + 1_200_000);

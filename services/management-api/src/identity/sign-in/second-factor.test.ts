@@ -1,7 +1,14 @@
 import { changePassword, createOneTimeLink, createPasswords, findSignInUser } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
-import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
+import {
+  createTestTenant,
+  eventually,
+  type MailServer,
+  startMailServer,
+  type TestTenant,
+  waitOutStepEnd,
+} from '@millrace/testing';
 import { Secret, TOTP } from 'otpauth';
 import { softwarePasskey } from '../../testing/software-passkey.ts';
 import {
@@ -69,12 +76,17 @@ const totp = (secret: string, atMs = Date.now()) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: atMs });
 const around = (steps: number) => Date.now() + steps * 30_000;
 
-/** Connects an app with the code of the previous time step, so that the current code can still be used. */
-async function connectApp(): Promise<{ secret: string; codes: string[] }> {
+/**
+ * Connects an app with the current code, which is valid for at least 30 more seconds.
+ * @param isUsedUp whether the code counts as used. Otherwise, it can be used again, as if it were a later one.
+ */
+async function connectApp({ isUsedUp = false } = {}) {
   const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');
-  const answer = await own('POST', '/api/users/@me/two_factor_validate/', { token: totp(body.secret, around(-1)) });
+  const token = totp(body.secret);
+  const answer = await own('POST', '/api/users/@me/two_factor_validate/', { token });
   expect(answer).toMatchObject({ status: 200, body: { success: true } });
-  return { secret: body.secret, codes: answer.body.backup_codes };
+  if (!isUsedUp) await api.database.sql.query('UPDATE user_totp SET last_step = 0 WHERE user_id = $1', [user.id]);
+  return { secret: body.secret as string, token, codes: answer.body.backup_codes as string[] };
 }
 const half = async () => cookieOf(await login(), 'step');
 const mailsTo = (address: string) => mailServer.mails.filter(({ to }) => to.includes(address));
@@ -157,8 +169,9 @@ describe('an authenticator app', () => {
     ['signin-017: two steps ahead', 2, 400],
   ])('%s', async (_case, steps, expected) => {
     const { secret } = await connectApp();
-    await api.database.sql.query('UPDATE user_totp SET last_step = 0 WHERE user_id = $1', [user.id]);
-    const answer = await post('/api/login/token/', { token: totp(secret, around(steps)) }, await half());
+    const step = await half();
+    await waitOutStepEnd(30_000);
+    const answer = await post('/api/login/token/', { token: totp(secret, around(steps)) }, step);
     expect(answer.status).toBe(expected);
   });
 
@@ -170,6 +183,12 @@ describe('an authenticator app', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400]);
     const used = await post('/api/login/token/', { token: code }, await half());
     expect(used).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
+  });
+
+  test('signin-018: does not accept the code that connected the app', async () => {
+    const { token } = await connectApp({ isUsedUp: true });
+    const answer = await post('/api/login/token/', { token }, await half());
+    expect(answer).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
   test('signin-019: cannot sign in after six wrong codes, even with the right code in a new sign-in', async () => {
