@@ -8,6 +8,7 @@ import {
   eventually,
   startDeafPooler,
   type TestDatabase,
+  typeScriptProcess,
 } from '@millrace/testing';
 import { listen } from './listen.ts';
 import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
@@ -139,9 +140,9 @@ test('the memory of a listener does not grow over time', async () => {
     console.log(queryObjects(Promise) - before);
     await listener.stop();
     await pool.end();`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script, testDatabase.url];
+  const args = [...typeScriptProcess.options, '--input-type=module', '-e', script, testDatabase.url];
   const cwd = fileURLToPath(new URL('..', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env: typeScriptProcess.env });
   expect(Number(stdout)).toBeLessThan(100);
 });
 

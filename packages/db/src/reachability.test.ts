@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '@millrace/runtime';
-import { createTestDatabase, eventually } from '@millrace/testing';
+import { createTestDatabase, eventually, typeScriptProcess } from '@millrace/testing';
 import { createSqlDatabase } from './sql-database.ts';
 
 /** The first byte of the message with which a client ends its connection. */
@@ -89,10 +89,14 @@ test('a pool and its process stop even if closing messages are lost', async () =
     });
     await stopping;
     console.log('stopped');`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script, url.toString()];
+  const args = [...typeScriptProcess.options, '--input-type=module', '-e', script, url.toString()];
   const cwd = fileURLToPath(new URL('..', import.meta.url));
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 60_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      cwd,
+      env: typeScriptProcess.env,
+      timeout: 60_000,
+    });
     expect(stdout).toBe('stopped\n');
     expect(proxy.goodByes()).toBe(2);
   } finally {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { eventually, testCacheDirectory } from '@millrace/testing';
+import { eventually, typeScriptProcess } from '@millrace/testing';
 import { createLifecycle, type Stoppable } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 
@@ -82,9 +82,6 @@ describe('a lifecycle', () => {
   });
 });
 
-/** Types are stripped this way because it starts faster than tsx. */
-const stripTypes = new URL('../../stack/src/jest/strip-types.mjs', import.meta.url).href;
-
 /** Runs a service with two parts in a separate process. `body` is the rest of its start function. */
 function startService(body: string, drainTimeoutMs = 10_000) {
   const script = `
@@ -100,9 +97,9 @@ function startService(body: string, drainTimeoutMs = 10_000) {
       ${body}
       say('started');
     });`;
-  const child = spawn(process.execPath, ['--import', stripTypes, '--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, [...typeScriptProcess.options, '--input-type=module', '-e', script], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
-    env: { MILLRACE_CACHE_DIR: testCacheDirectory() },
+    env: typeScriptProcess.env,
   });
   const service = { child, output: '', exit: null as { code: number | null; signal: string | null } | null };
   for (const stream of [child.stdout, child.stderr]) {

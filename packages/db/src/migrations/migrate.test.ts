@@ -3,7 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
+import {
+  createTestDatabase,
+  eventually,
+  prismaDirectory,
+  type TestDatabase,
+  typeScriptProcess,
+} from '@millrace/testing';
 import pg from 'pg';
 import { copyPrismaDirectory, type PrismaCopy } from '../testing/prisma-copy.ts';
 import { computeSchemaDrift } from '../testing/schema-drift.ts';
@@ -36,9 +42,9 @@ async function open({ isMigrated }: { isMigrated: boolean }): Promise<void> {
  * @throws an error if the exit code is not 0
  */
 async function runScript(script: string, prismaDirectory: string): Promise<string> {
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
+  const args = [...typeScriptProcess.options, '--input-type=module', '-e', script, database.url, prismaDirectory];
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
-  return (await promisify(execFile)(process.execPath, args, { cwd })).stdout;
+  return (await promisify(execFile)(process.execPath, args, { cwd, env: typeScriptProcess.env })).stdout;
 }
 
 const exists = async (table: string) =>

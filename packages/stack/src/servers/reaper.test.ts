@@ -1,14 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '@millrace/testing';
+import { eventually, typeScriptProcess } from '@millrace/testing';
 import { isRunning } from './server-process.ts';
 
 const owner = fileURLToPath(new URL('../testing/reaper-owner.ts', import.meta.url));
 
 /** Starts a process that owns a reaper and two servers, each in its own session. */
 async function startOwner(end: 'stays' | 'dismisses') {
-  const child = spawn(process.execPath, ['--import', 'tsx', owner, end], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...typeScriptProcess.options, owner, end], {
+    env: typeScriptProcess.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
   const pids = JSON.parse(line) as { watched: number; forgotten: number };
   return { child, pids };

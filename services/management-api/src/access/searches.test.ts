@@ -1,7 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import {
+  type CompiledPrograms,
+  compilePrograms,
   createTestDatabase,
   createTestTenant,
   eventually,
@@ -13,18 +14,19 @@ import {
 import { createSearches } from './searches.ts';
 
 describe('searches in the running service', () => {
+  let program: CompiledPrograms;
   let testDatabase: TestDatabase;
   let database: Database;
   let service: ServiceProcess;
   let one: TestTenant;
   let other: TestTenant;
   beforeAll(async () => {
+    program = await compilePrograms(['services/management-api/src/main.ts']);
     testDatabase = await createTestDatabase();
     database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
     one = await createTestTenant(database);
     other = await createTestTenant(database);
-    service = await startService('management-api', fileURLToPath(new URL('../main.ts', import.meta.url)), {
-      NODE_OPTIONS: '--import tsx',
+    service = await startService('management-api', program.files[0] ?? '', {
       DATABASE_URL: testDatabase.url,
       // Two of the connections are for searches.
       DATABASE_POOL_SIZE: '5',
@@ -36,6 +38,7 @@ describe('searches in the running service', () => {
     await service.stop();
     await database.stop();
     await testDatabase.drop();
+    await program.remove();
   });
 
   const ask = async (tenant: TestTenant, path: string, body?: object) => {

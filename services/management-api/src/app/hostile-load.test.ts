@@ -1,8 +1,9 @@
 import { request as httpRequest } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import {
+  type CompiledPrograms,
+  compilePrograms,
   createTestDatabase,
   createTestTenant,
   type HostileBody,
@@ -20,16 +21,17 @@ import {
 const maxBlockedSeconds = 2;
 const maxGrowth = 96 * 1024 * 1024;
 
+let program: CompiledPrograms;
 let testDatabase: TestDatabase;
 let tenant: TestTenant;
 let service: ServiceProcess;
 beforeAll(async () => {
+  program = await compilePrograms(['services/management-api/src/main.ts']);
   testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   tenant = await createTestTenant(database);
   await database.stop();
-  service = await startService('management-api', fileURLToPath(new URL('../main.ts', import.meta.url)), {
-    NODE_OPTIONS: '--import tsx',
+  service = await startService('management-api', program.files[0] ?? '', {
     DATABASE_URL: testDatabase.url,
     API_PORT: '0',
     API_HOST: '127.0.0.1',
@@ -42,6 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await testDatabase.drop();
+  await program.remove();
 });
 
 const withKey = () => ({ authorization: `Bearer ${tenant.personalApiKey}` });
