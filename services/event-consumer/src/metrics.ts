@@ -8,18 +8,18 @@ import type { FailureClass } from './failures.ts';
 type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 
 /**
- * Metrics of a topic, for operators. Every event is counted as exactly one of stored, duplicate, dropped or
+ * Metrics of a topic, for operators. Every event is counted as exactly one of these: stored, duplicate, dropped or
  * dead-lettered.
  */
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
-  /** Starts a measurement. The returned function ends it, with the trace ID of the batch if it is traced. */
+  /** Starts a measurement. The returned function ends it, with the trace ID of the batch if the batch is traced. */
   startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
 }
 
-/** Registers the metrics once. Returns a function that creates the view for a topic. */
+/** Registers the metrics once. Returns a function that creates those of a topic. */
 export function createConsumeMetrics(metrics: Metrics): (topic: string) => ConsumeMetrics {
   const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['topic']);
   const duplicates = metrics.counter(
@@ -70,13 +70,13 @@ export function createConsumeMetrics(metrics: Metrics): (topic: string) => Consu
 }
 
 /**
- * Records the end of a step of a batch: the time since the end of the previous step counts as the time of this one.
- * Returns the step's result unchanged. Step names are constants (process-batch.ts), so the number of label values is
- * limited.
+ * Records the end of a step of a batch. The time since the end of the previous step counts as the duration of this one.
+ * Returns the result of the step unchanged. Step names are constants (process-batch.ts), so the number of label values
+ * is limited.
  */
 export type Lap = <Result>(step: string, result: Result) => Result;
 
-/** Returns a function that starts the measurement of a batch. */
+/** Creates a function that starts the measurement of a batch. */
 export function createStepTimer(metrics: Metrics): () => Lap {
   const seconds = metrics.histogram(
     'millrace_consumer_step_seconds',

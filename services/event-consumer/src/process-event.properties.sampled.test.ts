@@ -135,7 +135,7 @@ test('one event changes the version of at most one person, and increases it by o
 test('repeating an event does not change persons, IDs or groups', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
-      // Leaves out events with `$unset`, because repeating an event that sets and unsets the same property changes the
+      // Leave out events with `$unset`, because repeating an event that sets and unsets the same property changes the
       // person.
       fc.pre(event.properties.$unset === undefined);
       const once = inBatches([...before, event], []).store;

@@ -44,11 +44,11 @@ import type { ProcessBatchDeps } from './process-batch.ts';
 import { createWarningThrottle } from './warnings/warnings.ts';
 
 const service = 'event-consumer';
-/** For queries outside of the batches' transactions: projects, partitions and start offsets. */
+/** Connections for queries outside of the batches' transactions: projects, partitions and start offsets. */
 const spareConnections = 2;
 /**
  * A process that freezes within a batch loses that batch after this time. Until then, other batches do not wait for its
- * locks: its own partitions continue within fifteen seconds, and others immediately.
+ * locks. Its own partitions continue within fifteen seconds, and other partitions immediately.
  */
 const silentMs = 10_000;
 const timeouts = {
@@ -77,7 +77,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
   if (isFallbackEnabled(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
-  // Stopped after the readers, so that it writes what their last batches recorded.
+  // This is stopped after the readers, so that it writes what their last batches recorded.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
   const readerDeps: TopicReaderDeps = {
@@ -98,7 +98,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     releaseLocks: createLockReleaser({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
   changes.subscribe((change) => {
-    // After an interruption, the database may be a restored one, or a standby without the latest data.
+    // After an interruption, the database may have been restored, or it may be a standby without the latest data.
     if (change === null) for (const one of [definitions, flagCalls, readerDeps.process.salts]) one.forgetAll();
   });
   const readers = createTopicReaders(config, { read: log, chosen: log }, readerDeps);
@@ -143,7 +143,7 @@ function openDatabase(config: ConsumerConfig, logger: Logger): SqlDatabase {
   });
 }
 
-/** Copies events that gateways stored in PostgreSQL while Kafka was out. */
+/** Copies events to Kafka that gateways stored in PostgreSQL while Kafka was unavailable. */
 function startFallbackDrain(
   lifecycle: Lifecycle,
   parts: {
@@ -161,7 +161,10 @@ function startFallbackDrain(
   lifecycle.own('fallback', drainFallback(drain));
 }
 
-/** Processes records left in the PostgreSQL log. @returns a promise that the readers of the current log wait for. */
+/**
+ * Processes the records that are left in the PostgreSQL log.
+ * @returns a promise for which the readers of the current log wait
+ */
 function startFormerLogDrain(
   lifecycle: Lifecycle,
   parts: { config: ConsumerConfig; chosen: EventLog; readerDeps: TopicReaderDeps; metrics: Metrics },

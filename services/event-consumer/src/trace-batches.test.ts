@@ -6,7 +6,10 @@ import { withBatchTracing } from './trace-batches.ts';
 const traceIdOf = (digit: number) => String(digit).repeat(32);
 const spanId = 'b7ad6b7169203331';
 
-/** Creates a batch of one untraced record and one traced record per digit, with trace IDs made of that digit. */
+/**
+ * Creates a batch with one record that is not traced, and one traced record per digit whose trace ID consists of that
+ * digit.
+ */
 function batchOf(...digits: number[]): LogBatch {
   const headers: Record<string, string>[] = [
     {},

@@ -15,13 +15,13 @@ import type { Lap } from './metrics.ts';
 type SpanContext = TraceSpan['context'];
 type ProcessBatch = (work: BatchWork, startTimer: () => Lap) => Promise<BatchReport | StaleBatch>;
 
-/** Maximum number of traced records per batch, because more would add no information. */
+/** The maximum number of traced records per batch, because more would add no information. */
 const maxTracedRecords = 20;
 
 /**
- * Continues the traces of a batch's records, from the start of the batch to its commit. A batch with traced records has
- * its own trace with its position in the log and the duration of each step, and the records' spans link to it. Other
- * batches are processed without overhead.
+ * Continues the traces of a batch's records until the batch is committed. A batch with traced records has a trace of
+ * its own, with its position in the log and the duration of each step, to which the records' spans link. Other batches
+ * are processed without additional cost.
  */
 export function withBatchTracing(
   tracing: Tracing,
@@ -59,7 +59,7 @@ export function withBatchTracing(
   };
 }
 
-/** Returns the first trace ID of a batch, or null if none of its records is traced. */
+/** Returns the first trace ID in a batch, or null if none of its records is traced. */
 export function traceIdOf({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }
@@ -79,7 +79,7 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
 }
 
 /**
- * Records steps as attributes and not as spans, because a batch has about fifteen steps, and each span costs a tenth of
+ * Records steps as attributes instead of spans, because a batch has about fifteen steps, and each span costs a tenth of
  * a millisecond.
  */
 function tracedSteps(steps: TraceAttributes, lap: Lap): Lap {

@@ -8,10 +8,10 @@ import { readMergeRequest } from '../rules/merge-requests.ts';
 import { textHash32 } from '../values/text.ts';
 import type { DistinctIdKey } from './store.ts';
 
-/** Everything that the events of a batch touch, without duplicates. */
+/** Everything that the events of a batch may use or change, without duplicates. */
 export interface TouchedByBatch {
   projectIds: number[];
-  /** By a key that is unique for the project and the ID. */
+  /** The distinct IDs by a key that is unique for the project and the ID. */
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
@@ -61,7 +61,7 @@ function updatesPerson({ event, properties: { $set, $set_once, $unset } }: Incom
   return event !== eventNames.groupIdentify && ($set !== undefined || $set_once !== undefined || $unset !== undefined);
 }
 
-/** Everything that the rules may look up for one event: possibly more than they use, but never less. */
+/** Everything that the rules may look up for one event. It can contain more than they use, but never less. */
 interface Touched {
   distinctIds: string[];
   groupTypes: string[];
@@ -88,8 +88,8 @@ function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTar
 
 /**
  * Returns whether an event was captured before one of its persons was deleted, for example because it waited in the log
- * or was replayed. It must not restore the person. An event captured later is about a new person, even if it has the
- * same ID.
+ * or was replayed. It must not create the person again. An event that was captured later is about a new person, even if
+ * it has the same ID.
  */
 export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectLedger): boolean {
   if (deletedIds.size === 0) return false;
@@ -102,11 +102,11 @@ export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectL
 /** Distinct IDs that this process has seen stored, by the keys of `TouchedByBatch`. They already have a person. */
 export interface KnownIds {
   has(key: string): boolean;
-  /** Must be called after a batch is committed. */
+  /** Records IDs as stored. Call this after a batch is committed. */
   note(keys: Iterable<string>): void;
 }
 
-/** Uses four bytes per ID, whatever its length. */
+/** Each ID uses four bytes, whatever its length. */
 const defaultSlots = 1 << 18;
 
 /**

@@ -1,12 +1,12 @@
-// Types of an event on its way from the record to the row.
+// Types of an event in each stage between the record and the row.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Overlay, ReceivedProperties } from '../values/properties.ts';
 import type { RuleWarning } from './warning.ts';
 
-/** The environment that owns a project API key, with the settings that event processing needs. */
+/** The environment to which a project API key belongs, with the settings that event processing needs. */
 export interface IngestProject {
-  /** Environment ID. The ingest tables name it `project_id`. */
+  /** The ID of the environment. The ingest tables call it `project_id`. */
   id: number;
   token: string;
   anonymizeIps: boolean;
@@ -21,13 +21,13 @@ export interface ResolvedProject extends IngestProject {
   isCookieless: boolean;
   /** IANA name. */
   timezone: string;
-  /** Events older than this are not stored. Null for no limit. */
+  /** Events older than this number of days are not stored. Null for no limit. */
   eventRetentionDays: number | null;
 }
 
-/** Position of a record in the log, which identifies it in warnings, dead letters and logs. */
+/** The position of a record in the log, which identifies it in warnings, dead letters and logs. */
 export interface RecordPosition {
-  /** ID of the log (`LogBatch.log`), because the same position exists in other logs too. */
+  /** The ID of the log (`LogBatch.log`), because the same position exists in other logs too. */
   log: string;
   topic: string;
   partition: number;
@@ -35,30 +35,31 @@ export interface RecordPosition {
 }
 
 /**
- * An event ready for the rules: its project is known, its text is clean, `$group_identify` is renamed, event-level
- * `$set`, `$set_once` and `$unset` are merged into `properties`, and `$ip` and `$sent_at` are set
- * (docs/ingestion-rules.md#before-the-rules).
+ * An event that is ready for the rules. Its project is known, its text is clean, and `$group_identify` is renamed.
+ * `$set`, `$set_once` and `$unset` from outside of the properties are merged into `properties`, and `$ip` and
+ * `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
-  /** Warnings found before the rules. */
+  /** Warnings that were found before the rules. */
   warnings: RuleWarning[];
-  /** Set if the event is dropped before the rules, unless it is a duplicate. */
+  /** The reason why the event is dropped before the rules. Not set for duplicates. */
   refusal?: Refusal;
   position: RecordPosition;
   project: IngestProject;
   uuid: string;
-  /** Name as processed, at most 200 characters. */
+  /** The name as it is processed, at most 200 characters. */
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** `properties` as they were written, or undefined if the text cannot be stored directly. */
+  /** `properties` as they were written. Undefined if the text cannot be stored without changes. */
   written?: ReceivedProperties;
   /** Milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
   /**
-   * Set if the operator disabled person processing, and not the sender. The settings of `project` then also disable it.
+   * True if person processing was turned off by the operator and not by the sender. In this case, the settings of
+   * `project` turn it off too.
    */
   isPersonForcedOff?: true;
 }
@@ -76,7 +77,7 @@ export interface ReusedUuid {
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 
-/** A row of the `event` table, as decided by the rules. */
+/** A row of the `event` table, as the rules have decided it. */
 export interface EventRow {
   projectId: number;
   uuid: string;
@@ -85,34 +86,35 @@ export interface EventRow {
   timestampMs: number;
   capturedAtMs: number;
   properties: Overlay;
-  /** `properties.under` as it was written, if that text can be stored. */
+  /** `properties.under` as they were written, if that text can be stored. */
   written?: ReceivedProperties;
   elementsChain: string;
   /**
-   * The person at ingestion: uuid, creation time (null for the computed person of a personless event) and properties.
+   * The person at ingestion: its uuid, creation time (null for the computed person of an event without one) and
+   * properties.
    */
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: JsonObject;
-  /** Approximate size of the person properties as JSON. It is 0 if they come from the event itself. */
+  /** The approximate size of the person properties as JSON. It is 0 if they are from the event itself. */
   personBytes: number;
   personMode: PersonMode;
   isHistorical: boolean;
 }
 
 /**
- * Why a well-formed event is not stored. Each is a metric label and a warning of the project, except `person_deleted`,
- * because a warning would name the deleted person.
+ * Why a well-formed event is not stored. Each reason is a metric label and a warning for the project. `person_deleted`
+ * causes no warning, because it would name the deleted person.
  */
 export type DropReason =
-  /** The event is a message of its client and is stored as a warning. */
+  /** The event is a report from its client, and is stored as a warning. */
   | 'client_ingestion_warning'
   | 'group_key_too_long'
   | 'invalid_alias'
   | 'invalid_anon_distinct_id'
   | 'invalid_event_for_flags'
   | 'distinct_id_too_long'
-  /** For cookieless visitors (cookieless/replace-visitors.ts). */
+  /** These reasons apply to cookieless visitors (cookieless/replace-visitors.ts). */
   | 'cookieless_mode_disabled'
   | 'cookieless_unsupported_event'
   | 'cookieless_missing_user_agent'
@@ -129,7 +131,7 @@ export interface Refusal {
   warning: RuleWarning;
 }
 
-/** Decision of the rules about one event: a value, never an exception. */
+/** What the rules have decided about one event. The rules never throw an exception for an event. */
 export type EventOutcome =
   | { kind: 'store'; row: EventRow; warnings: RuleWarning[] }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

@@ -3,12 +3,12 @@ import type { SizedProperties } from '../values/sized-properties.ts';
 import type { IncomingEvent } from './event.ts';
 
 /**
- * The ledger: every person, distinct ID, group type and group that a batch touches. It is loaded before the rules run,
- * and its changes are written in bulk afterwards. Loading takes no locks, unless the batch is repeated: writes lock and
- * check the rows right before (ledger/store.ts).
+ * The ledger contains every person, distinct ID, group type and group that a batch uses. It is loaded before the rules
+ * run, and its changes are written in bulk afterwards. Loading takes no locks, unless the batch is repeated, because
+ * writes lock and check the rows right before (ledger/store.ts).
  *
- * The rules only change it in memory. They are deterministic and do no I/O, so a batch results in the same state as its
- * events one by one.
+ * The rules only change the ledger in memory. They are deterministic and do no I/O, so a batch results in the same
+ * state as its events one by one.
  */
 export interface Ledger {
   projects: Map<number, ProjectLedger>;
@@ -17,24 +17,25 @@ export interface Ledger {
 export interface ProjectLedger {
   projectId: number;
   /**
-   * Person of each distinct ID. All IDs that a batch can touch are loaded, so an ID that is missing here has no person.
+   * The person of each distinct ID. All IDs that a batch can use are loaded, so an ID that is missing here has no
+   * person.
    */
   distinctIds: Map<string, DistinctIdState>;
-  /** Persons by uuid. A person that is merged away is removed and listed in `mergedPersons`. */
+  /** The persons by uuid. A person that is merged into another is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
-  /** Stored persons that this batch merged away, as uuid → uuid of the survivor. */
+  /** Stored persons that this batch merged into others: the uuid of the surviving person by their uuid. */
   mergedPersons: ReadonlyMap<string, string>;
   /**
-   * Number of moves of the distinct IDs of each merged person in this batch. It is 1, or 2 if the survivor was merged
-   * away as well, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
+   * How often the distinct IDs of each merged person have moved in this batch. It is 1, or 2 if the surviving person
+   * was then merged too, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
    */
   mergedPersonMoves: ReadonlyMap<string, number>;
-  /** Index (0 to 4) of each group type. All types of the project are loaded. */
+  /** The index (0 to 4) of each group type. All types of the project are loaded. */
   groupTypes: ReadonlyMap<string, GroupTypeState>;
-  /** Distinct IDs whose person was deleted, with the latest deletion, whether or not they have a new person. */
+  /** Distinct IDs whose person was deleted, each with the latest deletion, whether or not they have a new person. */
   deletedIds: ReadonlyMap<string, DeletedId>;
   /**
-   * Group updates requested by the events of the batch, in order. Their groups are read last (ledger/save-groups.ts).
+   * Group updates that the events of the batch request, in order. Their groups are read last (ledger/save-groups.ts).
    */
   groupUpdates: GroupUpdate[];
 }
@@ -42,19 +43,19 @@ export interface ProjectLedger {
 export interface DistinctIdState {
   personUuid: string;
   /**
-   * Mapping version. It is 0 if the person was created from this ID, otherwise 1, and increases by one for each merge
-   * that moves the mapping. A deleted ID that is used again continues from its previous version.
+   * The mapping version. It is 0 if the person was created from this ID, and otherwise 1. It increases by one with each
+   * merge that moves the mapping. A deleted ID that is used again continues from its previous version.
    */
   version: number;
   /** True if this batch inserts the mapping. */
   isNew: boolean;
 }
 
-/** Stored information about an ID whose person was deleted (packages/db, delete-persons.ts). */
+/** What is stored about an ID whose person was deleted (packages/db, delete-persons.ts). */
 export interface DeletedId {
   deletionId: string;
   personUuid: string;
-  /** Mapping version of the ID when its person was deleted. */
+  /** The mapping version that the ID had when its person was deleted. */
   version: number;
   deletedAtMs: number;
 }
@@ -64,8 +65,8 @@ export interface PersonState extends SizedProperties {
   mainDistinctId: string;
   isIdentified: boolean;
   /**
-   * Increases by one per event that changed the person, so that it does not depend on how the log was divided into
-   * batches.
+   * The version of the person. It increases by one for each event that changes the person, so it does not depend on how
+   * the log was divided into batches.
    */
   version: number;
   createdAtMs: number;
@@ -84,10 +85,10 @@ export interface GroupTypeState {
 export interface GroupUpdate {
   index: number;
   key: string;
-  /** Properties to set on the group. */
+  /** The properties to set on the group. */
   groupSet: JsonObject;
   createdAtMs: number;
-  /** The event with the update, for warnings. */
+  /** The event that contains the update, for warnings. */
   from: Pick<IncomingEvent, 'uuid' | 'event' | 'distinctId' | 'capturedAtMs'>;
 }
 
@@ -119,7 +120,7 @@ export function setDeletedId(ledger: ProjectLedger, distinctId: string, deleted:
   ledger.deletedIds = withEntry(ledger.deletedIds, distinctId, deleted);
 }
 
-/** Records that the IDs of a stored person move to the survivor. */
+/** Records that the IDs of a stored person move to the surviving person. */
 export function recordMergedPerson(ledger: ProjectLedger, uuid: string, survivorUuid: string): void {
   const moves = ledger.mergedPersonMoves.get(uuid) ?? 0;
   ledger.mergedPersons = withEntry(ledger.mergedPersons, uuid, survivorUuid);

@@ -4,11 +4,11 @@ import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrac
 
 /** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
 export const warningSeverity = {
-  // Reported by the gateway and stored by the consumer.
+  // The gateway reports these, and the consumer stores them.
   ...gatewayWarnings,
-  // Raised before the rules, for an event whose uuid belongs to a different event.
+  // This is reported before the rules, for an event whose uuid belongs to a different event.
   duplicate_event_uuid: 'error',
-  // Raised by the rules.
+  // The rules report these.
   client_ingestion_warning: 'info',
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',
@@ -25,18 +25,18 @@ export const warningSeverity = {
   person_properties_not_shown: 'info',
   large_integer_rounded: 'warning',
   group_properties_size_violation: 'error',
-  // These warnings are raised for cookieless visitors. The first two explain why no events are stored.
+  // These are reported for cookieless visitors. The first two explain why no events are stored.
   cookieless_mode_disabled: 'error',
   cookieless_unsupported_event: 'error',
   cookieless_missing_user_agent: 'error',
   cookieless_missing_ip: 'error',
   cookieless_missing_host: 'error',
   cookieless_timestamp_out_of_range: 'error',
-  // Raised by the consumer for migrations that the gateway could not check.
+  // The consumer reports this for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
-  // Raised by the consumer for events that were already too old when they arrived.
+  // The consumer reports this for events that were already too old when they arrived.
   event_older_than_retention: 'warning',
-  // Raised by the consumer when it gives up on a record.
+  // The consumer reports this when it gives up on a record.
   event_dead_lettered: 'error',
 } as const satisfies Record<string, WarningSeverity>;
 
@@ -45,6 +45,6 @@ export type WarningType = keyof typeof warningSeverity;
 /** A warning of the rules about one event. Its ID is derived from the event and the type, so it is stored once. */
 export interface RuleWarning {
   type: WarningType;
-  /** Facts that help to fix the cause. Contains no property values except IDs. */
+  /** Facts that help to fix the cause. They contain no property values except for IDs. */
   details: JsonObject;
 }

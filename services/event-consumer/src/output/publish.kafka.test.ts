@@ -114,7 +114,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     return consumer;
   }
 
-  /** Collects everything that is published, from the beginning. */
+  /** Collects everything that is published, from the beginning of the topic. */
   async function follow(): Promise<LogRecord[]> {
     const seen: LogRecord[] = [];
     const ends = new Map<number, bigint>();

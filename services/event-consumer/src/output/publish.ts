@@ -42,8 +42,8 @@ export interface PublishTopicDeps {
 }
 
 /**
- * Joins the group that publishes the stored events of a topic. On first joining, it starts with the oldest records in
- * the log.
+ * Joins the group that publishes the events of a topic once they are stored. When it joins for the first time, it
+ * starts with the oldest records in the log.
  */
 export function publishTopic(topic: EventTopic, deps: PublishTopicDeps): Promise<LogConsumer> {
   const group = publisherGroup(topic, deps.topicPrefix);
@@ -74,11 +74,11 @@ interface PublishStoredDeps {
   database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   log: Pick<EventLog, 'append'>;
   projects: Pick<ProjectResolver, 'resolve'>;
-  /** Topic of processed events. */
+  /** The topic of processed events. */
   topic: string;
-  /** Consumer group whose offsets tell which records are stored. */
+  /** The consumer group whose offsets show which records are stored. */
   storingGroup: string;
-  /** Consumer group of this reader. */
+  /** The consumer group of this reader. */
   group: string;
   logger: Logger;
   published(count: number): void;
@@ -87,15 +87,14 @@ interface PublishStoredDeps {
 }
 
 const pollMs = 100;
-/** Limited, so that a partition whose storing is stuck does not stop the publishing of others. */
+/** The time limit for waiting. If the storing of a partition is stuck, other partitions must still be published. */
 const maxWaitMs = 1000;
 
 /**
  * Creates the handler that publishes stored events. It reads the same records as the storing group, waits until their
- * effects are committed, looks up the events and appends them to the topic of processed events. Its own offset advances
- * only afterwards, so every stored event is published at least once, and storing never waits for it.
- *
- * @throws errors of the database or the log when they do not respond. The log then delivers the batch again.
+ * effects are committed, looks up the events and appends them to the topic of processed events. It advances its own
+ * offset only afterwards, so every stored event is published at least once. Storing never waits for it.
+ * @throws errors of the database or the log if they do not respond. The log then delivers the batch again.
  */
 export function createPublishHandler(
   deps: PublishStoredDeps,
@@ -122,7 +121,7 @@ export function createPublishHandler(
     });
   };
 
-  /** Waits until the first record is stored or the time is over, and returns the stored offset of the partition. */
+  /** Waits until the first record is stored or the time is over. Returns the stored offset of the partition. */
   async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
     const first = records[0]?.offset ?? 0n;
     for (let waitedMs = 0; ; waitedMs += pollMs) {
@@ -135,7 +134,7 @@ export function createPublishHandler(
 
   async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {
     const parsed = records.map(({ value }) => parseRecord(value)).filter((record) => record.kind === 'event');
-    // A record with an environment ID needs no lookup: its stored event is published even if the environment was
+    // A record with an environment ID needs no lookup. Its stored event is published even if the environment was
     // deleted.
     const projectOf = await deps.projects.resolve(parsed.filter(({ environment_id: id }) => id === undefined));
     return parsed.flatMap((record) => {
@@ -158,8 +157,8 @@ export function createPublishHandler(
   }
 
   /**
-   * Publishes one event. With its person's properties, it may be too large for the log. It is then only in the
-   * database.
+   * Publishes one event. Together with the properties of its person, it may be too large for the log. It is then
+   * available only in the database.
    */
   async function publishOne(event: StoredEvent): Promise<boolean> {
     try {
@@ -209,8 +208,8 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
 }
 
 /**
- * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`, which PostgreSQL writes in full. Readers
- * like ClickHouse parse digits as an integer, which does not fit, and reject the whole record.
+ * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`. PostgreSQL writes all of their digits,
+ * and readers like ClickHouse would parse these as an integer that is too large, and reject the whole record.
  */
 function withShortNumbers(json: string): string {
   if (!/\d{20}/.test(json)) return json;

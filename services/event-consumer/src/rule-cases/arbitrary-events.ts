@@ -5,7 +5,7 @@ import { toIncomingEvent } from '../intake/incoming-event.ts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
 import { deepFreeze } from './rule-world.ts';
 
-/** Only a few IDs, keys and names, so that events often concern the same ones. */
+/** There are only a few IDs, keys and names, so that events often use the same ones. */
 const distinctId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'null', '__proto__');
 const key = fc.constantFrom('x', 'y', '$browser', '$current_url', 'toString', '__proto__');
 const value = fc.oneof(fc.constantFrom(null, 0, 1, 'text', true), fc.constant({ o: [1, { p: 2 }] }));
@@ -56,7 +56,7 @@ function withKey(name: string, arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<J
 const minute = 60_000;
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** An event in the gateway's format. */
+/** An event in the format that the gateway writes. */
 export const arbitraryCaptured: fc.Arbitrary<CapturedEvent> = fc
   .tuple(
     fc.oneof(
@@ -90,7 +90,7 @@ export const testProject: IngestProject = {
   personProcessingOptOut: false,
 };
 
-/** An event ready for the rules. It is frozen, so that a rule that modifies it throws. */
+/** An event that is ready for the rules. It is frozen, so that a rule that modifies it throws. */
 export function incoming(captured: CapturedEvent): IncomingEvent {
   const received = { ...captured, properties: { ...captured.properties } };
   const admission = admitEvent(received, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });

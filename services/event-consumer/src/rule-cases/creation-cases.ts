@@ -52,7 +52,7 @@ export const creationCases: RuleCase[] = [
     outcomes: [
       {
         personOf: 'u',
-        // PostHog also invents a creation time, five seconds after the epoch. We store none.
+        // PostHog also invents a creation time, five seconds after the epoch. Millrace stores none.
         row: { personMode: personMode.propertyless, personProperties: {}, personCreatedAtMs: null },
         properties: { $process_person_profile: false, $set: undefined },
       },

@@ -1,6 +1,6 @@
 /**
- * Numbers of docs/cases.md that the rules do not decide, and the code that does. A test checks that every number is
- * either a case or listed here.
+ * Numbers in docs/cases.md that other code than the rules decides, and that code. A test checks that every number is
+ * either a case or in this list.
  */
 export const decidedElsewhere: { no: number[]; because: string }[] = [
   { no: [10], because: 'Only the token determines the project: intake/projects.ts' },

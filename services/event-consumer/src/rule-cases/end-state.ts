@@ -2,18 +2,18 @@ import type { Database } from '@millrace/db';
 import { flattenOverlay } from '../values/properties.ts';
 import type { RuleCaseOutcome, RuleWorld } from './rule-world.ts';
 
-/** Everything stored for a project after a case, sorted, so that equal states are equal values. */
+/** Everything that is stored for a project after a case, sorted, so that equal states are equal values. */
 export interface EndState {
   persons: object[];
   distinctIds: object[];
   groupTypes: object[];
   groups: object[];
   rows: object[];
-  /** `uuid type` of each warning about an event. */
+  /** Each warning about an event, as `uuid type`. */
   warnings: string[];
 }
 
-/** Returns the state that the rules decided. */
+/** Returns the state that results from the decisions of the rules. */
 export function decidedState(
   { ledger, groups }: RuleWorld,
   outcomes: { uuid: string; outcome: RuleCaseOutcome }[],
@@ -52,7 +52,7 @@ export function decidedState(
   };
 }
 
-/** Returns the state in the tables. */
+/** Returns the state that is stored in the tables. */
 export async function storedState({ prisma }: Database, projectId: number): Promise<EndState> {
   const where = { project_id: projectId };
   const [persons, distinctIds, groupTypes, groups, events, warnings] = await Promise.all([

@@ -12,7 +12,10 @@ import {
 } from '../model/ledger.ts';
 import { coalesceGroupUpdates, type GroupState } from '../rules/groups.ts';
 
-/** The tables of one project in their simplest form, for checking what a store must write for the ledger's flags. */
+/**
+ * The tables of one project in their simplest form. They are used to check what a store must write, according to the
+ * flags in the ledger.
+ */
 export interface MemoryStore {
   persons: Map<string, Omit<PersonState, 'isNew' | 'isDirty'>>;
   distinctIds: Map<string, Omit<DistinctIdState, 'isNew'>>;
@@ -24,7 +27,9 @@ export function emptyMemoryStore(): MemoryStore {
   return { persons: new Map(), distinctIds: new Map(), groupTypes: new Map(), groups: new Map() };
 }
 
-/** Applies a batch like the service does: loads only what `findTouchedIds` names, and writes only what the ledger flags. */
+/**
+ * Applies a batch like the service does. Loads only what `findTouchedIds` names, and writes only what the ledger marks.
+ */
 export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {
   const ledger = load(store, projectId, events);
   const outcomes = events.map((event) => processEvent(event, ledger));

@@ -32,9 +32,9 @@ import { createRuleWorld, eventTime, type SentEvent } from './rule-world.ts';
 import { storeStart } from './store-start.ts';
 
 /**
- * Runs every rule case again through gateway, Kafka, consumer and PostgreSQL. The columns in the tables must equal what
- * the rules decided in memory. All cases run at the same time, each in its own project and one event at a time, because
- * their distinct IDs are in different partitions.
+ * Runs every rule case again through the gateway, Kafka, the consumer and PostgreSQL. The columns in the tables must
+ * equal what the rules decided in memory. All cases run at the same time, each in its own project. The events of a case
+ * are sent one at a time, because their distinct IDs are in different partitions.
  */
 interface Played {
   ruleCase: RuleCase;
@@ -102,8 +102,8 @@ beforeAll(async () => {
   }
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));
   for (let round = 0; round < rounds; round += 1) {
-    // The cases run in groups, because a gateway without cached keys looks up only a few keys at a time, and rejects
-    // requests that wait too long for a lookup.
+    // The cases run in groups. A gateway without cached keys looks up only a few keys at a time, and rejects requests
+    // that wait too long for this.
     const waiting = [...played.values()];
     while (waiting.length > 0) await Promise.all(waiting.splice(0, 25).map((one) => sendOne(one, round)));
     await eventually(async () => (await lag()) === 0, { what: `The end of round ${round}` });
@@ -127,7 +127,8 @@ async function sendOne({ ruleCase, project, uuids }: Played, round: number): Pro
 }
 
 /**
- * Returns false for events with fields that only the gateway writes or that it would change. They bypass the gateway.
+ * Returns whether an event can be sent through the gateway. Events with fields that only the gateway writes, or that it
+ * would change, bypass it.
  */
 function isForGateway(sent: SentEvent): boolean {
   const gatewayFields = ['now', 'ip', 'sent_at', 'token', 'historical_migration', 'force_disable_person_processing'];
@@ -143,7 +144,7 @@ function isForGateway(sent: SentEvent): boolean {
 
 async function post(token: string, { event, distinct_id, properties, uuid, timestamp, ...updates }: SentEvent) {
   const body = { api_key: token, event, distinct_id, properties, uuid, timestamp: timestamp ?? eventTime, ...updates };
-  // Retries like an SDK, because a gateway on a slow machine may reject requests temporarily.
+  // Retry like an SDK, because a gateway on a slow machine may reject requests temporarily.
   await eventually(
     async () => {
       const response = await fetch(`http://127.0.0.1:${gateway.port}/capture/`, {

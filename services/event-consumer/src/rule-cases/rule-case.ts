@@ -3,40 +3,42 @@ import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
 import type { RuleWorld, SentEvent, WorldStart } from './rule-world.ts';
 
-/** Formats a case number as in docs/cases.md#ingestion. */
+/** Formats a case number like in docs/cases.md#ingestion. */
 export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}`;
 
-/** Expected state of a person after the events. Missing fields are not checked. */
+/** The expected state of a person after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
-  /** The person must have exactly these IDs. */
+  /** The IDs of the person, which must be exactly these. */
   ids: string[];
-  /** Distinct ID from which the person's uuid was derived. */
+  /** The distinct ID from which the person's uuid was derived. */
   uuidOf?: string;
   mainId?: string;
-  /** The person must have exactly these properties, except for `$creator_event_uuid`. */
+  /** The properties of the person, which must be exactly these, except for `$creator_event_uuid`. */
   properties?: JsonObject;
   isIdentified?: boolean;
   version?: number;
   createdAt?: string;
 }
 
-/** Expected outcome of one event. Missing fields are not checked, except that no warnings are expected by default. */
+/**
+ * The expected outcome of one event. Missing fields are not checked, except that no warnings are expected by default.
+ */
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** Expected columns of the row. Objects must match completely. */
+  /** Columns of the row. Objects must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
-  /** Distinct ID from which the row's person uuid was derived. */
+  /** The distinct ID from which the uuid of the person in the row was derived. */
   personOf?: string;
-  /** Some of the row's properties. `undefined` means that the key must not exist. */
+  /** Some of the properties in the row. `undefined` means that the key must not exist. */
   properties?: JsonObject;
-  /** Some of the row's person properties. */
+  /** Some of the person properties in the row. */
   personProperties?: JsonObject;
 }
 
 /**
- * One rule as an example. `no` lists the numbers of docs/cases.md#ingestion that it covers. Cases without a number are
- * our own.
+ * An example of one rule. `no` lists the numbers in docs/cases.md#ingestion that it covers. Cases without a number
+ * exist only in Millrace.
  */
 export interface RuleCase {
   no?: number[];
@@ -45,7 +47,7 @@ export interface RuleCase {
   send: SentEvent[];
   /** All persons that must exist afterwards. */
   persons?: ExpectedPerson[];
-  /** One outcome per event, if given. */
+  /** The outcome of each event, if given. */
   outcomes?: ExpectedOutcome[];
   /** Further checks. */
   also?: (world: RuleWorld) => void;

@@ -9,14 +9,14 @@ import type { RuleWarning } from '../model/warning.ts';
 import { coalesceGroupUpdates, type GroupState, type GroupStates, toGroupStateKey } from '../rules/groups.ts';
 import { derivePersonUuid } from '../rules/persons.ts';
 
-/** An event in a test: a captured record with defaults for irrelevant fields. */
+/** An event in a test: a captured record, with defaults for fields that do not matter. */
 export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {
   event: string;
   distinct_id: string;
 }
 
 /**
- * A person that is stored before the test. `ids[0]` is the main ID, from which the uuid is derived unless `uuidOf` is
+ * A person that is stored before the test. `ids[0]` is the main ID. The uuid is derived from it, unless `uuidOf` is
  * given.
  */
 export interface StoredPerson {
@@ -52,16 +52,16 @@ export interface RuleWorld {
   groups: GroupStates;
   send(event: SentEvent): RuleCaseOutcome;
   personOf(distinctId: string): PersonState | undefined;
-  /** Returns all IDs of the person with this ID, sorted, or empty if it has no person. */
+  /** Returns all IDs of the person with this ID, sorted. Empty if the ID has no person. */
   idsWith(distinctId: string): string[];
   group(type: string, key: string): GroupState | undefined;
   uuidOf(distinctId: string): string;
 }
 
-/** Default timestamp of an event. */
+/** The default timestamp of an event. */
 export const eventTime = '2026-03-01T12:00:00.000Z';
 
-/** Creates a project in memory that takes events as log records and returns their outcomes. */
+/** Creates a project in memory that accepts events as log records and returns their outcomes. */
 export function createRuleWorld(start: WorldStart = {}): RuleWorld {
   const project: IngestProject = {
     id: 1,
@@ -117,7 +117,8 @@ function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent &
 }
 
 /**
- * Freezes an event, so that a rule that modifies it throws, because an event may be processed again after a failure.
+ * Freezes an event, so that a rule that modifies it throws. Rules must not do this, because an event may be processed
+ * again after a failure.
  */
 export function deepFreeze(event: IncomingEvent): IncomingEvent {
   freeze(event.properties);

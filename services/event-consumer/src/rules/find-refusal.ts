@@ -8,12 +8,12 @@ import { groupKeyTooLongWarning } from './groups.ts';
 import { isMergeEvent, readOtherId } from './merge-requests.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
-/** Reasons to drop an event, in the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */
+/** The reasons to drop an event, in the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */
 const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /**
- * Returns the first reason not to store an event, or null to store it. Rejects only events that cannot be stored
- * correctly.
+ * Returns the first reason not to store an event, or null if it can be stored. Rejects only events that cannot be
+ * stored correctly.
  */
 export function findRefusal(event: IncomingEvent): Refusal | null {
   for (const check of checks) {
@@ -23,7 +23,7 @@ export function findRefusal(event: IncomingEvent): Refusal | null {
   return null;
 }
 
-/** Maximum length of a client's message in a warning. SDKs send shorter ones. */
+/** The maximum length of a client's message in a warning. SDKs send shorter ones. */
 const shownMessageCharacters = 500;
 
 /** SDKs send this event to report what they dropped, for example because of their own rate limit. */
@@ -36,8 +36,8 @@ function clientWarning(event: IncomingEvent): Refusal | null {
 }
 
 /**
- * Rejects an object or a boolean as an ID, which is a client bug and would merge all persons that share it, and a
- * rounded number. Null is reported as an illegal ID.
+ * Rejects an object, a boolean or a rounded number as an ID. Objects and booleans are sent because of bugs in clients,
+ * and all persons that share such an ID would be merged. Null is reported as an illegal ID.
  */
 function nonTextAnonymousId(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.identify) return null;
@@ -57,8 +57,8 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
 }
 
 /**
- * Rejects merge events that request no person. If the operator disabled it, the event becomes an ordinary anonymous
- * one, because the sender did not choose this.
+ * Rejects merge events that turn person processing off. If the operator has turned it off, the event becomes an
+ * ordinary anonymous one instead, because the sender did not choose this.
  */
 function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
   if (event.isPersonForcedOff || !isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;

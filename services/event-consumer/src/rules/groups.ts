@@ -17,13 +17,13 @@ import type { PersonProcessing } from './person-processing.ts';
 import { warnAboutRoundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
-  /** Overlay for the stored properties of the event, or null if nothing is added. */
+  /** An overlay for the stored properties of the event, or null if nothing is added. */
   groupProperties: JsonObject | null;
   warnings: RuleWarning[];
 }
 
 /**
- * Resolves the groups of an event, and updates the group that it describes. An anonymous event has no groups, but may
+ * Determines the groups of an event, and updates the group that it describes. An anonymous event has no groups, but can
  * describe one (docs/ingestion-rules.md#groups).
  */
 export function applyGroups(event: IncomingEvent, processing: PersonProcessing, ledger: ProjectLedger): GroupOutcome {
@@ -34,7 +34,7 @@ export function applyGroups(event: IncomingEvent, processing: PersonProcessing, 
 
 /**
  * Handles `$groupidentify`, the only event that creates or updates a group (docs/ingestion-rules.md#groups). An event
- * without a group, with a sixth group type or with an invalid `$group_set` writes none, but is stored.
+ * without a group, with a sixth group type or with an invalid `$group_set` is stored, but writes no group.
  */
 function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning[] {
   const target = readGroupIdentifyTarget(event.properties);
@@ -44,7 +44,8 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [tooManyGroupTypes(event, [target.type])];
-  // Not only the event's time, because a client's clock may be fast, and the group would be created in the future.
+  // The event's time is not used alone, because a client's clock may be ahead, and the group would then be created in
+  // the future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };
@@ -58,14 +59,16 @@ function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
   return { type: 'invalid_group_set', details };
 }
 
-/** The group that a `$groupidentify` event names. The strings are as sent, so callers check their length. */
+/**
+ * The group that a `$groupidentify` event names. The texts are as they were sent, so callers must check their length.
+ */
 export interface GroupIdentifyTarget {
   type: string;
   key: string;
 }
 
 /**
- * Reads `$group_type` and `$group_key`. Returns null if one is missing, empty, 0, or neither text nor a number
+ * Reads `$group_type` and `$group_key`. Returns null if one of them is missing, empty, 0, or neither text nor a number
  * (docs/ingestion-rules.md#groups).
  */
 export function readGroupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
@@ -79,15 +82,15 @@ function nameOf(value: unknown): string {
   return typeof value === 'number' && Number.isFinite(value) && value !== 0 ? String(value) : '';
 }
 
-/** The `$group_0`… properties to add to an event. */
+/** The properties `$group_0`, `$group_1`, … that are added to an event. */
 interface GroupKeys {
   properties: JsonObject;
   warnings: RuleWarning[];
 }
 
 /**
- * Resolves `$groups` of an event: adds the key of each type as `$group_<index>`. Creates new types, but never a group
- * (docs/ingestion-rules.md#groups). Returns null if the event has no groups.
+ * Reads `$groups` of an event, and returns the key of each type as `$group_<index>`. Creates new types, but never a
+ * group (docs/ingestion-rules.md#groups). Returns null if the event has no groups.
  */
 function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
   const groups = event.properties.$groups;
@@ -106,17 +109,23 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
   return { properties, warnings };
 }
 
-/** Group types of a project have the indexes 0 to 4. Their keys are the event properties `$group_0` to `$group_4`. */
+/**
+ * The group types of a project have the indexes 0 to 4. The keys of an event's groups are in its properties `$group_0`
+ * to `$group_4`.
+ */
 const maxGroupTypes = 5;
 
-/** Types that are too long get no index, so that they cannot make a batch fail (docs/ingestion-rules.md#groups). */
+/**
+ * Returns whether a type is too long. Such types get no index, so that they cannot make a batch fail
+ * (docs/ingestion-rules.md#groups).
+ */
 function isGroupTypeTooLong(type: string): boolean {
   return isLongerThan(type, maxIdCharacters);
 }
 
 /**
- * Returns the index of a group type. A new type gets the lowest free index. Returns null if all five are taken or the
- * type is invalid (empty or too long). The caller warns about types that are too long and about a sixth type
+ * Returns the index of a group type. A new type gets the lowest free index. Returns null if all five are used or the
+ * type is invalid (empty or too long). For a type that is too long and for a sixth type, the caller adds a warning
  * (docs/ingestion-rules.md#groups).
  */
 function resolveGroupType(type: string, createdAtMs: number, ledger: ProjectLedger): number | null {
@@ -136,7 +145,7 @@ function lowestFreeIndex(ledger: ProjectLedger): number | null {
   return null;
 }
 
-/** Maximum size of the properties of a group in bytes of JSON, the same as for a person. */
+/** The maximum size of the properties of a group in bytes of JSON. It is the same as for a person. */
 const maxGroupPropertiesBytes = 655_360;
 
 export interface GroupState extends SizedProperties {
@@ -148,20 +157,21 @@ export interface GroupState extends SizedProperties {
   isDirty: boolean;
 }
 
-/** By `toGroupStateKey`. */
+/** Groups by `toGroupStateKey`. */
 export type GroupStates = Map<string, GroupState>;
 
-/** Includes the index, because groups of different types may have the same key. */
+/**
+ * Returns the key of a group in a map. It includes the index, because groups of different types can have the same key.
+ */
 export function toGroupStateKey({ index, key }: { index: number; key: string }): string {
   return `${index}:${key}`;
 }
 
 /**
- * Applies updates to the groups of one project in order: creates missing groups, and overlays the properties of others,
- * shallowly. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
- *
- * @returns updates that would make their group too large. They are not applied. Like a person, a new group is then
- * created without properties.
+ * Applies updates to the groups of one project in order. Creates missing groups, and replaces single properties of
+ * others. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
+ * @returns updates that would make their group too large. They are not applied. A new group is then created without
+ * properties, like a person.
  */
 export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {
   const tooLarge: GroupUpdate[] = [];
@@ -218,7 +228,7 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** Maximum length of a name in a warning. That is enough to recognize it. */
+/** The maximum length of a name in a warning. This is enough to recognize it. */
 const shownCharacters = 100;
 
 /** Creates one warning for all group types of an event that are too long. */
@@ -227,7 +237,7 @@ function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]):
   return { type: 'group_type_too_long', details };
 }
 
-/** Creates one warning for all group types of an event without a free index. */
+/** Creates one warning for all group types of an event for which no index is free. */
 function tooManyGroupTypes(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
   return { type: 'group_type_limit_exceeded', details: { ...aboutGroupTypes(event, groupTypes), maxGroupTypes } };
 }

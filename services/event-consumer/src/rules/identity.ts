@@ -40,7 +40,7 @@ interface IdentityOutcome {
 
 /**
  * Finds, merges, creates and updates the person of an event in the ledger. `properties` are the stored properties of
- * the event. However much one event changes, the person's version increases by one.
+ * the event. The person's version increases by one, however much one event changes.
  */
 export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
   const request = readMergeRequest(event);
@@ -65,8 +65,9 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
 }
 
 /**
- * Moves the creation time of a person back for an imported event, which shows that the person existed earlier. Events
- * that are only late do not count, because offline devices and wrong clocks would make persons older than they are.
+ * Returns whether an event moves the creation time of a person back. An imported event does, because it shows that the
+ * person existed earlier. An event that is only late does not, because offline devices and wrong clocks would make
+ * persons look older than they are.
  */
 function movesCreationBack({ isHistorical, timestampMs }: IncomingEvent, person: PersonState): boolean {
   if (!isHistorical || timestampMs >= person.createdAtMs) return false;
@@ -92,10 +93,13 @@ interface PersonUpdateOutcome extends RowPerson {
   isChanged: boolean;
 }
 
-/** Person properties for the event's row: with this event's changes, even those not written to the person. */
+/**
+ * The person properties for the row of the event. They include this event's changes, even those that are not written to
+ * the person.
+ */
 interface RowPerson {
   shownProperties: JsonObject;
-  /** Approximate size as JSON. */
+  /** The approximate size as JSON. */
   shownBytes: number;
   warnings: RuleWarning[];
 }

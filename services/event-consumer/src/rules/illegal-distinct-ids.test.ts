@@ -1,6 +1,6 @@
 import { isIllegalDistinctId } from './merge.ts';
 
-// The list is from docs/ingestion-rules.md#illegal-distinct-ids.
+// This is the list in docs/ingestion-rules.md#illegal-distinct-ids.
 const anyCase = [
   'anonymous',
   'guest',

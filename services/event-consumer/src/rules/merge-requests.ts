@@ -2,7 +2,7 @@ import { eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 
 /**
- * Determines which events merge which two distinct IDs. rules/merge.ts plans and performs the merge.
+ * Determines which two distinct IDs an event merges. rules/merge.ts plans and performs the merge.
  *
  * | Event | Merged away | Survives | Rejected if |
  * |---|---|---|---|
@@ -16,26 +16,26 @@ const identityRules = new Map<string, (event: IncomingEvent) => MergeRequest | n
   [eventNames.mergeDangerously, mergeDangerously],
 ]);
 
-/** True for the three merge events, which require person processing. */
+/** Returns whether an event is one of the three merge events, which require person processing. */
 export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
 
-/** Returns the merge that an event requests, or null if none. */
+/** Returns the merge that an event requests, or null if it requests none. */
 export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }
 
 /**
- * A request to merge the persons of two distinct IDs. If both have a person, that of `targetId` survives, its
+ * A request to merge the persons of two distinct IDs. If both have a person, the person of `targetId` survives, its
  * properties take precedence, and `targetId` becomes the main ID.
  */
 export interface MergeRequest {
   sourceId: string;
   targetId: string;
-  /** Which identified persons prevent the merge. A person is identified if an earlier merge event named it. */
+  /** Which identified persons prevent the merge. A person is identified if a merge event has named it before. */
   refuseWhen: RefuseWhen;
-  /** True if the target becomes the main ID even when both IDs already have the same person. */
+  /** True if the target becomes the main ID even when both IDs already belong to the same person. */
   alwaysSetsMainId: boolean;
 }
 
@@ -53,8 +53,8 @@ function identify(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * Returns the anonymous ID, or null if the key is missing. An explicit null becomes the text `null`, an illegal ID, so
- * that a warning is stored.
+ * Returns the anonymous ID, or null if the key is missing. An explicit null becomes the text `null`, which is an
+ * illegal ID, so that a warning is stored.
  */
 function anonymousId(properties: JsonObject): string | null {
   const id = properties.$anon_distinct_id;
@@ -63,8 +63,9 @@ function anonymousId(properties: JsonObject): string | null {
 }
 
 /**
- * Returns the other ID of a merge as text, including numbers like in `distinct_id`. Returns null for invalid values.
- * The gateway quotes longer integers. One that arrives here may be rounded and would merge strangers.
+ * Returns the second ID of a merge as text. Numbers are converted like in `distinct_id`. Returns null for invalid
+ * values. The gateway quotes integers that JavaScript would round, so an unquoted one here may already be rounded, and
+ * would merge different persons.
  */
 export function readOtherId(value: unknown): string | null {
   if (typeof value === 'string') return value;
@@ -74,8 +75,9 @@ export function readOtherId(value: unknown): string | null {
 
 /**
  * `$create_alias`: merges distinct_id into the alias, which becomes the main distinct ID
- * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. Rejected only if both are identified: SDKs
- * disagree about the order of the two arguments, so a merge that is valid in either direction must succeed.
+ * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. The merge is rejected only if both are
+ * identified. SDKs disagree about the order of the two arguments, so a merge that is valid in either direction must
+ * succeed.
  */
 function createAlias(event: IncomingEvent): MergeRequest | null {
   const alias = readOtherId(event.properties.alias);
@@ -85,7 +87,7 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
 
 /**
  * `$merge_dangerously`: merges the alias into distinct_id, even if both are identified. Only illegal IDs prevent it
- * (docs/ingestion-rules.md#merges). Intended for manual repairs.
+ * (docs/ingestion-rules.md#merges). It is meant for manual repairs.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {
   const alias = readOtherId(event.properties.alias);

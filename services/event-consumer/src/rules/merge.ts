@@ -1,4 +1,4 @@
-// Person merge: the effects on two persons when an event says that their distinct IDs belong together.
+// Merges persons: changes two persons when an event says that their distinct IDs belong together.
 
 import { isLongerThan, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
@@ -11,7 +11,7 @@ import type { MergeRequest, RefuseWhen } from './merge-requests.ts';
 import { isOverSizeLimit, maxPersonPropertiesBytes, personSizeWarning } from './person-properties.ts';
 import { attachDistinctId, createPerson, findPersonInLedger, moveDistinctIds } from './persons.ts';
 
-/** Effect of a merge on the event's person. */
+/** The effect of a merge on the person of the event. */
 interface MergeOutcome {
   isCreated: boolean;
   isChanged: boolean;
@@ -19,12 +19,12 @@ interface MergeOutcome {
 }
 
 /**
- * Merges two distinct IDs according to `planMerge`, unless they are equal or one is illegal. Does not increase the
- * person's version: the caller does so once for all changes of the event, starting from the version set here.
+ * Merges two distinct IDs according to `planMerge`, unless they are equal or one is illegal. Sets the person's version
+ * but does not increase it. The caller does this once for all changes of the event.
  */
 export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
   const { sourceId, targetId } = request;
-  // SDKs often name the same ID twice. This causes no warning, and the person does not become identified.
+  // SDKs often send the same ID twice. This causes no warning, and the person does not become identified.
   if (sourceId === targetId) return untouched();
   if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
   if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
@@ -56,7 +56,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
       return { isCreated: false, isChanged: true, warnings };
     }
     case 'refuse':
-      // The target becomes identified even though nothing was merged (docs/ingestion-rules.md#merges).
+      // The target becomes identified although nothing was merged (docs/ingestion-rules.md#merges).
       return {
         ...changed(markIdentified(plan.target, plan.target.mainDistinctId)),
         warnings: [alreadyIdentified(request, event)],
@@ -64,7 +64,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
   }
 }
 
-/** Returns whether anything changed. A person never stops being identified. */
+/** Marks a person as identified. Returns whether anything changed. A person always stays identified. */
 function markIdentified(person: PersonState, mainDistinctId: string): boolean {
   if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
   person.isIdentified = true;
@@ -74,13 +74,14 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 
 /**
  * Merges the source into the target, which keeps its uuid. The target's properties take precedence, it gets the older
- * creation time, and its version exceeds both (docs/ingestion-rules.md#merges). If the combined properties are too
- * large, the target keeps its own.
+ * creation time, and its version becomes higher than both (docs/ingestion-rules.md#merges). If the combined properties
+ * are too large, the target keeps only its own.
  */
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
   target.version = Math.max(source.version, target.version);
-  // Adds the smaller properties to the larger ones in place, because the source's are no longer needed.
+  // Add the smaller properties to the larger ones without copying them, because the source's properties are not needed
+  // any more.
   const [into, put] =
     sizeUpperBound(source) > sizeUpperBound(target)
       ? [source, target.properties]
@@ -124,7 +125,7 @@ function alreadyIdentified(request: MergeRequest, event: IncomingEvent): RuleWar
   };
 }
 
-/** The facts about a person that determine a merge. */
+/** The facts about a person that decide a merge. */
 export interface PersonFacts {
   uuid: string;
   isIdentified: boolean;
@@ -132,15 +133,15 @@ export interface PersonFacts {
 
 /** What to do with the two distinct IDs of a merge. */
 type MergePlan<Person extends PersonFacts> =
-  /** Neither has a person: create one with both IDs. */
+  /** Neither ID has a person, so create one with both IDs. */
   | { action: 'create' }
-  /** Only the target has a person: add the source ID to it. */
+  /** Only the target has a person, so add the source ID to it. */
   | { action: 'attach_source'; person: Person }
-  /** Only the source has a person: add the target ID to it. Its uuid stays the same. */
+  /** Only the source has a person, so add the target ID to it. Its uuid stays the same. */
   | { action: 'attach_target'; person: Person }
-  /** Both already have this person. */
+  /** Both IDs already belong to this person. */
   | { action: 'already_one'; person: Person }
-  /** Merge the source into the target and delete the source. */
+  /** Merge the source into the target, and delete the source. */
   | { action: 'merge'; source: Person; target: Person }
   /** Keep both persons. */
   | { action: 'refuse'; target: Person };
@@ -171,7 +172,7 @@ function isRefused(source: PersonFacts, target: PersonFacts, refuseWhen: RefuseW
   }
 }
 
-/** Placeholders of faulty clients, in any case. A merge would combine strangers. */
+/** Placeholders that faulty clients send, in any case. A merge would combine different persons. */
 const illegalInAnyCase = [
   'anonymous',
   'guest',
@@ -192,8 +193,8 @@ const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));
 const asWritten = new Set(illegalAsWritten.flatMap(withQuotedForms));
 
 /**
- * True for a distinct ID that must not be merged (docs/ingestion-rules.md#illegal-distinct-ids). An ordinary event with
- * it gets its own person.
+ * Returns whether a distinct ID must not be merged (docs/ingestion-rules.md#illegal-distinct-ids). An ordinary event
+ * with such an ID gets its own person.
  */
 export function isIllegalDistinctId(id: string): boolean {
   return (

@@ -10,20 +10,20 @@ import { choosePersonUuid, findPersonInLedger } from './persons.ts';
 export type PersonProcessing = 'full' | 'personless';
 
 /**
- * Events have persons unless `$process_person_profile` is exactly false or the project has opted out
- * (docs/ingestion-rules.md#anonymous-events). In a project that has opted out, merge events become plain anonymous
- * events and are not dropped, because the sender did not choose this.
+ * Chooses whether an event has a person. It does unless `$process_person_profile` is exactly false or the project has
+ * turned person processing off (docs/ingestion-rules.md#anonymous-events). In such a project, merge events become
+ * ordinary anonymous events and are not dropped, because the sender did not choose this.
  */
 export function choosePersonProcessing(event: IncomingEvent): PersonProcessing {
   return isPersonProfileOff(event) || event.project.personProcessingOptOut ? 'personless' : 'full';
 }
 
-/** True if the event itself requests no person. */
+/** Returns whether the event itself turns person processing off. */
 export function isPersonProfileOff(event: IncomingEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** Warns about a value that is not boolean, which counts as true. */
+/** Warns about a value that is not a boolean. It counts as true. */
 export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   const value = event.properties.$process_person_profile;
   if (value === undefined || typeof value === 'boolean') return [];
@@ -32,13 +32,13 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** Events up to this much later than the person's creation count as the visit that created it. */
+/** Events up to this long after the creation of the person count as part of the same visit. */
 const upgradeAfterMs = 60_000;
 
 /**
- * Returns the person of an event without person processing: the existing one if the distinct ID has one, otherwise the
- * uuid it would get. Never includes its properties. Marks an anonymous event of a known person as `forceUpgrade`
- * (docs/ingestion-rules.md#anonymous-events). Does not change the ledger.
+ * Returns the person of an event without person processing. If the distinct ID has a person, it is that one. Otherwise,
+ * it is the uuid that the ID would get. Never includes its properties. Marks an anonymous event of a known person as
+ * `forceUpgrade` (docs/ingestion-rules.md#anonymous-events). Does not change the ledger.
  */
 export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
   const person = findPersonInLedger(event.distinctId, ledger);
@@ -51,13 +51,13 @@ export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedg
   return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, bytes: 0, mode };
 }
 
-/** The person in the event's row, as of ingestion and after this event. */
+/** The person in the row of an event, in its state after the event was ingested. */
 export interface EventPerson {
   uuid: string;
-  /** Null for the computed person of an event without one. */
+  /** The creation time. Null for the computed person of an event without one. */
   createdAtMs: number | null;
   properties: JsonObject;
-  /** Approximate size of the properties as JSON, or 0 if they come from the event itself. */
+  /** The approximate size of the properties as JSON, or 0 if they are from the event itself. */
   bytes: number;
   mode: PersonMode;
 }

@@ -17,7 +17,7 @@ export interface PersonChange {
 interface PersonUpdate extends PropertyChange {
   /** False if nothing is set or removed. */
   isChange: boolean;
-  /** False if nothing changed except existing properties that are filtered (`filteredKeys`). */
+  /** False if only existing properties changed that are not worth a write (`filteredKeys`). */
   isWorthWriting: boolean;
 }
 
@@ -30,7 +30,7 @@ export function readPersonChange(eventProperties: Overlay): PersonChange {
 }
 
 /**
- * Returns the properties of a person created by an event. Clients cannot override the creator
+ * Returns the properties of a person that an event creates. Clients cannot overwrite the creator
  * (docs/ingestion-rules.md#person-properties).
  */
 export function createInitialProperties(change: PersonChange, eventUuid: string): JsonObject {
@@ -40,8 +40,9 @@ export function createInitialProperties(change: PersonChange, eventUuid: string)
 }
 
 /**
- * Plans an update: `$set_once` fills missing or null properties, `$set` overwrites, and `$unset` removes properties
- * that existed before the event (docs/ingestion-rules.md#person-properties). Does not modify the given properties.
+ * Plans an update. `$set_once` sets missing or null properties, `$set` overwrites properties, and `$unset` removes
+ * properties that existed before the event (docs/ingestion-rules.md#person-properties). Does not modify the given
+ * properties.
  */
 export function planUpdate(before: JsonObject, change: PersonChange): PersonUpdate {
   const put: JsonObject = {};
@@ -69,17 +70,17 @@ function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {
   return !Object.hasOwn(before, key) || (before[key] === null && value !== null);
 }
 
-/** Returns the keys in `$unset`: the strings of an array, or the keys of an object. Ignores the rest. */
+/** Returns the keys in `$unset`: the strings of an array, or the keys of an object. Ignores everything else. */
 export function readUnsetKeys(unset: unknown): string[] {
   if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
   return isObject(unset) ? Object.keys(unset) : [];
 }
 
 /**
- * Properties of the moment and not of the person. An event that changes only these does not rewrite the person, because
- * otherwise every page view on a busy site would. The event's row still contains them
+ * Properties that describe the moment and not the person. An event that changes only these does not rewrite the person,
+ * because otherwise every page view on a busy site would. The row of the event still contains them
  * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
- * deliberately not listed.
+ * intentionally not listed.
  */
 const filteredKeys = new Set([
   '$current_url',
@@ -115,7 +116,7 @@ const filteredKeys = new Set([
   '$geoip_subdivision_2_confidence',
 ]);
 
-/** Events about a person: all their changes are written. */
+/** Events that are about a person. All changes in them are written. */
 const personEvents = new Set<string>([
   eventNames.identify,
   eventNames.createAlias,
@@ -123,10 +124,10 @@ const personEvents = new Set<string>([
   eventNames.set,
 ]);
 
-/** Events that do not describe the person: they may create one, but never update it. */
+/** Events that do not describe the person. They can create one, but never update it. */
 const neverUpdating = new Set<string>([eventNames.exception, eventNames.heatmap]);
 
-/** True if a change of only this existing property is not worth a write. */
+/** Returns whether it is not worth a write if only this existing property changes. */
 function isFilteredKey(key: string): boolean {
   return filteredKeys.has(key);
 }
@@ -139,13 +140,13 @@ export function neverUpdatesPerson(name: string): boolean {
   return neverUpdating.has(name);
 }
 
-/** Maximum size of the properties of a person in bytes of JSON (docs/ingestion-rules.md#person-properties). */
+/** The maximum size of the properties of a person in bytes of JSON (docs/ingestion-rules.md#person-properties). */
 export const maxPersonPropertiesBytes = 655_360;
 
 /**
- * Maximum size of person properties in the row of an event, in bytes of JSON. For a larger person, the row contains
- * what the event itself changed: five hundred events of a hundred bytes must not each write the same hundreds of
- * kilobytes.
+ * The maximum size of person properties in the row of an event, in bytes of JSON. For a larger person, the row contains
+ * only what the event itself changed. Otherwise, five hundred events of a hundred bytes could each write the same
+ * hundreds of kilobytes.
  */
 export const maxShownBytes = 65_536;
 

@@ -30,7 +30,7 @@ export function choosePersonUuid(distinctId: string, ledger: ProjectLedger): str
 
 /**
  * Returns the first mapping version of an ID. After a deletion, it continues from the previous version, so that readers
- * do not take the older mapping for the newer one.
+ * know which mapping is newer.
  */
 function firstVersion(distinctId: string, ledger: ProjectLedger): number {
   const deleted = ledger.deletedIds.get(distinctId);
@@ -39,7 +39,7 @@ function firstVersion(distinctId: string, ledger: ProjectLedger): number {
 
 /**
  * Creates a person without properties for an ID that has none. If the person that the ID once created still exists
- * without the ID (after manual changes), restores the mapping.
+ * without the ID (after manual changes), adds the ID to it again.
  */
 export function createPerson(
   distinctId: string,
@@ -72,9 +72,9 @@ export function createPerson(
 }
 
 /**
- * Adds an ID without a person to a person. The mapping version is 0 for the ID from which the person's uuid was
- * derived, otherwise 1: earlier anonymous events of the ID have a different person uuid, and readers of the mapping can
- * tell (docs/ingestion-rules.md#anonymous-events).
+ * Adds an ID that has no person to a person. The mapping version is 0 for the ID from which the person's uuid was
+ * derived, and otherwise 1. With 1, readers know that earlier anonymous events of the ID have a different person uuid
+ * (docs/ingestion-rules.md#anonymous-events).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
   const isOrigin = person.uuid === choosePersonUuid(distinctId, ledger);
@@ -83,8 +83,8 @@ export function attachDistinctId(distinctId: string, person: PersonState, ledger
 }
 
 /**
- * Removes a person and moves all its IDs to the survivor. The store moves IDs that are not in the ledger, using the
- * survivor and the number of moves recorded here.
+ * Removes a person and moves all its IDs to the surviving person. The store also moves IDs that are not in the ledger,
+ * based on the surviving person and the number of moves that are recorded here.
  */
 export function moveDistinctIds(from: PersonState, to: PersonState, ledger: ProjectLedger): void {
   for (const mapping of ledger.distinctIds.values()) {
@@ -99,13 +99,13 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
   ledger.persons.delete(from.uuid);
 }
 
-/** Namespace of person uuids. Every installation has the same one, so that exports can be joined. */
+/** The namespace of person uuids. It is the same in every installation, so that exports can be joined. */
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
- * Returns the uuid of the person that a distinct ID creates: UUIDv5 of `<projectId>:<distinctId>`
- * (docs/ingestion-rules.md#person-properties). Deterministic, so that an event without a person contains the uuid that
- * its ID would get.
+ * Returns the uuid of the person that a distinct ID creates: the UUIDv5 of `<projectId>:<distinctId>`
+ * (docs/ingestion-rules.md#person-properties). It is always the same, so that an event without a person contains the
+ * uuid that its ID would get.
  */
 export function derivePersonUuid(projectId: number, distinctId: string): string {
   return uuidOf(namespace, projectId, distinctId);
@@ -113,14 +113,14 @@ export function derivePersonUuid(projectId: number, distinctId: string): string 
 
 /**
  * Returns the uuid of the person that a distinct ID creates after its previous person was deleted. It differs from the
- * previous one.
+ * previous uuid.
  */
 function personUuidAfterDeletion(deletionId: string, projectId: number, distinctId: string): string {
   return uuidOf(Buffer.from(deletionId.replaceAll('-', ''), 'hex'), projectId, distinctId);
 }
 
 function uuidOf(space: Buffer, projectId: number, distinctId: string): string {
-  // Computes the hash with a single call, because a hash object takes five times as long and creates garbage.
+  // The hash is computed with a single call, because a hash object takes five times as long and creates garbage.
   const digest = hash('sha1', Buffer.concat([space, Buffer.from(`${projectId}:${distinctId}`, 'utf8')]), 'hex');
   // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th.
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -20,9 +20,9 @@ export interface ConsumerFixture {
   url: string;
   database: Database;
   logger: Logger;
-  /** All records given to the dead-letter log. */
+  /** All records that were appended to the dead-letter log. */
   deadLetters: AppendRecord[];
-  /** Creates dependencies as start.ts does, with empty caches. */
+  /** Creates dependencies like start.ts, with empty caches. */
   createDeps(overrides?: Partial<ProcessBatchDeps>): ProcessBatchDeps;
   /** Creates a project for a single test. */
   createProject(): Promise<TestProject>;
@@ -96,7 +96,7 @@ async function createProject(database: Database): Promise<TestProject> {
   return { id: project.id, token };
 }
 
-/** Creates a captured event with defaults. */
+/** Creates a captured event with default values. */
 export function capturedEvent(token: string, { properties = {}, ...event }: Partial<CapturedEvent>): CapturedEvent {
   const now = new Date().toISOString();
   return {
@@ -109,7 +109,7 @@ export function capturedEvent(token: string, { properties = {}, ...event }: Part
     now,
     ip: null,
     ...event,
-    // The properties come last, as in the gateway's format.
+    // The properties are last, as in the format that the gateway writes.
     properties,
   };
 }
@@ -124,7 +124,7 @@ function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord 
   };
 }
 
-/** Log ID of batches in tests. */
+/** The log ID of batches in tests. */
 export const testLog = 'test';
 
 /** Creates a batch of consecutive records, starting at offset `from`. */
@@ -142,7 +142,7 @@ export function logBatch(topic: string, from: number, contents: (CapturedRecord 
   };
 }
 
-/** A topic with one partition, whose batches are processed in sequence. */
+/** A topic with one partition, whose batches are processed one after the other. */
 export interface TestTopic {
   name: string;
   /** Creates the next batch without processing it. */

@@ -8,13 +8,16 @@ import type { ConsumerFixture } from './consumer-fixture.ts';
 
 export interface HandlerFixture {
   handle(batch: LogBatch, signal?: AbortSignal): Promise<BatchResult>;
-  /** Returns the value of a counter, over all its labels or only those with this one. */
+  /** Returns the value of a counter: over all its labels, or only for the given one. */
   counted(name: string, label?: string): Promise<number>;
-  /** Pauses of the handler before retries, in milliseconds. */
+  /** The delays of the handler before retries, in milliseconds. */
   pauses: number[];
 }
 
-/** Creates the handler of a topic as consume-topic.ts does, with real stores. Its pauses are only recorded. */
+/**
+ * Creates the handler of a topic like consume-topic.ts, with real stores. Its delays are recorded instead of waited
+ * for.
+ */
 export function createHandlerFixture(
   fixture: ConsumerFixture,
   deps: ProcessBatchDeps,

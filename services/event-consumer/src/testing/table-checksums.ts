@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** Every table a batch may write, except for that of offsets. */
+/** Every table that a batch can write to, except for the table of offsets. */
 const tables = [
   'person',
   'person_distinct_id',
@@ -12,7 +12,9 @@ const tables = [
   'environment',
 ];
 
-/** Returns one text per table that changes with any row or column, including versions and sequence numbers. */
+/**
+ * Returns a text for each table that changes with any of its rows or columns, including versions and sequence numbers.
+ */
 export async function tableChecksums(sql: Sql): Promise<Record<string, string>> {
   const checksums: Record<string, string> = {};
   for (const table of tables) {

@@ -2,14 +2,14 @@
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 
-/** Returns the value if it is a JSON object, otherwise an empty one. The result must not be modified. */
+/** Returns the value if it is a JSON object, and otherwise an empty object. The result must not be modified. */
 export function objectOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : emptyObject;
 }
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** Sets an own property. Assigning to `__proto__` would change the object's prototype instead. */
+/** Sets an own property, because assigning to `__proto__` would change the prototype of the object. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -19,8 +19,8 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
 }
 
 /**
- * Returns `{ ...under, ...over }`, which is several times slower in V8 for more than a few keys. Object.assign is not
- * safe for the key `__proto__`, so objects with it are spread.
+ * Returns the same as `{ ...under, ...over }`, which is several times slower in V8 for more than a few keys.
+ * Object.assign is not safe for the key `__proto__`, so objects with this key are spread.
  */
 export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   if (Object.hasOwn(under, '__proto__') || Object.hasOwn(over, '__proto__')) return { ...under, ...over };
@@ -45,8 +45,8 @@ function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
 }
 
 /**
- * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats equal
- * objects as different, and so rewrites the row on every event that repeats one.
+ * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats such
+ * objects as different, and rewrites the row for every event that repeats one.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -67,14 +67,14 @@ function objectsEqual(a: object, b: object): boolean {
 }
 
 /**
- * Maximum accepted nesting of arrays and objects: far more than SDKs send, and far less than would exhaust a stack
+ * The maximum nesting of arrays and objects. It is far more than SDKs send, and far less than would exhaust a stack
  * here, in JSON.stringify or in PostgreSQL.
  */
 export const maxNesting = 200;
 
 /**
- * Returns whether JSON text may be nested deeper than `limit`. Counts only opening brackets, because almost no text has
- * that many.
+ * Returns whether a JSON text may be nested deeper than `limit`. Counts only opening brackets, because almost no text
+ * has that many.
  */
 export function mayNestDeeperThan(text: string, limit: number): boolean {
   let remaining = limit;
@@ -88,14 +88,17 @@ export function mayNestDeeperThan(text: string, limit: number): boolean {
 }
 
 /**
- * Replaces NUL and lone surrogates, which PostgreSQL cannot store, by U+FFFD
+ * Replaces NUL and lone surrogates, which PostgreSQL cannot store, with U+FFFD
  * (docs/ingestion-rules.md#before-the-rules).
  */
 function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 
-/** Returns a copy of a JSON value with all texts cleaned, including keys. Only for values within `maxNesting`. */
+/**
+ * Returns a copy of a JSON value in which all texts are cleaned, including keys. Use it only for values within
+ * `maxNesting`.
+ */
 export function cleanJson(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;

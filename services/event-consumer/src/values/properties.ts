@@ -1,13 +1,13 @@
-// The properties of an event as received and their changes, kept apart because copying them is slow.
+// The properties of an event as they were received, and their changes. They are separate, because copying them is slow.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
 import { mergeObjects } from './json.ts';
 
 /**
- * An object and its changes, which are stored separately. Processing changes only a few of an event's properties, and
- * copying all of them each time costs as much as the rules themselves. Without overlays, the consumer takes a fifth more time per
- * event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
+ * An object and its changes, which are stored separately. Processing changes only a few properties of an event, and
+ * copying all of them each time would cost as much as the rules themselves. Without overlays, the consumer needs a
+ * fifth more time per event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
  */
 export interface Overlay {
   under: JsonObject;
@@ -18,7 +18,7 @@ export function readProperty({ under, over }: Overlay, key: string): unknown {
   return Object.hasOwn(over, key) ? over[key] : under[key];
 }
 
-/** Combines both objects. The result must not be modified, because it may be `under` itself. */
+/** Combines both objects. The result must not be modified, because it can be `under` itself. */
 export function flattenOverlay({ under, over }: Overlay): JsonObject {
   return isEmpty(over) ? under : mergeObjects(under, over);
 }
@@ -28,28 +28,28 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/** Bytes `start` to `end` of a record: a non-empty JSON object that can be stored as it is. */
+/** The bytes from `start` to `end` in a record. They are a non-empty JSON object that can be stored without changes. */
 export interface ReceivedText {
   value: Buffer;
   start: number;
   end: number;
 }
 
-/** An event's properties as received, and their overlay. */
+/** The properties of an event as they were received, and their overlay. */
 export interface ReceivedProperties extends ReceivedText {
   over: JsonObject;
 }
 
 /**
- * Matches numbers that PostgreSQL may reject although JavaScript reads them as infinity or zero: an exponent of three
- * or more digits, or a hundred consecutive digits. Such text is not stored directly.
+ * Matches numbers that JavaScript reads as infinity or zero and PostgreSQL may reject: those with an exponent of three
+ * or more digits, or with a hundred consecutive digits. Text that contains one is not stored without changes.
  */
 const immoderateNumber = /[0-9][eE][+-]?[0-9]{3,}\s*[,\]}]|[0-9]{100}/;
 
 const emptyText = /^\{\s*\}$/;
 
 /**
- * Returns whether PostgreSQL can store a JSON text as it is written.
+ * Returns whether PostgreSQL can store a JSON text without changes.
  * @param text a valid JSON object without NUL and lone surrogates
  */
 export function canBeStored(text: string): boolean {
@@ -57,11 +57,10 @@ export function canBeStored(text: string): boolean {
 }
 
 /**
- * Writes an event's properties as JSON. If properties were only added or replaced, writes the received bytes followed
- * by the overlay: of two members with the same name, PostgreSQL keeps the later one, like JSON.parse. Encoding
+ * Writes the properties of an event as JSON. If properties were only added or replaced, writes the received bytes
+ * followed by the overlay. If two members have the same name, PostgreSQL keeps the later one, like JSON.parse. Encoding
  * everything again would cost more than parsing it did.
- *
- * @param written the same content as `properties.under`, or undefined if no text can be stored directly.
+ * @param written the same content as `properties.under`, or undefined if no text can be stored without changes
  */
 export function writeProperties(
   fields: Pick<CopyRow, 'jsonb' | 'jsonbBytes'>,

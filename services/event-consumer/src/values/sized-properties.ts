@@ -2,25 +2,27 @@ import type { JsonObject } from '@millrace/contracts';
 import { mergeObjects, omitKeys, setOwn } from './json.ts';
 
 /**
- * Properties of a person or a group while a batch changes them. Five hundred events of a hundred bytes may each change
- * the same hundreds of kilobytes in one batch. So the properties are changed in place, and their size is measured once
- * and then adjusted by each change.
+ * Properties of a person or a group while a batch changes them. In one batch, five hundred events of a hundred bytes
+ * can each change the same hundreds of kilobytes. The properties are therefore changed in place, and their size is
+ * measured once and then adjusted by each change.
  */
 export interface SizedProperties {
   properties: JsonObject;
-  /** True if an event's row or another batch refers to the same object. It must then be copied before a change. */
+  /**
+   * True if the row of an event or another batch refers to the same object, which must then be copied before a change.
+   */
   areShared?: boolean;
-  /** Undefined until first used. */
+  /** The size, or undefined until it is first used. */
   size?: PropertiesSize;
 }
 
 interface PropertiesSize {
-  /** Size in bytes as JSON. It is an upper bound unless `isExact`. */
+  /** The size in bytes as JSON. It is an upper bound unless `isExact`. */
   bytes: number;
   isExact: boolean;
 }
 
-/** A change of properties: sets `put` and deletes `removed`, which all exist. No key is in both or repeated. */
+/** A change of properties: sets `put` and deletes `removed`, which all exist. No key is in both or occurs twice. */
 export interface PropertyChange {
   put: JsonObject;
   removed: readonly string[];
@@ -29,8 +31,8 @@ export interface PropertyChange {
 export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
 
 /**
- * Returns the size in bytes as JSON after a change, without making it. Exact if it is more than `limit`. Otherwise it
- * may be an upper bound, which is fast and nearly always sufficient.
+ * Returns the size in bytes as JSON after a change, without making the change. It is exact if it is more than `limit`.
+ * Otherwise, it may be an upper bound, which is fast to compute and nearly always enough.
  */
 export function sizeAfterChange(sized: SizedProperties, change: PropertyChange, limit: number): number {
   const bound = sizeUpperBound(sized) + maxBytesOf(change.put);
@@ -46,7 +48,7 @@ export function sizeUpperBound(sized: SizedProperties): number {
 }
 
 /**
- * Returns the approximate size as JSON. The upper bound assumes that all characters are escaped. Plain text takes a
+ * Returns the approximate size as JSON. The upper bound assumes that every character is escaped, but plain text takes a
  * sixth of that.
  */
 export function approximateSize(sized: SizedProperties): number {
@@ -72,7 +74,7 @@ export function toChangedProperties(properties: JsonObject, { put, removed }: Pr
   return removed.length === 0 ? after : omitKeys(after, new Set(removed));
 }
 
-/** Replaces the properties by an object that no other code modifies. */
+/** Replaces the properties with an object that no other code modifies. */
 export function replaceProperties(sized: SizedProperties, properties: JsonObject, size?: PropertiesSize): void {
   sized.properties = properties;
   sized.areShared = false;
@@ -83,7 +85,7 @@ export function replaceProperties(sized: SizedProperties, properties: JsonObject
 function measure(sized: SizedProperties): void {
   if (sized.size?.isExact) return;
   const bytes = Buffer.byteLength(JSON.stringify(sized.properties), 'utf8');
-  // Each member counts with a comma, but the first has none.
+  // Each member is counted with a comma, but the first one has none.
   sized.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
 }
 
@@ -97,12 +99,12 @@ function exactBytesAfter({ properties, size }: SizedProperties, { put, removed }
   return bytes;
 }
 
-/** Includes the colon and a comma. */
+/** Returns the size of a member with its colon and a comma. */
 function memberBytes(key: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
 }
 
-/** Returns an upper bound of the JSON size: an escaped UTF-16 unit takes at most six bytes, a number at most 25. */
+/** Returns an upper bound of the JSON size. An escaped UTF-16 unit takes at most six bytes, and a number at most 25. */
 function maxBytesOf(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + 3;
   if (typeof value !== 'object' || value === null) return 25;

@@ -4,18 +4,24 @@ export const maxIdCharacters = 400;
 /** Maximum length of a stored event name (docs/ingestion-rules.md#the-event-row). */
 export const maxEventNameCharacters = 200;
 
-/** Hashes are remembered in place of texts, because numbers cost the garbage collector little or nothing. */
+/** Hashes are remembered instead of texts, because numbers cost the garbage collector little or nothing. */
 
 const fnvOffset = 0x811c9dc5;
 
-/** FNV-1a over UTF-16 units: 32 bits, unsigned. Not resistant to deliberate collisions. */
+/**
+ * Returns the FNV-1a hash of the UTF-16 units of a text, as an unsigned number of 32 bits. It does not prevent
+ * deliberate collisions.
+ */
 export function textHash32(text: string, seed = fnvOffset): number {
   let hash = seed;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
-/** 53 bits: among 100,000 texts, the probability that any two collide is one in two million. */
+/**
+ * Returns a hash of 53 bits. Among 100,000 texts, the probability that any two have the same hash is one in two
+ * million.
+ */
 export function textHash53(text: string): number {
   return textHash32(text) * 2 ** 21 + (textHash32(text, 0x9747b28c) >>> 11);
 }

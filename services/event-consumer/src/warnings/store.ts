@@ -7,16 +7,19 @@ import { type WarningType, warningSeverity } from '../model/warning.ts';
 /** A row of `ingestion_warning`. */
 export interface StoredWarning {
   projectId: number;
-  /** Derived from the subject of the warning, so that repeated findings are one row. */
+  /**
+   * The ID of the warning. It is derived from the subject of the warning, so that a warning that is reported repeatedly
+   * is one row.
+   */
   id: string;
   type: WarningType;
   details: JsonObject;
-  /** Number of events it covers. */
+  /** The number of events to which the warning applies. */
   count: number;
   timestampMs: number;
 }
 
-/** Inserts new warnings in the order of (project, ID), as part of the lock order. */
+/** Inserts new warnings in the order of (project, ID), which is part of the lock order. */
 export async function insertWarnings(tx: Transaction, warnings: StoredWarning[]): Promise<void> {
   if (warnings.length === 0) return;
   await tx.query(

@@ -8,7 +8,7 @@ import type { RecordPosition, ReusedUuid } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './store.ts';
 
-/** Namespace of warning IDs, which are derived from the subject and the type. Never change it. */
+/** The namespace of warning IDs, which are derived from the subject and the type. Never change it. */
 const namespace = '5f0c0b5e-9d0f-4b57-8a4e-3b1f7a1c2d60';
 
 /** Creates the warning about one event. */
@@ -27,8 +27,8 @@ export function toRuleWarning(
 }
 
 /**
- * Creates the warning about an event that was not stored because a different event has its uuid. A uuid may have
- * several.
+ * Creates the warning about an event that was not stored because a different event has its uuid. There can be several
+ * for the same uuid.
  */
 export function toReusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
   const { uuid: eventUuid, event: name, distinctId, capturedAtMs, project } = event;
@@ -37,7 +37,7 @@ export function toReusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning
   return toRuleWarning({ type: 'duplicate_event_uuid', details }, about);
 }
 
-/** Converts a gateway warning, which has its own ID. */
+/** Converts a warning from the gateway, which keeps its ID. */
 export function toGatewayWarning(warning: CapturedWarning, projectId: number): StoredWarning {
   return {
     projectId,
@@ -64,7 +64,7 @@ export function toRetentionWarning(finding: CountedFinding, projectId: number): 
 }
 
 /**
- * Creates one warning for all such events of a project in a batch, because an import may have millions. Its ID is
+ * Creates one warning for all such events of a project in a batch, because an import can have millions. Its ID is
  * derived from the log position of the first one.
  */
 function foldedWarning(
@@ -85,7 +85,7 @@ function foldedWarning(
 
 /**
  * Creates the warning about a record that was given up. Its ID is derived from the record's log position, so a replay
- * adds none.
+ * does not add a second one.
  */
 export function toDeadLetterWarning(
   { deadLetter, eventUuid, message }: UnprocessableRecord,
@@ -110,7 +110,7 @@ export function toDeadLetterWarning(
   };
 }
 
-/** One problem that several events of a project in a batch have. It is stored as one warning with a count. */
+/** A problem that several events of a project in a batch have. It is stored as one warning with a count. */
 export interface CountedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
@@ -135,24 +135,27 @@ const neverCombined = new Set<WarningType>([
   'invalid_event_when_process_person_profile_is_false',
 ]);
 
-/** Number of warnings of a kind stored individually per project and minute. */
+/** The number of warnings of a kind that are stored individually per project and minute. */
 const singlesPerMinute = 20;
 const minuteMs = 60_000;
-/** Maximum number of remembered projects and kinds. A forgotten one starts a new minute when it returns. */
+/**
+ * The maximum number of projects and kinds to remember. After one is forgotten, it starts a new minute when it occurs
+ * again.
+ */
 const maxRemembered = 10_000;
-/** Namespace of the IDs of combined warnings. Never change it. */
+/** The namespace of the IDs of combined warnings. Never change it. */
 const throttleNamespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 
-/** Takes a batch's warnings and returns those to store. */
+/** Takes the warnings of a batch and returns those to store. */
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
  * Creates the throttle. A faulty client causes the same warning with every event. After a number of warnings of a kind
- * in a minute, further ones of a batch are combined into one row, with the details of the first and their number as
+ * in a minute, further ones of a batch are combined into one row, with the details of the first one and their number as
  * `count`. All are counted, and a flood of bad events does not become a flood of rows.
  *
- * Only warnings about events decided now are combined. A repeated event causes none, so no warning is stored twice if a
- * second attempt combines differently.
+ * Only warnings about events that are decided now are combined. An event that is sent again causes none, so no warning
+ * is stored twice if a second attempt combines them differently.
  */
 export function createWarningThrottle(now: () => number): WarningThrottle {
   const minutes = new LRUCache<string, { endsAtMs: number; singles: number }>({ max: maxRemembered });
