@@ -45,12 +45,12 @@ export interface IngestDependencies {
 
 export interface GatewayDependencies {
   projectKeys: ProjectKeys;
-  /** Null if this gateway does not accept events. */
+  /** The dependencies for events, or null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
-  /** False if this gateway does not evaluate flags. The browser config still mentions them. */
+  /** False if this gateway does not evaluate flags. The browser config still says that there are flags. */
   servesFlags: boolean;
-  /** Null if it was not built. `/static/array.js` then returns 404. */
+  /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
   config: Pick<
     GatewayConfig,
@@ -70,34 +70,37 @@ export interface GatewayDependencies {
   logger: Logger;
   metrics: Metrics;
   health: Health;
-  /** Null if tracing is off. */
+  /** The tracing of requests, or null if it is off. */
   tracing: Tracing | null;
 }
 
 export interface Gateway {
-  /** Does not listen yet. */
+  /** The HTTP server, which does not listen yet. */
   server: Server;
   /** Accepts connections for another moment. Resolves when all responses have been sent. */
   stop(): Promise<void>;
 }
 
-/** Time limit for receiving the headers and the body of a request, because slow uploads also use memory. */
+/**
+ * The time limit for receiving the headers and the body of a request. Slow uploads are limited because they also use
+ * memory.
+ */
 const requestTimeoutMs = 300_000;
-/** Time reserved at shutdown for flushing counts, warnings and records. */
+/** The time reserved at shutdown for flushing counts, warnings and records. */
 const flushMs = 5000;
-/** How long a client may take to read the response to a malformed request before the socket is closed. */
+/** How long a client can take to read the response to a malformed request before the socket is closed. */
 const readingMs = 2000;
-/** The default of 16 KiB is too small for events in the query of a GET request. */
+/** The default of 16 KiB is too small for GET requests whose query contains events. */
 const maxHeaderBytes = 64 * 1024;
 
 /**
- * The public ingest server. Requests for events and flags bypass Express, because for a small request, Express would cost
- * several times as much as the work itself. All other requests go to Express.
+ * Creates the public ingest server. Requests for events and flags bypass Express, which for a small request would cost
+ * several times as much as the work itself. Express handles all other requests.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
   const { largeBodyThreads: threads, largeBodyHeapMb: heapMb } = config;
-  // The additional thread is for bodies whose key is not known before decompression.
+  // The additional thread is for bodies whose key is not known before they are decompressed.
   const budget = createByteBudget(config.maxInFlightBytes, threads + 1);
   const uploads = createUploads(config);
   const refusals = createRefusalLog(deps.logger);
@@ -158,7 +161,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: drainMs(config) });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A client that sends `Expect: 100-continue` is rejected before it sends a body that is too large.
+    // A client that sends `Expect: 100-continue` gets the error before it sends a body that is too large.
     if (!(readContentLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
@@ -172,7 +175,10 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   };
 }
 
-/** Clients that send or read slowly must not use up the time for stopping. */
+/**
+ * Returns the time for finishing requests. Clients that send or read slowly must not use up the whole time for
+ * stopping.
+ */
 function drainMs({ drainTimeoutMs, stopDelayMs }: GatewayDependencies['config']): number {
   const remainingMs = Math.max(0, drainTimeoutMs - stopDelayMs);
   return Math.min(requestTimeoutMs, Math.max(remainingMs - flushMs, remainingMs / 2));
@@ -198,7 +204,7 @@ function serveFlagPath(
   return target !== undefined;
 }
 
-/** Capture v1 uses Express, because its batches are large enough for the cost not to matter. */
+/** Creates the route of Capture v1. It uses Express, because its batches are so large that the cost does not matter. */
 function captureV1Route(capture: CaptureDependencies): Router {
   const reader = createV1Reader(capture);
   return Router().all(captureV1Path, (request, response) => {
@@ -213,7 +219,7 @@ function captureV1Route(capture: CaptureDependencies): Router {
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Pages of any origin may read the responses, and the responses are not pages. The operator configures TLS.
+  // Pages of any origin can read the responses, and the responses are not pages. TLS is configured by the operator.
   app.use(
     helmet({
       strictTransportSecurity: false,
@@ -261,10 +267,13 @@ function refuse(request: Request, response: Response, error: unknown): Promise<v
   });
 }
 
-/** The error that Node.js reports for headers over `maxHeaderBytes`. */
+/** The error that Node.js reports for headers that exceed `maxHeaderBytes`. */
 const headersTooLarge = { code: 'HPE_HEADER_OVERFLOW' };
 
-/** Input that is not HTTP, or takes too long, has no response object. The response is written directly to the socket. */
+/**
+ * Responds to input that is not HTTP or takes too long. There is no response object for it, so the response is written
+ * to the socket.
+ */
 function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =
@@ -280,15 +289,15 @@ function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, sock
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`);
-  // Otherwise a client could keep the connection open indefinitely.
+  // Without this, a client could keep the connection open indefinitely.
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 
 const doubled = /\/{2,}/g;
 
 /**
- * Replaces multiple slashes in the path with single slashes. If the configured host ends with a slash, SDKs send requests to
- * `//batch`. The query is not changed.
+ * Replaces multiple slashes in the path with single ones, but does not change the query. If the configured host ends
+ * with a slash, SDKs send requests to `//batch`.
  */
 function withSingleSlashes(url: string): string {
   const mark = url.indexOf('?');

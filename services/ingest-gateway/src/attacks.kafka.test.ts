@@ -6,8 +6,9 @@ import { type AttackedGateway, type AttackReport, startAttackedGateway } from '.
 import { openRawConnection } from './testing/raw-http.ts';
 
 /**
- * Attacks without large bodies (those are in hostile-bodies.kafka.test.ts). Each ends with a correct response or a closed
- * connection, in bounded memory, and other requests are answered meanwhile. The gateway is a separate process.
+ * Tests attacks without large bodies (see hostile-bodies.kafka.test.ts for those). Each attack ends with a correct
+ * response or a closed connection, uses limited memory, and does not affect other requests. The gateway is a separate
+ * process.
  */
 let gateway: AttackedGateway;
 const bodyTimeoutMs = 1000;
@@ -18,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 /**
- * Far below what would be useful to an attacker, and far above the delays of an idle machine, because the machine may be
- * busy.
+ * This is far below what would be useful to an attacker, but far above the delays of an idle machine, because the
+ * machine may be busy.
  */
 const longestStallMs = 15_000;
 
@@ -41,7 +42,8 @@ async function post(body: Buffer): Promise<{ status: number; code: string | unde
 }
 
 /**
- * As many connections as the limit of open files allows, at most ten thousand. Some files are reserved for other purposes.
+ * Returns how many connections to open: as many as the limit of open files allows, but at most ten thousand. Some files
+ * are reserved for other purposes.
  */
 function socketsToOpen(): number {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
@@ -65,7 +67,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
     });
     await sleep(1000);
   });
-  // About 8 KiB each, measured.
+  // Each connection takes about 8 KiB, as measured.
   expectUnharmed(report, 300);
   for (const socket of sockets) socket.destroy();
   await eventually(async () => (await gateway.openFiles()) < filesBefore + 100, {
@@ -82,7 +84,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
 });
 
 describe('floods of headers', () => {
-  /** In addition to `host` and `content-length`, which `head` adds. */
+  /** These are in addition to `host` and `content-length`, which `head` adds. */
   const shortHeaders = (count: number) => Array.from({ length: count - 2 }, (_, i) => `x-${i}: ${i}\r\n`).join('');
 
   test.each<[string, string, number]>([
@@ -182,7 +184,8 @@ describe('pipelined requests', () => {
 });
 
 /**
- * Keys that collide in hash tables without a secret seed: by the hash function of Java, and as numbers with equal last bits.
+ * Creates keys that collide in hash tables without a secret seed: by the hash function of Java, and as numbers with
+ * equal last bits.
  */
 function collidingKeys(count: number): Record<string, string[]> {
   const bits = Math.ceil(Math.log2(count));

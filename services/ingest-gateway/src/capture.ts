@@ -36,11 +36,11 @@ export function serveCaptureRequest(
 }
 
 /**
- * Handles a capture request, from its headers to the response. The response is 200 only after the log has acknowledged all
- * events that were not dropped (docs/wire-rules.md#responses).
- *
- * @throws AppError if the request is rejected. Nothing of it is stored. `unavailable` if the log did not acknowledge: some
- * events may be stored, and the client must resend all of them with the same UUIDs.
+ * Handles a capture request, from its headers to the response. The response is 200 only after the log has acknowledged
+ * all events that were not dropped (docs/wire-rules.md#responses).
+ * @throws AppError if the request is rejected. Nothing of it is stored in this case, except with `unavailable`, which
+ * means that the log did not acknowledge. Some events may be stored then, and the client must send all of them again
+ * with the same UUIDs.
  */
 async function capture(
   request: IncomingMessage,
@@ -92,7 +92,7 @@ async function capture(
   return incoming.respond('accepted');
 }
 
-/** The event is stored with notes instead of these parts, and the project gets a warning. */
+/** Reports parts that are not stored. The event contains notes instead of them, and the project gets a warning. */
 function noteOmittedParts(parts: readonly string[], stored: CapturedEvents | null, dropped: DropTally): void {
   const record = stored?.accepted[0]?.record;
   if (parts.length === 0 || record === undefined) return;

@@ -7,8 +7,8 @@ import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 import { measured } from './testing/traffic-probe.ts';
 
 /**
- * An invalid item does not fail its batch: only this item is dropped, counted and reported in a warning, and the others are
- * stored.
+ * Tests that an invalid item does not fail its batch. Only this item is dropped, counted and reported in a warning, and
+ * the others are stored.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const event = (name: string, more: object = {}) => ({ event: name, distinct_id: 'u', properties: {}, ...more });
 const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`);
-/** Bodies over 256 KiB are processed in a worker thread. */
+/** Bodies over 256 KiB are processed in another thread. */
 const filler = { properties: { filler: 'x'.repeat(300_000) } };
 
 async function post(path: string, body: unknown, at = gateway) {
@@ -292,7 +292,7 @@ describe('any batch of valid and invalid events', () => {
 
   const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-  /** The same rules, written independently: the result for an item of a request. */
+  /** The same rules, written independently. Returns the result for an item of a request. */
   function fate(sent: unknown): 'stored' | 'invalid_event' | 'missing_distinct_id' {
     if (!isObject(sent)) return 'invalid_event';
     const { properties, $set, $set_once, timestamp, offset, uuid: id, distinct_id: distinctId } = sent;

@@ -35,7 +35,7 @@ export function createFlagData({
 }: {
   database: FlagDatabase;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** For definitions. Documents, which are compressed, may use a quarter of this size in addition. */
+  /** The maximum size of definitions in memory. Compressed documents can use a quarter of this size in addition. */
   memoryBytes: number;
   metrics: Metrics;
 }): FlagData {
@@ -71,27 +71,26 @@ export function createFlagData({
 
 /** Access to PostgreSQL for flags. A query returns soon or fails. */
 export interface FlagDatabase {
-  /** For the data of one request. Waits for a quarter of a second. */
+  /** Queries the data of one request. Waits for a quarter of a second. */
   requests: Sql;
-  /** For definitions, which may be large and are cached. */
+  /** Queries definitions, which can be large and are cached. */
   definitions: Sql;
-  /** Whether queries are suspended because PostgreSQL does not respond. */
+  /** Returns whether queries are suspended because PostgreSQL does not respond. */
   isCircuitOpen(): boolean;
 }
 
-/** Connections of the pool for definitions. */
+/** The number of connections in the pool for definitions. */
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
-/** More than one, because a single connection may have been closed on purpose. */
+/** This is more than one, because a single connection may have been closed on purpose. */
 const failuresToOpen = 3;
 
 /**
- * Requests and definitions have separate connections, queues and circuit breakers, so that many flag requests do not delay
- * updates of the definitions.
- *
- * @param pools separate pools, because queries that timed out continue to run in PostgreSQL for a while.
- * @param connections size of the pool for requests. No more queries run at the same time, so that the time limit measures
- * PostgreSQL and not the queue for a connection.
+ * Creates the access to PostgreSQL. Requests and definitions have separate connections, queues and circuit breakers, so
+ * that many flag requests do not delay updates of the definitions.
+ * @param pools separate pools, because queries that timed out continue to run in PostgreSQL for a while
+ * @param connections size of the pool for requests. No more queries run at the same time, so that the time limit
+ *   measures PostgreSQL and not the queue for a connection.
  */
 export function createFlagDatabase(
   pools: Record<'requests' | 'definitions', Sql>,
@@ -157,9 +156,9 @@ export function awaitFirstResponse(sql: Sql): Stoppable & { hasResponded(): bool
 }
 
 /**
- * Whether an environment has active flags. Without active flags, browsers don't request flags, so the result is true if it
- * is unknown.
- * @param environmentId null if the key could not be looked up.
+ * Returns whether an environment has active flags. Without active flags, browsers do not request flags, so the result
+ * is true if it is unknown.
+ * @param environmentId null if the key could not be looked up
  */
 export async function hasFlags(environmentId: number | null, { definitions }: FlagData): Promise<boolean> {
   if (environmentId === null) return true;
@@ -171,10 +170,9 @@ export async function hasFlags(environmentId: number | null, { definitions }: Fl
 }
 
 /**
- * Finds the project of a key. Unlike for events, a key that cannot be looked up is rejected: SDKs keep their flags after an
- * error, but would delete them after an empty response.
- *
- * @throws AppError `unauthenticated`, `unavailable`.
+ * Finds the project of a key. Unlike for events, a key that cannot be looked up is rejected. SDKs keep their flags
+ * after an error, but would delete them after an empty response.
+ * @throws AppError `unauthenticated` or `unavailable`
  */
 export async function findFlagProject(token: string, projectKeys: ProjectKeys): Promise<KnownProject> {
   const found = await projectKeys.find(token);

@@ -5,8 +5,8 @@ import { createGatewayFixture } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
 /**
- * Bodies that are expensive to process. Each must get a correct response in bounded memory, and other requests must be
- * answered meanwhile without long delays. The gateway is a separate process, so that its memory can be measured.
+ * Tests bodies that are expensive to process. Each must get a correct response with limited memory, and must not delay
+ * other requests for long. The gateway is a separate process, so that its memory can be measured.
  */
 let gateway: AttackedGateway;
 
@@ -16,7 +16,7 @@ const mebibyte = 1024 * 1024;
  * busy.
  */
 const longestStallMs = 15_000;
-/** Twice the size of the text, plus the memory that the budget allows for its values. */
+/** Twice the size of the text, and the memory that the budget allows for its values. */
 const maxMib = 400;
 
 beforeAll(async () => {
@@ -144,14 +144,14 @@ test('handles several huge batches at the same time', async () => {
   const report = await gateway.during(() =>
     Promise.all(bombs.map(async ({ bomb }) => (await post(gateway.url, bomb)).status)),
   );
-  // Batches that do not fit into the memory budget together can get 503.
+  // Batches that do not fit into the memory budget at the same time can get 503.
   for (const [index, status] of report.result.entries()) expect([503, bombs[index]?.status]).toContain(status);
   expect(report.failed.filter((outcome) => outcome !== '503')).toEqual([]);
   expect(report.slowestMs).toBeLessThan(longestStallMs);
   expect(report.grownMib).toBeLessThan(2 * maxMib);
 });
 
-/** In this process, so that pollution of the object prototype is visible here. */
+/** This gateway runs in the test's own process, so that pollution of the object prototype would be visible. */
 test('stores keys such as __proto__ or numbers unchanged', async () => {
   const fixture = await createGatewayFixture();
   const own = await fixture.startGateway();
@@ -179,7 +179,10 @@ test('stores keys such as __proto__ or numbers unchanged', async () => {
   await fixture.stop();
 });
 
-/** Requests other than captures go through Express, which parses their bodies in the thread that also handles events. */
+/**
+ * Requests other than captures are handled by Express, which parses their bodies in the thread that also handles
+ * events.
+ */
 describe('hostile bodies on other paths', () => {
   const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
   const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];

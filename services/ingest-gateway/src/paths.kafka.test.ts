@@ -5,9 +5,9 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from './t
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
 /**
- * The rows of docs/wire-rules.md#paths that accept events and those for probes: each path with and without a slash,
+ * Tests the rows in docs/wire-rules.md#paths for events and for probes: each path with and without a trailing slash,
  * always without a redirect. config/sdk-config-routes.kafka.test.ts tests the other rows, and capture/v1.kafka.test.ts
- * the responses of row 20.
+ * tests the responses of row 20.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

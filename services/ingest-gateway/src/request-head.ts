@@ -10,15 +10,21 @@ export interface CapturePath {
   label: string;
   /** The name for events without a name. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
-  /** Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is missing. */
+  /**
+   * True if the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
+   * missing.
+   */
   takesBatches: boolean;
-  /** For events from AI clients. They may be larger, and an event that is too large is rejected, never dropped. */
+  /**
+   * True for events from AI clients. They can be larger, and a request with an event that is too large is rejected
+   * instead of dropping the event.
+   */
   isForAi: boolean;
 }
 
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
-/** Each path works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths). */
+/** The capture paths. Each works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths). */
 const paths = new Map<string, CapturePath>(
   labels.flatMap((label) => {
     const path = {
@@ -35,7 +41,7 @@ const paths = new Map<string, CapturePath>(
 );
 
 /**
- * Returns the capture path with this name, or undefined for other paths.
+ * Returns the capture path of this name, or undefined for other paths.
  * @param path without the query
  */
 export function findCapturePath(path: string): CapturePath | undefined {
@@ -45,14 +51,17 @@ export function findCapturePath(path: string): CapturePath | undefined {
 /** The program that sent a request, according to its headers. */
 export interface Sender {
   path: string;
-  /** Origin of the page, if a browser sent the request. */
+  /** The origin of the page, if a browser sent the request. */
   origin?: string;
   user_agent?: string;
 }
 
 const maxHeaderCodePoints = 200;
 
-/** The sender of a request, for warnings. @param path label of the path */
+/**
+ * Returns the sender of a request, for warnings.
+ * @param path label of the path
+ */
 export function readSender({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
   const page = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
   return {
@@ -66,7 +75,7 @@ export function readSender({ origin, referer, 'user-agent': agent }: IncomingHtt
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
-  /** When the client sent the request, as Unix milliseconds. */
+  /** The time when the client sent the request, in Unix milliseconds. */
   sentAt: string | null;
   isBeacon: boolean;
   apiKey: string | null;
@@ -100,7 +109,10 @@ const acceptable = /^[\w.:-]{1,128}$/;
 const processId = randomBytes(6).toString('hex');
 let count = 0;
 
-/** The request ID for the logs: the client's `X-Request-Id` if it has only harmless characters, otherwise a generated one. */
+/**
+ * Returns the request ID for the logs: the client's `X-Request-Id` if it contains only harmless characters, or
+ * otherwise a generated one.
+ */
 export function readRequestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
   if (typeof sent === 'string' && acceptable.test(sent)) return sent;
@@ -111,11 +123,10 @@ export function readRequestId(request: IncomingMessage): string {
 const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'fly-client-ip', 'x-client-ip'];
 
 /**
- * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one of
- * the headers with a single address, otherwise the address of the socket. Ports are removed and invalid addresses are
- * skipped. Null if there is no valid address. Case field-020 (docs/wire-rules.md#client-address).
- *
- * @param options.trustProxy false if clients connect directly, because they could then forge these headers.
+ * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one
+ * of the headers with a single address, otherwise the address of the socket. Ports are removed, and invalid addresses
+ * are skipped. Null if there is no valid address. Case field-020 (docs/wire-rules.md#client-address).
+ * @param options.trustProxy false if clients connect directly, because they could then forge these headers
  */
 export function findClientAddress(
   { headers, socket }: { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } },
@@ -151,11 +162,14 @@ function firstAddress(candidates: readonly string[]): string | null {
   return null;
 }
 
-/** The last header value and its address. Consecutive requests often come through the same connection or proxy. */
+/**
+ * The last value of the header, and the address in it. Consecutive requests often come through the same connection or
+ * proxy.
+ */
 let lastText = '';
 let lastAddress: string | null = null;
 
-/** `1.2.3.4`, `1.2.3.4:5555`, `2001:db8::1`, `[2001:db8::1]:5555`, `::ffff:1.2.3.4`. */
+/** Parses an address such as `1.2.3.4`, `1.2.3.4:5555`, `2001:db8::1`, `[2001:db8::1]:5555` or `::ffff:1.2.3.4`. */
 function readAddress(text: string): string | null {
   if (text === lastText) return lastAddress;
   lastAddress = parseAddress(text);
@@ -171,11 +185,11 @@ function parseAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Properties of an SDK that follow from the name in its `User-Agent`. */
+/** Properties of an SDK that are known from its name in `User-Agent`. */
 interface Sdk {
-  /** Where it runs, for `evaluation_runtime` of a flag. */
+  /** Where the SDK runs, for `evaluation_runtime` of a flag. */
   runtime: 'client' | 'server';
-  /** Whether it resends a batch after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
+  /** True if the SDK sends a batch again after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
   retriesOn429: boolean;
 }
 
@@ -183,8 +197,9 @@ const server: Sdk = { runtime: 'server', retriesOn429: true };
 const client: Sdk = { runtime: 'client', retriesOn429: true };
 
 /**
- * PostHog's SDKs send `posthog-<name>/<version>`. The names come from their source code (docs/flags.md#runtimes). Most SDKs
- * for browsers cannot set this header. The legacy Java SDK does not resend after 429. For Elixir and Unity this is unknown.
+ * PostHog's SDKs send `posthog-<name>/<version>`. The names are from their source code (docs/flags.md#runtimes). Most
+ * SDKs for browsers cannot set this header. The legacy Java SDK does not send batches again after 429. For Elixir and
+ * Unity, this is unknown.
  */
 const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['python', server],
@@ -209,7 +224,7 @@ const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['unity', { ...client, retriesOn429: false }],
 ]);
 
-/** Null for unknown programs. */
+/** Finds the SDK in a `User-Agent`. Null for unknown programs. */
 export function findSdk(userAgent: string | undefined): Sdk | null {
   const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
   return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);

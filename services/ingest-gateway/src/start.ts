@@ -42,20 +42,26 @@ import { createTrafficControl } from './limits/traffic-control.ts';
 
 const service = 'ingest-gateway';
 /**
- * For project key lookups. Requests stop waiting after the time limits in store-limits.ts. A little later, the query itself
- * is canceled.
+ * The pool for lookups of project keys. Requests stop waiting after the time limits in store-limits.ts. A little later,
+ * the query itself is canceled.
  */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 3000, statementTimeoutMs: 3000, queryTimeoutMs: 3500 };
-/** For flag requests. They stop waiting after the time limits in flag-data.ts. PostgreSQL then cancels the statement. */
+/**
+ * The pool for flag requests. They stop waiting after the time limits in flag-data.ts. PostgreSQL then cancels the
+ * statement.
+ */
 const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
-/** The definitions of a large project take longer to load. Requests use the previous definitions meanwhile. */
+/**
+ * The pool for definitions. Those of a large project take longer to load. Requests use the previous definitions in the
+ * meantime.
+ */
 const definitionPool = {
   connectTimeoutMs: 2000,
   statementTimeoutMs: 3000,
   queryTimeoutMs: 3500,
   preparesQueries: true,
 };
-/** The PostgreSQL log has its own pool with its own time limits. */
+/** The pool of the PostgreSQL log, with its own time limits. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
@@ -65,8 +71,8 @@ const logPool = {
   idleInTransactionTimeoutMs: 5000,
 };
 /**
- * After this time, the gateway accepts requests even if it has not reached the log yet, because a 503 is more useful to
- * clients than a refused connection.
+ * After this time, the gateway accepts requests even if it has not reached the log yet. A 503 is more useful to clients
+ * than a refused connection.
  */
 const waitForLogMs = 15_000;
 
@@ -173,7 +179,7 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
 }
 
-/** By default, the library is in the folder of the built programs (packages/stack). */
+/** Reads the browser library. By default, it is in the folder of the built programs (packages/stack). */
 async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: Logger): Promise<BrowserLibrary | null> {
   const directory =
     browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', buildFolder(import.meta.url)));
@@ -182,22 +188,24 @@ async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: L
   return library;
 }
 
-/** The source file, or the built program (packages/stack, programs.ts). */
+/** Returns the source file, or the built program (packages/stack, programs.ts). */
 function bodyProgram(here: string): URL {
   return here.endsWith('.ts')
     ? new URL('./capture/body-worker-source.mjs', here)
     : new URL('./ingest-gateway-body-worker.mjs', buildFolder(here));
 }
 
-/** The folder of the built programs. Code that they share is in a subfolder (packages/stack, build-programs.ts). */
+/**
+ * Returns the folder of the built programs. Code that they share is in a subfolder (packages/stack, build-programs.ts).
+ */
 const buildFolder = (here: string): URL => new URL(here.includes('/chunks/') ? '..' : '.', here);
 
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
 
 /**
- * Creates the topics in the background and retries until it succeeds, because the gateway must start and respond while the
- * log is unavailable.
+ * Creates the topics in the background and retries until it succeeds. The gateway must start and respond while the log
+ * is unavailable.
  */
 function ensureTopics(
   log: Pick<EventLog, 'ensureTopics'>,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { createTestTenant } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 
-/** Mistakes of new users, and the errors that describe the problem and its solution. */
+/** Tests mistakes of new users. The errors describe the problem and its solution. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let key: string;

@@ -5,11 +5,10 @@ import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
- * Accepts a request if its API key belongs to a project. A historical batch also requires a plan that includes migrations.
- * If the database refuses connections, the request is accepted, and the consumer checks the key.
- *
- * @returns null if the key could not be looked up.
- * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` if the lookup times out.
+ * Accepts a request if its API key belongs to a project. A historical batch also requires a plan that includes
+ * migrations. If the database refuses connections, the request is accepted, and the consumer checks the key.
+ * @returns null if the key could not be looked up
+ * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, or `unavailable` if the lookup times out
  */
 export async function authorize(
   { token, isHistorical }: { token: string; isHistorical: boolean },
@@ -31,19 +30,20 @@ export async function authorize(
 
 /**
  * Checks a key that was found before the request was parsed.
- * @throws AppError `unauthenticated` if it is certain that no project has this key, `unavailable` if the lookup times out.
+ * @throws AppError `unauthenticated` if it is certain that no project has this key, or `unavailable` if the lookup
+ * times out
  */
 export async function rejectUnknownKey(key: string, projectKeys: ProjectKeys): Promise<void> {
   const lookup = await lookUp(key, projectKeys);
   if (lookup !== null) rejectUnusableLookup(lookup.outcome, 'api_key');
 }
 
-/** Whether it is certain that a project has this key. */
+/** Returns whether it is certain that a project has this key. */
 export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise<boolean> {
   return (await lookUp(key, projectKeys))?.outcome === 'known';
 }
 
-/** Null for a malformed key. `findProjectApiKey` rejects it with an error of its own. */
+/** Looks up a key. Null for a malformed key, for which `findProjectApiKey` throws its own error. */
 async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;
@@ -52,8 +52,8 @@ async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup 
 
 /**
  * Accepts a key that belongs to a project, or that could not be looked up.
- * @param attr the field that contained the key.
- * @throws AppError `unauthenticated`, `unavailable`.
+ * @param attr the field that contained the key
+ * @throws AppError `unauthenticated` or `unavailable`
  */
 export function rejectUnusableLookup(outcome: KeyLookup['outcome'], attr: KeyField): void {
   if (outcome === 'unknown') throw unknownKey(attr);

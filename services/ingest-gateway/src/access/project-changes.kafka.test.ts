@@ -7,7 +7,7 @@ import { quietLogger } from '../testing/quiet-logger.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { createProjectKeys } from './project-keys.ts';
 
-/** Gateways that share nothing except PostgreSQL, and cache keys for longer than any test takes. */
+/** Tests gateways that have nothing in common except for PostgreSQL, and cache keys for longer than any test takes. */
 let fixture: GatewayFixture;
 let gateways: TestGateway[];
 
@@ -21,8 +21,8 @@ afterAll(() => fixture.stop());
 
 const sql = (text: string, values: unknown[]) => fixture.database.sql.query(text, values);
 /**
- * Changes must take effect within a second. The limit is higher for slow machines, and far below the minute that a lost
- * notification would take.
+ * Changes must take effect within a second. The time limit is higher for slow machines, but far below the minute that a
+ * lost notification would take.
  */
 const soon = { timeoutMs: 20_000 };
 

@@ -6,11 +6,11 @@ import type { Sql } from '@millrace/db/sql';
 /** The data of a key's project that the gateway needs. */
 export interface KnownProject extends PlanLimits {
   environmentId: number;
-  /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
+  /** True if the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
 }
 
-/** The project of a key, or null. Throws database errors. */
+/** Returns the project of a key, or null. Throws database errors. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
   const [row] = await sql.query<{ id: number; features: unknown }>(
     `SELECT environment.id, organization.available_product_features AS features

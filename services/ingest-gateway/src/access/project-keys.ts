@@ -1,4 +1,4 @@
-// Finds the project of a project API key, from memory if possible, also while the database is down.
+// Finds the project of a project API key, in memory if possible. This also works while the database is down.
 
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import type { Logger, Metrics } from '@millrace/runtime';
@@ -15,7 +15,7 @@ import {
 } from './store-limits.ts';
 
 export interface ProjectKeys {
-  /** Finds most keys in memory. Never rejects. */
+  /** Finds the project of a key, usually in memory. Never rejects. */
   find(token: string): Promise<KeyLookup>;
 }
 
@@ -24,16 +24,19 @@ export interface ProjectKeysOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
-  /** How long a result is used without a new lookup, while changes are received. */
+  /** How long a result is used without a new lookup, while changes are received, in milliseconds. */
   knownForMs?: number;
   unknownForMs?: number;
-  /** For this time after `knownForMs`, a result is still used while it is refreshed in the background. */
+  /** How long after `knownForMs` a result is still used while it is refreshed in the background, in milliseconds. */
   refreshInBackgroundForMs?: number;
   timeLimits?: StoreTimeLimits;
 }
 
 const restAfterFailureMs = 1000;
-/** Fewer than the connections of the pool (start.ts), so that the time limit measures PostgreSQL and not the queue for a connection. */
+/**
+ * This is lower than the number of connections in the pool (start.ts), so that the time limit measures PostgreSQL and
+ * not the queue for a connection.
+ */
 const databaseSlots = { max: 3, maxWaiting: 1000 };
 
 /**
@@ -42,7 +45,7 @@ const databaseSlots = { max: 3, maxWaiting: 1000 };
  */
 export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
-  // Slow responses do not open the breaker, because that would look like an outage.
+  // Slow responses do not open the breaker, because a slow database is not an outage.
   const breaker = createCircuitBreaker({
     restMs: restAfterFailureMs,
     isFailure: (error) => !isTimeLimitExceeded(error),
@@ -72,7 +75,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     return cached;
   }
 
-  /** If the database is slow, uses the previous result of a known key. */
+  /** Looks a key up within the time limit. If the database is slow, uses the previous result for a known key. */
   function lookUpInTime(token: string): Promise<KeyLookup> {
     const project = memory.findAnyAge(token);
     const lookup = lookUpOnce(token);
@@ -148,7 +151,7 @@ interface KeyMemoryOptions {
   unknownForMs: number;
   /** For this time after `knownForMs`, a result is still used while it is refreshed in the background. */
   refreshInBackgroundForMs: number;
-  /** How long a failed lookup is cached. */
+  /** How long a failed lookup is cached, in milliseconds. */
   undeterminedForMs: number;
   isDatabaseDown(): boolean;
   /** Looks a key up in the background. */
@@ -157,17 +160,17 @@ interface KeyMemoryOptions {
 
 /** The cached lookups of this process. */
 interface KeyMemory {
-  /** The cached result, if it may still be used. An old result is refreshed in the background. */
+  /** Returns the cached result if it can still be used. An old result is refreshed in the background. */
   find(token: string): KeyLookup | undefined;
   /**
    * Caches the result of a lookup.
    * @param project null if the key does not exist, undefined if the lookup failed
    */
   set(token: string, project: KnownProject | null | undefined): void;
-  /** A result that may be used during an outage of the database. */
+  /** Returns a result that can be used during an outage of the database. */
   findAnyAge(token: string): KnownProject | undefined;
   delete(token: string): void;
-  /** Marks all results as outdated. They are used only during an outage. */
+  /** Marks all results as outdated. They are then used only during an outage. */
   expireAll(): void;
 }
 
@@ -178,8 +181,8 @@ interface CachedLookup {
 
 const maxCached = 100_000;
 /**
- * Replaces `refreshInBackgroundForMs` while change notifications are not received. A deleted key is accepted for at most this
- * much longer.
+ * Replaces `refreshInBackgroundForMs` while change notifications are not received. A deleted key is accepted for at
+ * most this long.
  */
 const refreshUnsubscribedMs = 4000;
 /** How long cached results are used during an outage of the database. */
@@ -196,7 +199,7 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
       if (cached === undefined) return undefined;
       const { project, lookedUpAtMs } = cached;
       const ageMs = performance.now() - lookedUpAtMs;
-      // During an outage, not every request with this key may cause a lookup.
+      // During an outage, only some of the requests with this key should cause a lookup.
       if (project === undefined) return ageMs < undeterminedForMs ? undetermined : undefined;
       const isStale = lookedUpAtMs < staleBeforeMs;
       const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;
@@ -225,10 +228,11 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
 
 /**
  * The result of a lookup.
- * - `undetermined`: the database refuses connections, and the key is not in memory. The event is accepted, and the consumer
- *   checks the key (docs/architecture.md#life-of-an-event).
+ *
+ * - `undetermined`: the database refuses connections, and the key is not in memory. The event is accepted, and the
+ *   consumer checks the key (docs/architecture.md#life-of-an-event).
  * - `busy`: the database is up, but did not respond in time, or too many lookups are running. The client must retry.
- *   Otherwise a client that overloads the database could send events with any key.
+ *   Otherwise, a client that overloads the database could send events with any key.
  */
 export type KeyLookup =
   | { outcome: 'known'; project: KnownProject }

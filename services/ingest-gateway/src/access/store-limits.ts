@@ -2,29 +2,32 @@
 
 import { AppError, isAppError } from '@millrace/runtime';
 
-/** How long requests wait for the stores, in milliseconds. `…QueueMs`: how long a request waits for other queries to the same store. */
+/**
+ * How long requests wait for the stores, in milliseconds. A name that ends in `QueueMs` is the time that a request
+ * waits for other queries to the same store.
+ */
 export interface StoreTimeLimits {
-  /** Looking up a key in PostgreSQL. */
+  /** The limit for looking up a key in PostgreSQL. */
   keyMs: number;
   keyQueueMs: number;
-  /** Looking up a key if there is a previous result. */
+  /** The limit for looking up a key for which there is a previous result. */
   oldKeyMs: number;
-  /** Loading the stored data for a flag request. */
+  /** The limit for loading the stored data for a flag request. */
   flagDataMs: number;
   flagDataQueueMs: number;
-  /** Loading flag definitions, which may be large and are cached. */
+  /** The limit for loading flag definitions, which can be large and are cached. */
   definitionsMs: number;
   definitionsQueueMs: number;
-  /** Loading the settings and the early access features of an environment. */
+  /** The limit for loading the settings and the early access features of an environment. */
   settingsMs: number;
-  /** Evaluating an expensive flag request. Clients wait three seconds for the response. */
+  /** The limit for evaluating an expensive flag request. Clients wait three seconds for the response. */
   expensiveFlagsMs: number;
-  /** Looking up the rights of a bearer key. */
+  /** The limit for looking up the permissions of a bearer key. */
   bearerQueueMs: number;
 }
 
 export const storeTimeLimits: StoreTimeLimits = {
-  // Together with the append (2.5 s), less than ten seconds, after which the first SDKs give up.
+  // Together with the append (2.5 s), this is less than ten seconds, after which the first SDKs give up.
   keyMs: 2500,
   keyQueueMs: 2500,
   oldKeyMs: 500,
@@ -38,10 +41,9 @@ export const storeTimeLimits: StoreTimeLimits = {
 };
 
 /**
- * Resolves with the result of the promise, or rejects with AppError `unavailable` after `ms`. The work continues, and its
- * late result is ignored.
- *
- * Processes pending I/O before it gives up, because the response may have arrived while this process was busy.
+ * Resolves with the result of the promise, or rejects with AppError `unavailable` after `ms`. The work continues, but
+ * its late result is ignored. Before giving up, this processes pending I/O, because the response may have arrived while
+ * this process was busy.
  */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -51,27 +53,30 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** Whether the time limit was exceeded, which does not mean that the other side is down. */
+/** Returns whether the time limit was exceeded, which does not mean that the other side is down. */
 export function isTimeLimitExceeded(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }
 
 interface Slots {
-  /** Runs the work when a slot is free. @throws AppError `unavailable` (`busy`) if that takes too long. */
+  /**
+   * Runs the work when a slot is free.
+   * @throws AppError `unavailable` (`busy`) if this takes too long
+   */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface SlotLimits {
-  /** How many tasks run at the same time. */
+  /** The number of tasks that can run at the same time. */
   max: number;
-  /** How many tasks may wait. */
+  /** The number of tasks that can wait. */
   maxWaiting: number;
   waitMs: number;
 }
 
 /** Limits the number of concurrent queries to a store, so that the response time does not include a queue in the store. */
 export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
-  /** Called in this order when a slot is free. */
+  /** Functions that start waiting work. They are called in this order when a slot is free. */
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -89,7 +94,7 @@ export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
       const giveUp = () => {
         if (waiting.delete(start)) reject(busy());
       };
-      // Process pending I/O first, like in `withTimeLimit`, because it may free a slot.
+      // Process pending I/O first, like in `withTimeLimit`, because it can free a slot.
       const timer = setTimeout(() => setImmediate(giveUp), waitMs);
       waiting.add(start);
     });
@@ -124,7 +129,7 @@ function busy(): AppError {
   });
 }
 
-/** Whether the work was not started, which means nothing about the store. */
+/** Returns whether the work was not started, which says nothing about the state of the store. */
 export function isBusy(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'busy';
 }
@@ -135,12 +140,15 @@ interface CircuitBreaker {
   isOpen(): boolean;
 }
 
-/** Runs no work for `restMs` after a failure. Otherwise each caller would wait for the time limit while the store is down. */
+/**
+ * Creates a circuit breaker that runs no work for `restMs` after a failure. Otherwise, each caller would wait for the
+ * time limit while the store is down.
+ */
 export function createCircuitBreaker(options: {
   restMs: number;
   /** How many consecutive failures open the circuit breaker. Default: 1. */
   failuresToOpen?: number;
-  /** Whether an error is a failure of the store, and not of the query. Default: all errors are. */
+  /** Returns whether an error is a failure of the store instead of the query. By default, all errors are. */
   isFailure?: (error: unknown) => boolean;
 }): CircuitBreaker {
   const { restMs, failuresToOpen = 1, isFailure = () => true } = options;

@@ -9,9 +9,9 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const lineBreaks = /[\r\n]/g;
 
 /**
- * Whether a body looks like base64: the first bytes contain only characters of its alphabet, including the URL-safe
- * variant. JSON starts with a brace or bracket, and gzip with other bytes. Missing padding and line breaks are accepted.
- * (docs/wire-rules.md#body-decoding)
+ * Returns whether a body looks like base64: its first bytes contain only characters of the alphabet, including the
+ * URL-safe variant. JSON starts with a brace or bracket, and gzip with other bytes. Missing padding and line breaks are
+ * accepted (docs/wire-rules.md#body-decoding).
  */
 export function looksLikeBase64(bytes: Buffer): boolean {
   const end = Math.min(bytes.length, inspectedBytes);
@@ -23,7 +23,7 @@ export function looksLikeBase64(bytes: Buffer): boolean {
   return end > 0;
 }
 
-/** The decoded bytes, or null if a later character is not valid base64. */
+/** Returns the decoded bytes, or null if a later character is not valid base64. */
 export function decodeBase64(bytes: Buffer): Buffer | null {
   const text = bytes.toString('latin1');
   const decoded = Buffer.from(text, 'base64');
@@ -32,7 +32,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Form decoding converts `+` to a space, but base64 contains no spaces (body-012). */
+/** Converts spaces back to `+`. Form decoding replaces `+` with a space, but base64 contains no spaces (body-012). */
 export function restorePlus(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
@@ -56,9 +56,9 @@ const knownFirstFields = ['data=', '_=', 'ip=', 'compression='];
 const dataField = /(?:^|&)data=/;
 
 /**
- * Whether a body is a form: it has the Content-Type of a form and the field `data`, or it starts like a form, because some
- * clients do not send the Content-Type. JSON with the Content-Type of a form, which `curl -d` sends, is treated as JSON.
- * Cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
+ * Returns whether a body is a form: it has the Content-Type of a form and the field `data`, or it starts like a form,
+ * because some clients do not send the Content-Type. JSON with the Content-Type of a form, which `curl -d` sends, is
+ * treated as JSON. Cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);
@@ -74,7 +74,7 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** Null if the form has no payload. */
+/** Parses a form. Returns null if it has no payload. */
 export function parseForm(text: string): FormBody | null {
   const fields = new URLSearchParams(text);
   const data = fields.get('data');

@@ -1,13 +1,14 @@
-// Backpressure on clients: requests are rejected before the bodies of all requests need too much memory.
+// Applies backpressure to clients: requests are rejected before the bodies of all requests together need too much
+// memory.
 
 import { AppError } from '@millrace/runtime';
 
 /** The memory that one request has reserved in the budget of the process. */
 export interface ByteLease {
   /**
-   * Reserves memory for the request.
-   * @throws AppError `unavailable` if the budget is used up. The limit is lower for large requests. Memory that was
-   * reserved before remains reserved.
+   * Reserves memory for the request. The limit is lower for large requests. Memory that was reserved before remains
+   * reserved.
+   * @throws AppError `unavailable` if the budget is used up
    */
   take(bytes: number): void;
   releaseAll(): void;
@@ -21,7 +22,9 @@ export interface ByteBudget {
   threads: ThreadShares;
 }
 
-/** Shared memory: the KiB reserved by the main thread, followed by the KiB reserved by each other thread. */
+/**
+ * Shared memory that contains the KiB reserved by the main thread, followed by the KiB reserved by each other thread.
+ */
 export interface ThreadShares {
   heldKiB: Int32Array<SharedArrayBuffer>;
   maxKiB: number;
@@ -32,8 +35,8 @@ const smallBytes = 256 * 1024;
 const shareOfLarge = 7 / 8;
 
 /**
- * Limits the memory of all requests together. Above the limit, requests get an error and can be retried. Otherwise the
- * process would grow until the operating system kills it, and all requests would fail.
+ * Limits the memory of all requests together. Beyond the limit, requests get an error and can be retried. Otherwise,
+ * the process would grow until the operating system kills it, and all requests would fail.
  */
 export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
   const heldKiB = new Int32Array(new SharedArrayBuffer(4 * (1 + threads)));
@@ -73,8 +76,8 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
 }
 
 /**
- * A lease for a thread. If two threads reserve memory at the same moment, they may exceed the budget slightly.
- * @param thread number of the thread, starting at 1.
+ * Creates a lease for a thread. If two threads reserve memory at the same moment, they can exceed the budget slightly.
+ * @param thread number of the thread, starting at 1
  */
 export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: number): ByteLease {
   return {

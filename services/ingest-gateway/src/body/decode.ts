@@ -23,7 +23,7 @@ import {
 import { decodeLz64 } from './lz64.ts';
 import { outlineJson } from './outline.ts';
 
-/** A body before decoding. */
+/** A body before it is decoded. */
 export interface ReceivedBody {
   raw: Buffer;
   hints: BodyHints;
@@ -33,7 +33,7 @@ export interface ReceivedBody {
 export interface BodyHints {
   /** The query parameter `compression`. */
   compression: string | null;
-  /** Header values in lower case. Empty if the header is missing. */
+  /** Values of headers in lower case. Empty if the header is missing. */
   contentType: string;
   contentEncoding: string;
 }
@@ -53,15 +53,15 @@ const compressionNames = new Map<string, Compression>([
 ]);
 
 /**
- * Decodes a body to JSON text, in the order of docs/wire-rules.md#body-decoding: base64 around everything, a form, one layer
- * of compression, base64 inside. Gzip is detected by its first bytes, because many SDKs do not declare it, and some proxies
- * decompress the body without removing the declaration. Only lz64 must be declared.
+ * Decodes a body to JSON text, in the order of docs/wire-rules.md#body-decoding: base64 around everything, a form, one
+ * layer of compression, and base64 inside. Gzip is detected by its first bytes, because many SDKs do not declare it,
+ * and some proxies decompress the body without removing the declaration. Only lz64 must be declared.
  *
  * @returns
- * - `json`: UTF-8 without a byte order mark. Not parsed yet, so it may be invalid JSON.
- * - `apiKey`: the API key in a form field next to the payload.
- * - `envelopeKey`: only for a large body, the API key in the outermost JSON object.
- * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the limit.
+ * - `json`: UTF-8 without a byte order mark. It is not parsed yet, so it may be invalid JSON.
+ * - `apiKey`: the API key in a separate form field.
+ * - `envelopeKey`: the API key in the outermost JSON object. Only for a large body.
+ * @throws AppError `invalid` naming the layer that could not be decoded, or `too_large` over the limit
  */
 export async function decodeBody(
   { raw, hints }: ReceivedBody,
@@ -98,37 +98,37 @@ export function isMultipart({ hints }: ReceivedBody): boolean {
   return hints.contentType.startsWith('multipart/form-data');
 }
 
-/** Bodies above this size, compressed or decompressed, are decoded and validated in another thread. */
+/** Bodies larger than this, compressed or decompressed, are decoded and validated in another thread. */
 const largeBodyBytes = 256 * 1024;
 
 export function isLarge(bytes: number): boolean {
   return bytes > largeBodyBytes;
 }
 
-/** Whether a body must be decoded in another thread, because this one would be blocked for too long. */
+/** Returns whether a body must be decoded in another thread, because this one would be blocked for too long. */
 export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
   return isLarge(raw.length) || isLarge(declaredGzipSize(raw)) || isLongLz64(raw, hints);
 }
 
 /**
- * Whether a body is compressed with lz64 and long enough to grow to a thousand times its size. Decoding lz64 cannot be
- * interrupted, and would block the thread for a tenth of a second.
+ * Returns whether a body is compressed with lz64 and long enough to grow to a thousand times its size. Decoding lz64
+ * cannot be interrupted, and would block the thread for a tenth of a second.
  */
 function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // Nearly all bodies start with a bracket or brace. Those are JSON.
+  // Nearly all bodies start with a bracket or brace, and are JSON.
   if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
   const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
-/** How many decompressed bytes are searched for the key before a large body is queued. */
+/** The number of decompressed bytes that are searched for the key before a large body is queued. */
 const startBytes = 64 * 1024;
 const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 
 /**
- * Returns the first value that looks like a project API key in the first 64 KiB of a body, after decoding it like `decodeBody`.
- * Null if there is no such value, or if the body is compressed with lz64.
+ * Returns the first value that looks like a project API key in the first 64 KiB of a body, after decoding it like
+ * `decodeBody`. Null if there is none, or if the body is compressed with lz64.
  */
 export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<string | null> {
   const { contentType } = hints;
@@ -144,18 +144,21 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
   return keyField.exec(bytes.toString('utf8'))?.[1] ?? null;
 }
 
-/** This many bytes decode to at most a million characters, which takes a few milliseconds. */
+/** This number of bytes decodes to at most a million characters, which takes a few milliseconds. */
 const shortLz64Bytes = 2048;
 
-/** Parsing a smaller body is faster than scanning it first. */
+/** Parsing a body smaller than this is faster than scanning it first. */
 const largeBytes = 128 * 1024;
 
-/** The API key in the outermost object of a large body. Null for a small body. @throws AppError see `outlineJson`. */
+/**
+ * Returns the API key in the outermost object of a large body. Null for a small body.
+ * @throws AppError like `outlineJson`
+ */
 async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string | null> {
   return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;
 }
 
-/** The first known compression wins. Unknown names, including `base64`, are ignored. */
+/** Returns the first known compression. Unknown names, including `base64`, are ignored. */
 function pickCompression(...names: (string | null)[]): Compression | null {
   for (const name of names) {
     const compression = name === null ? undefined : compressionNames.get(name.toLowerCase());
@@ -175,13 +178,17 @@ function unwrapBase64(bytes: Buffer): Buffer {
   return hasGzipMagic(start) || beginsAsJson(start) ? (decodeBase64(bytes) ?? bytes) : bytes;
 }
 
-/** `null`, booleans and numbers are valid JSON, but not requests. They get an error that says so. */
+/**
+ * Returns whether a body is `null`, a boolean or a number. These are valid JSON, but not requests, and get an error
+ * that says so.
+ */
 function isJsonScalar(bytes: Buffer): boolean {
   return bytes.length <= 20 && /^(?:null|true|false|-?\d+)$/.test(bytes.toString('latin1').trim());
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
-  // Each UTF-16 unit takes two bytes, and decoding blocks the thread. A fifth of the limit is more than browsers send.
+  // The limit of UTF-16 units. Each one takes two bytes, and decoding blocks the thread. A fifth of the size limit is
+  // more than browsers send.
   const maxUnits = Math.floor(maxDecompressedBytes / 10);
   const result = decodeLz64(bytes.toString('latin1'), maxUnits);
   switch (result.outcome) {
@@ -200,7 +207,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
   }
 }
 
-/** Removes the byte order mark, which some platforms write and `JSON.parse` does not accept. */
+/** Reads UTF-8. Removes the byte order mark, which some platforms write and `JSON.parse` does not accept. */
 function readUtf8(raw: Buffer, hints: BodyHints, isWronglyDeclaredGzip: boolean): Buffer {
   const isText = isUtf8(raw);
   const bytes = isText ? raw : repairSurrogates(raw);
@@ -232,7 +239,7 @@ function mayBeJson(json: Buffer): boolean {
   return isObject || looksLikeJson(json.toString('utf8')) || isJsonScalar(json) || isBlank(json);
 }
 
-/** Contains only white space, including any Unicode white space. */
+/** Returns whether a body contains only white space, including any Unicode white space. */
 function isBlank(json: Buffer): boolean {
   const [first = 0] = json;
   const isPlain = first > 0x20 && first < 0x7f;
@@ -246,8 +253,9 @@ export function missingDataError(): AppError {
 }
 
 /**
- * UTF-8 in which characters beyond the Basic Multilingual Plane are written as two surrogates of three bytes each, which
- * is how browser SDKs before 2024 encode an emoji under base64. Pairs become the character, lone surrogates U+FFFD.
+ * Converts UTF-8 in which a character beyond the Basic Multilingual Plane is written as two surrogates of three bytes
+ * each. Browser SDKs before 2024 encode an emoji in base64 this way. A pair becomes the character, and a lone surrogate
+ * becomes U+FFFD.
  */
 export function repairSurrogates(bytes: Buffer): Buffer {
   const pieces: Buffer[] = [];
@@ -270,7 +278,7 @@ export function repairSurrogates(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Returns the surrogate at this position, or null if the position has another character. */
+/** Returns the surrogate at a position, or null if there is another character. */
 function surrogateAt(bytes: Buffer, at: number): number | null {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
   if (first !== 0xed || (second & 0xe0) !== 0xa0 || (third & 0xc0) !== 0x80) return null;

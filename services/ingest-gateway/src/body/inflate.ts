@@ -8,8 +8,8 @@ import type { ByteLease } from './byte-budget.ts';
 
 /**
  * Decompresses a body. The output is counted while it is produced, so a decompression bomb is stopped at the limit.
- *
- * @throws AppError the error from `toError`, `too_large` over the limit, `unavailable` if the memory budget is used up.
+ * @throws AppError the error from `toError`, `too_large` over the limit, or `unavailable` if the memory budget is used
+ * up
  */
 function inflate(
   bytes: Buffer,
@@ -17,7 +17,7 @@ function inflate(
   options: {
     maxBytes: number;
     lease: ByteLease;
-    /** The error for a stream that cannot be decompressed. */
+    /** Creates the error for a stream that cannot be decompressed. */
     toError(cause: Error): AppError;
   },
 ): Promise<Buffer> {
@@ -51,25 +51,30 @@ export function decompressedTooLargeError(maxBytes: number): AppError {
   });
 }
 
-/** Small bodies are decompressed synchronously, because using the thread pool costs more than the work. */
+/**
+ * Bodies up to this size are decompressed synchronously, because using the thread pool would cost more than the work.
+ */
 const smallInputBytes = 32 * 1024;
 const smallOutputBytes = 256 * 1024;
 
-/** Whether the bytes are the start of a gzip stream with the method deflate, which is the only defined method. */
+/**
+ * Returns whether the bytes are the start of a gzip stream with the method deflate, which is the only one that exists.
+ */
 export function hasGzipMagic(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 }
 
-/** The decompressed size that a gzip stream declares at its end. It may be wrong. 0 if the body is not gzip. */
+/**
+ * Returns the decompressed size that a gzip stream declares at its end, which may be wrong. 0 if the body is not gzip.
+ */
 export function declaredGzipSize(bytes: Buffer): number {
   return hasGzipMagic(bytes) && bytes.length >= 18 ? bytes.readUInt32LE(bytes.length - 4) : 0;
 }
 
 /**
  * Decompresses a gzip body.
- *
- * @throws AppError `invalid` for a damaged or incomplete stream, `too_large` over the limit, `unavailable` if the memory
- * budget is used up.
+ * @throws AppError `invalid` for a damaged or incomplete stream, `too_large` over the limit, or `unavailable` if the
+ * memory budget is used up
  */
 export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease): Promise<Buffer> {
   if (bytes.length <= smallInputBytes) {
@@ -98,7 +103,7 @@ export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 const nothing = Buffer.alloc(0);
 
-/** Null if the output is too large to be decompressed synchronously. */
+/** Decompresses a small body synchronously. Null if the output is too large for this. */
 function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
@@ -113,7 +118,7 @@ function brokenGzip(cause: unknown): AppError {
   return new AppError('invalid', message, { code: 'invalid_gzip', cause });
 }
 
-/** For a body that is declared as gzip, but is not gzip. */
+/** Creates the error for a body that is declared as gzip, but is not. */
 export function notGzipError(): AppError {
   const message =
     'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
@@ -123,7 +128,7 @@ export function notGzipError(): AppError {
 
 const options = { chunkSize: 64 * 1024 };
 
-/** Node.js supports Zstandard since version 22.15. Older versions reject it like any unknown encoding. */
+/** Node.js supports Zstandard since version 22.15. With older versions, it is rejected like any unknown encoding. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
 
 const decompressors = new Map<string, () => Transform>([
@@ -133,7 +138,7 @@ const decompressors = new Map<string, () => Transform>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
 ]);
 
-/** Streams of deflate and br do not start with characteristic bytes. */
+/** The first bytes of each encoding. Streams of deflate and br do not start with characteristic bytes. */
 const firstBytes = new Map([
   ['gzip', Buffer.from([0x1f, 0x8b])],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
@@ -142,11 +147,10 @@ const firstBytes = new Map([
 type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * Returns a function that decompresses a body with a `Content-Encoding` (docs/wire-rules.md#capture-v1). It returns the body
- * unchanged if the body does not start with the first bytes of its encoding. It rejects with AppError `invalid`
- * (`request_decoding_error`), `too_large` over the limit, `unavailable` if the memory budget is used up.
- *
- * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read.
+ * Returns a function that decompresses a body with a `Content-Encoding` (docs/wire-rules.md#capture-v1). It returns the
+ * body unchanged if the body does not start with the first bytes of its encoding. It rejects with AppError `invalid`
+ * (`request_decoding_error`), `too_large` over the limit, or `unavailable` if the memory budget is used up.
+ * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read
  */
 export function findDecompressor(contentEncoding: string | undefined): Decompress {
   const encoding = (contentEncoding ?? '').trim().toLowerCase();

@@ -1,4 +1,4 @@
-/** The result of decoding an lz64 body. `too_long`: decoding stopped at the limit. */
+/** The result of decoding an lz64 body. With `too_long`, decoding stopped at the limit. */
 type Lz64Result = { outcome: 'text'; text: string } | { outcome: 'broken' } | { outcome: 'too_long' };
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -11,14 +11,14 @@ const endOfText = 2;
 const firstPhraseCode = 3;
 
 /**
- * Decodes the base64 variant of lz-string, which early browser clients send (docs/wire-rules.md#body-decoding). The format
- * is LZ78 over UTF-16 units with growing code widths. The lz-string library cannot limit its output, and a few kilobytes can
- * decode to gigabytes.
+ * Decodes the base64 variant of lz-string, which early browser clients send (docs/wire-rules.md#body-decoding). The
+ * format is LZ78 over UTF-16 units, with codes whose width grows. The lz-string library cannot limit its output, and a
+ * few kilobytes can decode to gigabytes.
  *
- * Each dictionary entry is a section of the output (the last entry and the unit after it). The dictionary therefore consists
- * of two arrays of positions and the output.
+ * Each dictionary entry is a part of the output: the last entry and the unit after it. The dictionary therefore
+ * consists of two arrays of positions and the output.
  *
- * @param maxUnits maximum length of the output in UTF-16 units.
+ * @param maxUnits maximum length of the output in UTF-16 units
  */
 export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
   const bits = createBitReader(encoded);
@@ -37,7 +37,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
       grown.set(output.subarray(0, written));
       output = grown;
     }
-    // Copies unit by unit, because the section may overlap the units that are being written.
+    // Copy one unit at a time, because the entry may overlap the units that are being written.
     for (let i = 0; i < length; i++) output[written + i] = output[start + i] ?? 0;
     written += length;
     return true;
@@ -69,7 +69,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
     } else if (code < starts.length && code >= firstPhraseCode) {
       if (!write(starts[code] ?? 0, lengths[code] ?? 0)) return { outcome: 'too_long' };
     } else if (code === starts.length && last !== null) {
-      // The code refers to the phrase that is still being added: the previous phrase plus its own first character.
+      // The code refers to the entry that is just being added: the previous one plus its own first character.
       if (!write(last.start, last.length + 1)) return { outcome: 'too_long' };
     } else {
       return { outcome: 'broken' };
@@ -81,7 +81,10 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
   }
 }
 
-/** Reads six bits per character, starting with the highest. The lowest bit of a number is first. `read` returns -1 at the end. */
+/**
+ * Reads six bits per character, starting with the highest one. The lowest bit of a number comes first. `read` returns
+ * -1 at the end.
+ */
 function createBitReader(encoded: string) {
   let position = 0;
   let current = 0;

@@ -4,21 +4,21 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
-/** Facts about JSON text that are known without parsing it. */
+/** What is known about JSON text without parsing it. */
 interface JsonOutline {
-  /** Approximate number of values: counts all brackets, braces and commas outside of strings. */
+  /** The approximate number of values: the number of brackets, braces and commas outside of strings. */
   values: number;
-  /**
-   * The API key in the outermost object, by the order in docs/wire-rules.md#project-api-key. Null if it has no key.
-   */
+  /** The API key in the outermost object, in the order of docs/wire-rules.md#project-api-key. Null if there is none. */
   apiKey: string | null;
 }
 
-/** Real events of the largest body size have fewer values. Parsing this many values takes a quarter of a second. */
+/**
+ * Real events in a body of the maximum size have fewer values than this. Parsing this many takes a quarter of a second.
+ */
 const maxValues = 1_000_000;
-/** Approximate memory of a parsed value, in addition to its text. */
+/** The approximate memory of a parsed value, in addition to its text. */
 const bytesPerValue = 48;
-/** After scanning this many bytes, the gateway serves other requests. */
+/** After scanning this number of bytes, the gateway serves other requests. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];
@@ -29,10 +29,9 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
- * Scans a large body before it is parsed. A hundred megabytes of `[],[],…` are small when compressed, but parsing them takes
- * gigabytes of memory and several minutes. Reserves memory for the values.
- *
- * @throws AppError `too_large` (`too_many_values`), `unavailable` if the memory budget is used up.
+ * Scans a large body before it is parsed. A hundred megabytes of `[],[],…` are small when compressed, but parsing them
+ * takes gigabytes of memory and several minutes. Reserves memory for the values.
+ * @throws AppError `too_large` (`too_many_values`), or `unavailable` if the memory budget is used up
  */
 export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<JsonOutline> {
   const keys = new Map<string, string>();
@@ -41,7 +40,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   let isObject = false;
   let expectsName = false;
   let name: string | null = null;
-  /** Start of the current string. -1 outside of strings. */
+  /** The start of the current string, or -1 outside of strings. */
   let textStart = -1;
 
   function endText(end: number): void {
@@ -88,7 +87,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   return { values, apiKey: found ?? null };
 }
 
-/** Null if it is too long for a key or its name, or not a valid JSON string. */
+/** Returns a string. Null if it is too long for a key or its name, or is not a valid JSON string. */
 function readText(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > longestKeyBytes) return null;
   try {

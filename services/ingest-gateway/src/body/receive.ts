@@ -11,8 +11,7 @@ import type { Uploads } from './uploads.ts';
 
 /**
  * Receives the body of a request. The query parameter `data` replaces the body (docs/wire-rules.md#body-decoding).
- *
- * @throws AppError see `receiveBytes`. `invalid` if the request has no data.
+ * @throws AppError like `receiveBytes`, or `invalid` if the request has no data
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -48,17 +47,17 @@ export async function receiveBody(
 
 interface ReceiveOptions {
   maxBodyBytes: number;
-  /** Maximum pause between two pieces of the upload. */
+  /** The maximum time between two pieces of the upload. */
   bodyTimeoutMs: number;
   lease: ByteLease;
   uploads: Uploads;
 }
 
 /**
- * Reads the body without decoding it. A body that arrives together with its headers, which is the usual case, is not copied.
- *
- * @throws AppError `too_large` over the limit, `timeout` if the upload stalls, `unavailable` if the memory budget is used up,
- * `invalid` (`client_closed`) if the client disconnects. The rest of the body is not read.
+ * Reads the body without decoding it. A body that arrives together with its headers, which is the usual case, is not
+ * copied. If an error is thrown, the rest of the body is not read.
+ * @throws AppError `too_large` over the limit, `timeout` if the upload stalls, `unavailable` if the memory budget is
+ * used up, or `invalid` (`client_closed`) if the client disconnects
  */
 export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const declared = readContentLength(request);
@@ -75,7 +74,10 @@ export async function receiveBytes(request: IncomingMessage, options: ReceiveOpt
 
 const nothing = Buffer.alloc(0);
 
-/** Uses listeners and a timer, which cost as much as all other work for a small request. */
+/**
+ * Receives a body that arrives in pieces. The listeners and the timer cost as much as all other work for a small
+ * request.
+ */
 function receivePieces(request: IncomingMessage, declared: number, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease, uploads } = options;
   return new Promise((resolve, reject) => {
@@ -118,7 +120,7 @@ function receivePieces(request: IncomingMessage, declared: number, options: Rece
     function detach(): void {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
-      // No code handles errors after this point, but an unhandled `error` event would end the process.
+      // Nothing handles errors after this point, but an unhandled `error` event would end the process.
       request.on('error', () => {});
     }
     request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
@@ -133,7 +135,7 @@ function grown(body: Buffer, received: number, bytes: number): Buffer {
   return larger;
 }
 
-/** The declared size of the body in bytes. NaN, which is never above a limit, for a chunked body. */
+/** Returns the declared size of the body in bytes. For a chunked body, this is NaN, which is never above a limit. */
 export function readContentLength(request: IncomingMessage): number {
   const text = request.headers['content-length'];
   if (text !== undefined) return Number(text);
@@ -156,10 +158,9 @@ interface DiscardLimits {
 }
 
 /**
- * Reads and discards the rest of a body, within limits. Many clients do not read the response while they are still sending,
- * and the connection can be reused only after the last byte.
- *
- * @returns true if the body was read to its end.
+ * Reads and discards the rest of a body, within limits. Many clients do not read the response while they are still
+ * sending, and the connection can be reused only after the last byte.
+ * @returns true if the body was read to its end
  */
 export function discardBody(request: IncomingMessage, limits: DiscardLimits, uploads: Uploads): Promise<boolean> {
   if (request.readableEnded) return Promise.resolve(true);

@@ -3,22 +3,25 @@ import { findClientAddress } from '../request-head.ts';
 
 /** The request bodies that are being received or discarded. They share one event loop, and take turns if there are many. */
 export interface Uploads {
-  /** Must be called for each piece of a body. May pause the request until it is resumed. */
+  /** Counts a piece of a body. It may pause the request, which is resumed later. Call it for each piece. */
   notePiece(request: IncomingMessage, bytes: number): void;
   isPaused(request: IncomingMessage): boolean;
 }
 
-/** How much of all uploads together is read in one round: about a millisecond of work. The rest of the time is for other requests. */
+/**
+ * The number of bytes of all uploads together that are read in one round, which take about a millisecond. The rest of
+ * the time is for other requests.
+ */
 const bytesPerRound = 1024 * 1024;
 const roundMs = 2;
-/** How many paused uploads are resumed in each round. One piece of each of them fills a round. */
+/** The number of paused uploads that are resumed in each round. One piece of each of them fills a round. */
 const resumedPerRound = 16;
 
 /**
- * Shares the event loop fairly between uploads. If many clients upload at the same time, only a few uploads are read in each
- * round. The addresses take turns, and for each address, the upload that started first is resumed first. Small requests and
- * health checks are served between the rounds. The data of paused uploads stays with the clients, so it uses no memory in
- * this process or in the operating system.
+ * Shares the event loop fairly between uploads. If many clients upload at the same time, only a few uploads are read in
+ * each round. The addresses take turns, and for each address, the upload that started first is resumed first. Small
+ * requests and health checks are served between the rounds. The data of paused uploads stays with the clients, so it
+ * takes no memory in this process or in the operating system.
  */
 export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads {
   /** Paused requests by client address. The first address is resumed next. */

@@ -1,5 +1,5 @@
-// The jobs of the threads for large bodies, and their results. A result contains JSON and the positions of the events in it
-// (json/scan.ts), because both can be transferred between threads without copying.
+// The jobs of the threads for large bodies, and their results. A result contains JSON and the positions of the events
+// in it (json/scan.ts), because both can be transferred between threads without copying.
 
 import type { BodyHints } from '../body/decode.ts';
 import type { LargeBodies } from '../large-bodies/large-bodies.ts';
@@ -25,7 +25,7 @@ export interface MultipartJob extends AnyJob, Omit<MultipartBody, 'raw'> {
   maxRecordBytes: number;
 }
 
-/** A body of Capture v1. Its API key has already been verified. */
+/** A body of Capture v1. Its API key was already checked. */
 export interface V1Job extends AnyJob {
   type: 'v1';
   hints: BodyHints;
@@ -51,7 +51,7 @@ export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
 export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   kind: 'batch';
   events: ScannedEvents;
-  /** Separated by commas, because a single string is transferred in one step. */
+  /** UUIDs separated by commas, because a single string is transferred in one step. */
   uuids: string;
 }
 

@@ -1,4 +1,4 @@
-/** The program of a thread for large bodies: runs one job after the other, decodes the body and finds its events. */
+/** The program of a thread for large bodies. It runs one job after the other, decodes the body and finds its events. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/runtime';
 import { type ByteLease, createThreadLease } from '../body/byte-budget.ts';
@@ -37,7 +37,7 @@ function listen(port: MessagePort): void {
     send({ type: 'result', result: { ...result, events } }, transferable.buffer, slots.buffer);
   }
 
-  /** Null if no project has the key. The main thread has already rejected the request. */
+  /** Reads a body. Null if no project has the key, in which case the main thread has already rejected the request. */
   function read(job: BodyJob): Promise<BodyResult | null> {
     switch (job.type) {
       case 'classic':
@@ -96,8 +96,7 @@ const scan = createScanner();
 
 /**
  * Parses and validates a large body like a small one. JSON that had to be repaired is serialized again.
- *
- * @throws AppError see `parseRequest`.
+ * @throws AppError like `parseRequest`
  */
 function scanRequest(json: Buffer, hints: RequestHints): ScannedRequest {
   const { events, ...request } = parseRequest(json, hints);
@@ -116,7 +115,7 @@ function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
     : slots.slice(positionsPerEvent, (1 + events) * positionsPerEvent);
 }
 
-/** The slots of the events at these indexes. */
+/** Returns the slots of the events at these indexes. */
 function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
   const result = new Int32Array(indexes.length * positionsPerEvent);
   for (let number = 0; number < indexes.length; number++) {
@@ -127,10 +126,9 @@ function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> 
 }
 
 /**
- * Validates a large batch of Capture v1 like a small one. The valid events are serialized again, because clients of this
- * protocol send some properties outside of `properties`.
- *
- * @throws AppError see `parseV1Batch`.
+ * Validates a large batch of Capture v1 like a small one. The valid events are serialized again, because clients of
+ * this protocol send some properties outside of `properties`.
+ * @throws AppError like `parseV1Batch`
  */
 function scanBatch(text: string, sdk: V1Head['sdk'], lease: ByteLease): ScannedBatch {
   const { events, uuids, ...validated } = validateBatch(parseV1Batch(text), sdk);

@@ -17,7 +17,7 @@ export interface CaptureMetrics {
   partsOmitted(parts: number): void;
   /**
    * Records the outcome of a request.
-   * @param outcome.code the error code. Null for a successful request.
+   * @param outcome.code the error code, or null for a successful request
    */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number; traceId: string | null }): void;
 }
@@ -62,7 +62,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const observeDuration = createObserver(metrics, duration);
   let inFlight = 0;
 
-  // Set when the metrics are scraped, not for each request.
+  // The gauge is set when the metrics are scraped, not for each request.
   Object.assign(running, { collect: () => running.set(inFlight) });
   Object.assign(held, { collect: () => held.set(budget.usedBytes()) });
   return {

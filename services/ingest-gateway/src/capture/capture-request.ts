@@ -1,4 +1,4 @@
-// The form of a capture request that all protocols share, and the conversion of its events to log records.
+// The form of a capture request that all protocols have in common, and the conversion of its events to log records.
 
 import type { IncomingMessage } from 'node:http';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
@@ -21,26 +21,29 @@ import {
 import type { DropSample, DropTally } from './drops.ts';
 import { formatUtc, readEventTime, readTimestampText } from './event-time.ts';
 
-/** A capture request whose events have been read, in the same form for all protocols. */
+/** A capture request whose events have been read. It has the same form for all protocols. */
 export interface CaptureRequest {
   /** A well-formed project API key. */
   token: string;
   isHistorical: boolean;
-  /** When the client sent the request by its own clock, in milliseconds since the epoch. Null if unknown. */
+  /**
+   * The time when the client sent the request according to its own clock, in milliseconds since the epoch. Null if it
+   * is unknown.
+   */
   sentAtMs: number | null;
-  /** The request's `sent_at`, if it cannot be parsed and no other time was sent. */
+  /** The value of `sent_at`, if it cannot be parsed and no other time was sent. */
   unreadableSentAt?: string | undefined;
-  /** How many events the client sent, including invalid ones. */
+  /** The number of events that the client sent, including invalid ones. */
   eventCount: number;
-  /** The valid events in their order, in at least one slice. Other requests are served between the slices. */
+  /** Returns the valid events in order, in at least one slice. Other requests are served between the slices. */
   slices(): Iterable<EventSlice>;
   /** The index of each valid event in the request. Undefined if all events are valid. */
   indexes?: ArrayLike<number> | undefined;
-  /** Counts the events that are dropped, with samples. Already contains the invalid events. */
+  /** Counts the events that are dropped, with samples. It already contains the invalid events. */
   dropped: DropTally;
-  /** Names of the parts of a multipart request that are not stored. */
+  /** The names of the parts of a multipart request that are not stored. */
   omittedParts?: readonly string[] | undefined;
-  /** Whether the client resends events after 429. All clients resend after 503. */
+  /** True if the client sends events again after 429. All clients do so after 503. */
   retriesOn429: boolean;
   /**
    * Creates the response.
@@ -52,23 +55,26 @@ export interface CaptureRequest {
 /** Consecutive events of a request. */
 export interface EventSlice {
   events: readonly ClientEvent[];
-  /** Number of the first event among the valid events of the request. */
+  /** The position of the first event among the valid events of the request. */
   first: number;
 }
 
 /** Reads the requests and creates the responses of one protocol. */
 export interface CaptureReader {
-  /** Name of the path in metrics and logs. */
+  /** The name of the path in metrics and logs. */
   path: string;
-  /** The name for events without a name. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
+  /** The name that events without a name get. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
-  /** Maximum size of a log record. */
+  /** The maximum size of a log record. */
   maxRecordBytes: number;
-  /** Whether an event that is too large rejects the request. Otherwise it is dropped, unless it is the only event. */
+  /**
+   * True if an event that is too large causes the request to be rejected. Otherwise, the event is dropped, unless it is
+   * the only one.
+   */
   refusesLargeEvents: boolean;
   /**
    * Receives and reads a request. Large bodies are read in another thread.
-   * @throws AppError if the request is rejected.
+   * @throws AppError if the request is rejected
    */
   read(request: IncomingMessage, lease: ByteLease): Promise<CaptureRequest>;
   toRefusal(error: unknown): Refusal;
@@ -82,24 +88,25 @@ export interface ReaderDependencies {
   metrics: CaptureMetrics;
 }
 
-/** Processing this many events takes a few milliseconds. */
+/** Processing this number of events takes a few milliseconds. */
 const eventsPerSlice = 128;
 
 /**
  * Divides the events of a request into slices.
- * @param events parsed events, in one slice, or the events that a thread has found, in slices of `eventsPerSlice`
+ * @param events parsed events, which become one slice, or the events that a thread has found, in slices of
+ *   `eventsPerSlice`
  */
 export function sliceEvents(events: readonly ClientEvent[] | ScannedEvents): Iterable<EventSlice> {
   return 'json' in events ? scannedSlices(events) : [{ events, first: 0 }];
 }
 
-/** Reads the events of each slice when it is reached. There is at least one slice, which may be empty. */
+/** Reads the events of each slice when it is used. There is at least one slice, which may be empty. */
 function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventSlice> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   for (let first = 0; first === 0 || first < length; first += eventsPerSlice) {
     const events: ClientEvent[] = [];
     for (let number = first; number < Math.min(first + eventsPerSlice, length); number++) {
-      // The thread has validated it.
+      // The thread has already validated it.
       events.push(readScannedEvent(bytes, slots, number * positionsPerEvent) as ClientEvent);
     }
     yield { events, first };
@@ -110,25 +117,28 @@ function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventS
 export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
-  /** The environment of the API key. Null if the key could not be looked up. */
+  /** The environment of the API key, or null if the key could not be looked up. */
   environmentId: number | null;
-  /** The name for events without a name. Null if such events are dropped. */
+  /** The name that events without a name get. Null if such events are dropped. */
   nameForNameless: string | null;
   createUuid(): string;
 }
 
 export interface AcceptedEvent {
-  /** Index of the event in the request, starting at 0. */
+  /** The index of the event in the request, starting at 0. */
   index: number;
   record: CapturedEvent;
   /**
-   * The fields of the record that are copied from the JSON of the request. The same fields in `record` then contain only
-   * what the gateway reads.
+   * The fields of the record that are copied from the JSON of the request. In this case, the same fields in `record`
+   * contain only what the gateway reads.
    */
   raw?: RawFields | undefined;
-  /** Determines the partition, together with the key: the distinct ID, or the address for a cookieless event. */
+  /**
+   * The ID that determines the partition, together with the key: the distinct ID, or the IP address for a cookieless
+   * event.
+   */
   partitionId: string;
-  /** Set if the event goes to the overflow topic: with its key (`in_order`), or spread over all partitions. */
+  /** Set if the event is sent to the overflow topic, either with its key (`in_order`) or spread over all partitions. */
   overflow?: 'in_order' | 'spread';
 }
 
@@ -137,15 +147,15 @@ export interface CapturedEvents {
   topic: 'live' | 'historical';
   token: string;
   environmentId: number | null;
-  /** When the gateway received the request, in ISO 8601 (UTC). */
+  /** The time when the gateway received the request, in ISO 8601 (UTC). */
   now: string;
   accepted: AcceptedEvent[];
   dropped: DropTally;
 }
 
 /**
- * Converts events to log records: determines the UUID, the time and the address of each event. An event without a name or
- * a distinct ID is dropped, without affecting the other events (docs/wire-rules.md#dropped-events).
+ * Converts events to log records: determines the UUID, the time and the address of each event. An event without a name
+ * or a distinct ID is dropped, without affecting the other events (docs/wire-rules.md#dropped-events).
  */
 export function toCapturedEvents(
   request: Pick<CaptureRequest, 'token' | 'isHistorical' | 'sentAtMs' | 'unreadableSentAt' | 'indexes' | 'dropped'>,
@@ -181,7 +191,7 @@ export function toCapturedEvents(
     if (time.finding !== null) {
       dropped.note(time.finding, { ...sample, timestamp: readTimestampText(event) });
     } else if (request.unreadableSentAt !== undefined && readTimestampText(event) !== null) {
-      // The timestamp is from the client's clock, and without `sent_at` the gateway cannot correct it.
+      // The timestamp is from the client's clock, and the gateway cannot correct it without `sent_at`.
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
     const { properties } = fields.event;
@@ -217,11 +227,11 @@ export function toCapturedEvents(
 interface CopiedFields {
   event: Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
   raw: RawFields | undefined;
-  /** The other distinct ID of a merge event, if it had to be truncated. */
+  /** The second distinct ID of a merge event, if it had to be truncated. */
   cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
 }
 
-/** The fields that are copied to the record: as they were sent, or parsed if one of them must be changed. */
+/** Returns the fields that are copied to the record: as they were sent, or parsed if one of them must be changed. */
 function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
   const { raw, properties = {}, $set, $set_once, $unset } = event;
   const overlong = findOverlongOtherId(name, properties);

@@ -17,8 +17,8 @@ import { decodeMultipart } from './multipart.ts';
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /**
- * Browsers then stop sending for a minute (docs/wire-rules.md#how-sdks-react-to-responses). Never 204, because the body
- * would be lost.
+ * After this response, browsers stop sending for a minute (docs/wire-rules.md#how-sdks-react-to-responses). The status
+ * is never 204, because the body would be lost.
  */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
@@ -81,8 +81,8 @@ interface ReadContext {
 const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /**
- * Decodes and parses the body in this thread, or in another one if it would block this thread for too long.
- * @throws AppError see `decodeBody`, `rejectUnknownKey`, `parseRequest`.
+ * Decodes and parses the body in this thread, or in another one if this thread would be blocked for too long.
+ * @throws AppError like `decodeBody`, `rejectUnknownKey` and `parseRequest`
  */
 async function readJson(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
   if (isLargeBody(body)) return readInThread(body, context);
@@ -103,8 +103,9 @@ async function readInThread({ raw, hints }: ReceivedBody, context: ReadContext):
 }
 
 /**
- * Reads an event in a multipart form (`POST /i/v0/ai`). The project API key is in the `Authorization` header or in the event.
- * @throws AppError see `decodeMultipart`, `parseRequest`, `rejectUnknownKey`.
+ * Reads an event in a multipart form (`POST /i/v0/ai`). The project API key is in the `Authorization` header or in the
+ * event.
+ * @throws AppError like `decodeMultipart`, `parseRequest` and `rejectUnknownKey`
  */
 async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
   const { request, keyInQuery, hints, maxRecordBytes, lease, deps } = context;
@@ -124,7 +125,7 @@ async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<
 
 /**
  * Decodes and parses a body in a thread.
- * @param keys candidates for the project API key, which determine where the body waits for a thread
+ * @param keys possible project API keys, which determine the queue in which the body waits for a thread
  */
 async function runJob(
   job: BodyJob,
@@ -149,10 +150,10 @@ function requireGetOrPost({ method }: IncomingMessage): void {
 }
 
 /**
- * Whether the client resends events after 429. Browsers drop events after any 4xx. All clients resend events after 503
- * (rule 12).
+ * Returns whether the client sends events again after 429. Browsers drop events after any 4xx. All clients send them
+ * again after 503 (rule 12).
  */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  // Node's fetch also sends `sec-fetch-mode`, so that header does not identify a browser.
+  // `fetch` of Node.js also sends `sec-fetch-mode`, so that header does not identify a browser.
   return method === 'POST' && headers.origin === undefined && findSdk(headers['user-agent'])?.retriesOn429 === true;
 }

@@ -28,12 +28,12 @@ export interface ParsedRequest {
   events: ClientEvent[];
   /** The index of each event in the request. Undefined if no event was dropped. */
   indexes: Int32Array<ArrayBuffer> | undefined;
-  /** Invalid events. They are dropped, and the other events are stored. */
+  /** The invalid events. They are dropped, and the other events are stored. */
   drops: readonly EventDrop[];
   isHistorical: boolean;
   /** When the client sent the request by its own clock, in milliseconds since the epoch. Null if unknown. */
   sentAtMs: number | null;
-  /** Text of `sent_at` in the batch. Only set if the text is not a valid time and the client sent no other time. */
+  /** The text of `sent_at` in the batch. Set only if it is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
   /** Names of the parts of a multipart request that are not stored. */
   omittedParts?: readonly string[];
@@ -53,16 +53,16 @@ type Fields = Record<string, unknown>;
 const scan = createScanner();
 
 /**
- * Parses and validates the JSON of a request: an array of events, `{api_key, batch: [...]}`, or a single event. All paths
- * accept all three forms (docs/wire-rules.md#request-shapes).
- *
- * @throws AppError `invalid` naming the field (`batch__3__properties`), `unauthenticated` for a missing or malformed key.
+ * Parses and validates the JSON of a request: an array of events, `{api_key, batch: [...]}`, or a single event. All
+ * paths accept all three forms (docs/wire-rules.md#request-shapes).
+ * @throws AppError `invalid` naming the field (`batch__3__properties`), or `unauthenticated` for a missing or malformed
+ * key
  */
 export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
   return readScan(json, hints) ?? readText(json.toString('utf8'), hints);
 }
 
-/** Null for an unusual request. Parsing then finds the reason. */
+/** Reads a request with the scanner. Null for an unusual request, for which parsing then finds the reason. */
 function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const found = scan(json);
   if (found === null) return null;
@@ -77,17 +77,20 @@ function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   return validateRequest({ shape, envelope, events, isShallow: true, hints });
 }
 
-/** For JSON that the scanner does not support, and for invalid requests, which need an error message. */
+/**
+ * Reads a request by parsing it. Used for JSON that the scanner does not support, and for invalid requests, which need
+ * an error message.
+ */
 function readText(text: string, hints: RequestHints): ParsedRequest {
   let sent = readShape(parseJson(text));
   if (sent.events.some(hasRoundedId)) sent = readShape(parseJson(quoteLongNumericIds(text)));
   for (const event of sent.events) {
     repairEmptyObjects(event);
-    // The client may have sent a field with this name. It must not be mistaken for the positions of a scan.
+    // The client may have sent a field of this name, which must not be mistaken for the positions of a scan.
     if (typeof event === 'object' && event !== null) delete event.raw;
   }
   const request = validateRequest({ ...sent, isShallow: false, hints });
-  // Only after the key was read, because a NUL character in the key has its own error.
+  // This runs only after the key was read, because a NUL character in the key has an error of its own.
   if (mayNeedCleaning(text)) for (const event of request.events) cleanValue(event);
   return request;
 }
@@ -112,9 +115,9 @@ const positionIn = {
 };
 
 /**
- * Validates a request after its shape and key have been found.
+ * Validates a request after its shape and its key have been found.
  * @param sent.envelope the object that contains the batch
- * @param sent.events as sent: some may not be objects
+ * @param sent.events the events as they were sent. Some may not be objects.
  */
 function validateRequest(sent: {
   shape: Scan['shape'];
@@ -130,7 +133,7 @@ function validateRequest(sent: {
       attr: shape === 'batch' ? 'batch' : null,
     });
   }
-  // An object that is neither a batch nor an event with a name: a field is missing or misspelled.
+  // The object is neither a batch nor an event with a name, so a field is missing or misspelled.
   if (hints.path.takesBatches && shape === 'event' && typeof events[0]?.event !== 'string') {
     throw invalidFieldError(['batch'], 'The field `batch` must be an array of events', undefined);
   }
@@ -151,8 +154,8 @@ function validateRequest(sent: {
 }
 
 /**
- * Rejects a request in which no event can be stored.
- * @throws AppError for the first invalid event if no event can be stored, because an error is more helpful than a 200
+ * Rejects a request in which no event can be stored, because an error is more helpful than a 200.
+ * @throws AppError for the first invalid event if no event can be stored
  */
 function requireUsableEvent(
   { valid, firstFault }: ValidatedEvents,
@@ -175,7 +178,10 @@ function readHistorical(envelope: Fields): boolean {
   return flag;
 }
 
-/** Whether one of the event's IDs is an integer that JavaScript cannot represent exactly. It must then be read as text. */
+/**
+ * Returns whether one of the event's IDs is an integer that JavaScript cannot represent exactly. It must then be read
+ * as text.
+ */
 function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;
   return isRounded(readRawDistinctId(event as ClientEvent)) || isRounded(readRawOtherId(event as ClientEvent));

@@ -28,27 +28,33 @@ const clientEventSchema = Type.Object({
   ),
 });
 
-/** A valid event. Fields that the schema does not check are `unknown`. */
+/** A valid event. Fields that the schema does not check have the type `unknown`. */
 export type ClientEvent = Static<typeof clientEventSchema> & {
   event?: unknown;
   distinct_id?: unknown;
   $distinct_id?: unknown;
   $unset?: unknown;
-  /** Set if only some of the properties were parsed. Contains the positions of all properties in the JSON. */
+  /** Set if only some of the properties were parsed. It contains the positions of all properties in the JSON. */
   raw?: RawFields;
 };
 
-/** Null if the event has no name. @param nameForNameless the name that the path gives to events without one. */
+/**
+ * Returns the name of an event, or null if it has none.
+ * @param nameForNameless the name that the path gives to events without one
+ */
 export function readName(event: ClientEvent, nameForNameless: string | null): string | null {
   if (typeof event.event === 'string') return event.event === '' ? null : event.event;
   return nameForNameless;
 }
 
-/** With hyphens, 32 digits, in braces or as a URN. An empty string means that there is no UUID (cases field-013 to field-015). */
+/**
+ * Matches UUIDs with hyphens, with 32 digits, in braces or as a URN. An empty string means that there is no UUID (cases
+ * field-013 to field-015).
+ */
 const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** The client's UUID in lower case with hyphens. Null if the client did not send one. */
+/** Returns the client's UUID in lower case with hyphens. Null if the client did not send one. */
 export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
   if (!uuid) return null;
   const lower = uuid.toLowerCase();
@@ -62,9 +68,9 @@ export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
 const maxCodePoints = 200;
 
 /**
- * The value that identifies the user, as sent. Undefined if it is missing. Null counts as missing. An empty string in the
- * event is used as it is: the gateway does not look for another value in the properties.
- * (docs/wire-rules.md#distinct-ids)
+ * Returns the value that identifies the user, as it was sent. Undefined if it is missing. Null counts as missing. An
+ * empty string in the event is used as it is. The gateway does not look for another value in the properties
+ * (docs/wire-rules.md#distinct-ids).
  */
 export function readRawDistinctId(event: ClientEvent): unknown {
   const { properties } = event;
@@ -72,8 +78,8 @@ export function readRawDistinctId(event: ClientEvent): unknown {
 }
 
 /**
- * The complete distinct ID. Null if it is missing, empty or blank. Values that are not strings become JSON text with
- * sorted keys (cases field-001 to field-011).
+ * Returns the complete distinct ID. Null if it is missing, empty or blank. Values that are not strings become JSON text
+ * with sorted keys (cases field-001 to field-011).
  */
 export function readDistinctId(event: ClientEvent): string | null {
   const raw = readRawDistinctId(event);
@@ -82,27 +88,27 @@ export function readDistinctId(event: ClientEvent): string | null {
   return text.trim() === '' ? null : text;
 }
 
-/** A distinct ID as it is stored: truncated to 200 code points (case field-008). */
+/** Returns a distinct ID as it is stored: truncated to 200 code points (case field-008). */
 export function cutDistinctId(id: string): string {
   return cutToCodePoints(id, maxCodePoints);
 }
 
-/** The property of a merge event that contains the other distinct ID. */
+/** The property of each merge event that contains the second distinct ID. */
 const otherIdProperty = new Map<string, string>([
   [eventNames.identify, '$anon_distinct_id'],
   [eventNames.createAlias, 'alias'],
   [eventNames.mergeDangerously, 'alias'],
 ]);
 
-/** The other distinct ID of a merge event, as sent. Undefined for all other events. */
+/** Returns the second distinct ID of a merge event, as it was sent. Undefined for all other events. */
 export function readRawOtherId({ event, properties }: ClientEvent): unknown {
   const property = otherIdProperty.get(String(event));
   return property === undefined ? undefined : properties?.[property];
 }
 
 /**
- * The property of a merge event whose distinct ID is too long, or null. The ID must be truncated like all distinct IDs:
- * the events of that user were stored under the truncated ID, so no event has the complete ID.
+ * Returns the property of a merge event whose distinct ID is too long, or null. The ID must be truncated like all
+ * distinct IDs. The events of that user were stored under the truncated ID, so no event has the complete one.
  */
 export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
@@ -111,7 +117,7 @@ export function findOverlongOtherId(name: string, properties: Record<string, unk
   return property;
 }
 
-/** JSON with sorted keys, so that equal objects result in equal IDs. */
+/** Formats JSON with sorted keys, so that equal objects result in equal IDs. */
 function sortedJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
@@ -133,7 +139,7 @@ export interface ValidatedEvents {
 export interface EventDrop {
   cause: EventFault['cause'];
   count: number;
-  /** The first of them, up to `maxSamples`. */
+  /** The first of these events, up to `maxSamples`. */
   samples: DropSample[];
 }
 
@@ -141,7 +147,7 @@ const noDrops: EventDrop[] = [];
 
 /**
  * Validates each event of a request.
- * @param options.isShallow the events are known not to be nested too deeply
+ * @param options.isShallow true if it is known that the events are not nested too deeply
  */
 export function validateEvents(events: readonly unknown[], { isShallow }: { isShallow: boolean }): ValidatedEvents {
   let firstFault: ValidatedEvents['firstFault'] = null;
@@ -170,7 +176,10 @@ export function validateEvents(events: readonly unknown[], { isShallow }: { isSh
   return { valid, indexes: indexes.slice(0, valid.length), drops: [...drops.values()], firstFault };
 }
 
-/** Reads only top-level fields, because the event may be nested too deeply to be traversed. */
+/**
+ * Returns a sample of an event. Reads only top-level fields, because the event may be nested too deeply to be
+ * traversed.
+ */
 function sampleOf(event: unknown, index: number, { path, reason }: EventFault): DropSample {
   const { event: name, uuid } = (event ?? {}) as Record<string, unknown>;
   return {
@@ -182,18 +191,21 @@ function sampleOf(event: unknown, index: number, { path, reason }: EventFault): 
   };
 }
 
-/** Why an event cannot be stored. Contains no data of the event. */
+/** Why an event cannot be stored. It contains no data of the event. */
 interface EventFault {
   cause: 'invalid_event' | 'malformed_event_properties';
-  /** Path of the invalid field in the event, e.g. `properties`, `$cookieless_mode`. Empty if the complete event is invalid. */
+  /**
+   * The path of the invalid field in the event, e.g. `properties` or `$cookieless_mode`. Empty if the complete event is
+   * invalid.
+   */
   path: readonly string[];
   /** For example `must be an object, not number`. */
   reason: string;
 }
 
 /**
- * Checks the types and the depth of an event (docs/wire-rules.md#event-fields). Null if the event is valid. A missing name
- * or distinct ID is not a fault: such an event is dropped, and the response is still 200.
+ * Checks the types and the depth of an event (docs/wire-rules.md#event-fields). Null if the event is valid. A missing
+ * name or distinct ID is not an error here. Such an event is dropped, and the response is still 200.
  */
 function findFault(event: unknown, isShallow: boolean): EventFault | null {
   const cause = 'invalid_event';
@@ -213,7 +225,7 @@ function findFault(event: unknown, isShallow: boolean): EventFault | null {
 
 /**
  * Creates the error for an invalid event.
- * @param prefix the position of the event in the request, as written in `attr`
+ * @param prefix the position of the event in the request, as it is written in `attr`
  */
 export function toEventError({ cause, path, reason }: EventFault, prefix: readonly string[]): AppError {
   const subject = path.length === 0 ? 'The event' : `The field \`${path.join('.')}\``;
@@ -231,7 +243,7 @@ interface FieldProblem {
   expected: string;
 }
 
-/** Null if all fields of the event have valid types. */
+/** Returns the first field of an event that has an invalid type, or null. */
 function findFieldProblem(value: unknown): FieldProblem | null {
   if (validate(value)) return null;
   const error = validate.errors?.[0];
@@ -249,7 +261,7 @@ function expectation(keyword: string | undefined, params: { type?: string | stri
 
 /**
  * Creates the error for a field with a missing or invalid value.
- * @param value only its type is part of the message, never its content. Undefined if the field is missing.
+ * @param value undefined if the field is missing. The message contains only its type, never its content.
  */
 export function invalidFieldError(path: string[], sentence: string, value: unknown): AppError {
   const received = value === undefined ? '' : `, not ${typeName(value)}`;

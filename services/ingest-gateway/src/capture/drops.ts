@@ -3,27 +3,30 @@
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 import type { Sender } from '../request-head.ts';
 
-/** Maximum number of samples for each reason. */
+/** The maximum number of samples for each reason. */
 export const maxSamples = 10;
 const maxNameCodePoints = 200;
 const maxTimestampCodePoints = 64;
 
-/** An event that was dropped, or changed before it was stored. Contains only what helps to identify the event, never its properties. */
+/**
+ * An event that was dropped, or changed before it was stored. It contains only what helps to identify the event, never
+ * its properties.
+ */
 export interface DropSample {
   /** Index of the event in the request, starting at 0. */
   index: number;
   uuid: string | null;
   event: string | null;
-  /** The event's timestamp as sent, if the warning is about the timestamp. */
+  /** The event's timestamp as it was sent, if the warning is about the timestamp. */
   timestamp?: string | null;
   /** The request's `sent_at`, if the warning is about it. */
   sent_at?: string;
   /** The invalid field and the reason. The field is null if the complete event is invalid. */
   field?: string | null;
   reason?: string;
-  /** A distinct ID after it was truncated. */
+  /** The distinct ID after it was truncated. */
   distinct_id?: string;
-  /** The size of the event's record and the limit. */
+  /** The size of the event's record, and the limit. */
   bytes?: number;
   max_bytes?: number;
   /** Names of the multipart parts that are not stored. */
@@ -31,8 +34,9 @@ export interface DropSample {
 }
 
 /**
- * `performance_event` is dropped by design, without a warning (docs/wire-rules.md#dropped-events). For `blocked_token`, the
- * project gets one warning for many requests (limits/traffic-reports.ts).
+ * Why an event is dropped. `performance_event` is dropped intentionally, without a warning
+ * (docs/wire-rules.md#dropped-events). For `blocked_token`, the project gets one warning for many requests
+ * (limits/traffic-reports.ts).
  */
 type DropReason = GatewayWarningType | 'performance_event';
 
@@ -43,11 +47,14 @@ type Finding = TimeFinding | 'part_left_out' | 'distinct_id_truncated';
 /** Counts the events of a request that are not stored, by reason, and the events that were changed before they were stored. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
-  /** Adds several dropped events. @param samples the first of them. */
+  /**
+   * Adds several dropped events.
+   * @param samples the first of them
+   */
   addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
-  /** Adds a stored event that the project gets a warning about. It does not count as dropped. */
+  /** Adds a stored event about which the project gets a warning. It does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
-  /** Counts of dropped events by reason. */
+  /** Returns how many events were dropped, by reason. */
   counts(): ReadonlyMap<DropReason, number>;
   /** Creates one warning for each reason and each finding. */
   toWarnings(facts: WarningFacts): CapturedWarning[];
@@ -64,7 +71,8 @@ interface WarningFacts {
 const none: ReadonlyMap<DropReason, number> = new Map();
 
 export function createDropTally(): DropTally {
-  // Few requests drop events, and creating the maps costs more than everything else in this function.
+  // The maps are created only when needed. Few requests drop events, and creating the maps costs more than everything
+  // else in this function.
   let counts: Map<DropReason, number> | undefined;
   let findings: Map<DropReason, number> | undefined;
   let samples: Map<DropReason, DropSample[]> | undefined;

@@ -3,7 +3,7 @@
 import type { ClientEvent } from './client-event.ts';
 import type { TimeFinding } from './drops.ts';
 
-/** A timestamp more than this far in the future means that the client's clock is wrong. */
+/** If a timestamp is more than this far in the future, the client's clock is wrong. */
 const furthestFutureMs = 82_800_000;
 const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
 /** PostgreSQL has no year 0. */
@@ -12,19 +12,20 @@ const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 interface EventTime {
   /** Milliseconds since the epoch. */
   ms: number;
-  /** The warning for the project (docs/wire-rules.md#times). Null if the time was stored as sent. */
+  /** The warning for the project (docs/wire-rules.md#times). Null if the time was stored as it was sent. */
   finding: TimeFinding | null;
 }
 
 /**
  * Returns when the event happened, by the rules in docs/wire-rules.md#times (cases time-001 to time-014):
+ *
  * - The difference between `sentAtMs` and `nowMs` corrects the client's clock.
- * - `offset` counts back from `nowMs` and overrides the timestamp.
+ * - `offset` counts back from `nowMs` and replaces the timestamp.
  * - A time too far in the future becomes `nowMs`.
  * - A year that cannot be stored becomes the Unix epoch.
  *
- * @param sentAtMs when the client sent the request, by its own clock. Null if unknown.
- * @param nowMs when the gateway received the request.
+ * @param sentAtMs when the client sent the request, according to its own clock. Null if unknown.
+ * @param nowMs when the gateway received the request
  */
 export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs: number): EventTime {
   const ms = claimedTimeMs(event, sentAtMs, nowMs);
@@ -34,13 +35,15 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
   return { ms, finding: null };
 }
 
-/** The event's timestamp as text. Null if it is missing or empty. A number is Unix seconds or milliseconds. */
+/**
+ * Returns the event's timestamp as text. Null if it is missing or empty. A number is in Unix seconds or milliseconds.
+ */
 export function readTimestampText({ timestamp }: ClientEvent): string | null {
   if (typeof timestamp === 'number') return String(timestamp);
   return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
 }
 
-/** Null if the event has a timestamp that cannot be parsed. */
+/** Returns the time of an event according to the client. Null if its timestamp cannot be parsed. */
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
   const timestamp = readTimestampText(event);
@@ -51,16 +54,16 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** Smaller numbers are in seconds, or are not times. PostHog ignores years up to 2020 (case time-012). */
+/** Numbers lower than this are in seconds, or are not times. PostHog ignores years up to 2020 (case time-012). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
-/** The first and last times that can be written with a four-digit year and stored. */
+/** The first and the last time that can be written with a four-digit year and stored. */
 const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 
 /**
- * Returns when the client sent the request, by its own clock: `sent_at` of the batch (a date and time with a time zone),
- * otherwise the query parameter `_` (milliseconds), otherwise null. Values that cannot be parsed are ignored
- * (docs/wire-rules.md#times).
+ * Returns when the client sent the request, according to its own clock. This is `sent_at` of the batch (a date and time
+ * with a time zone), or otherwise the query parameter `_` (milliseconds). Null if there is neither. Values that cannot
+ * be parsed are ignored (docs/wire-rules.md#times).
  */
 export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
   const fromBatch = readInBatch(inBatch);
@@ -70,7 +73,7 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
   return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
 }
 
-/** The batch's `sent_at` for the warning, if it cannot be parsed. Undefined if it is missing or valid. */
+/** Returns the batch's `sent_at` for the warning if it cannot be parsed. Undefined if it is missing or valid. */
 export function findUnreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
   return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
@@ -87,7 +90,7 @@ const monthFirst =
   /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: (AM|PM))?)?$/i;
 const mailDate =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(\d{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: (Z|UT|UTC|GMT|[+-]\d{4}))?)?$/i;
-/** The output of `Date.prototype.toString`, without the name of the time zone in parentheses. */
+/** Matches the output of `Date.prototype.toString`, without the name of the time zone in parentheses. */
 const printedDate =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]* (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{1,2}) (\d{4})(?: (\d{1,2}):(\d{2}):(\d{2})(?: (?:GMT|UTC)([+-]\d{4})?)?)?$/i;
 const zoneName = / \([^()]*\)$/;
@@ -101,8 +104,8 @@ const longestText = 64;
 const longestZoneName = 64;
 
 /**
- * Parses a point in time. Returns milliseconds since the epoch, or null for any other text. Accepts RFC 3339 (also with a
- * two-digit offset, a space instead of the T, or no offset, which means UTC), a date without a time, ISO 8601 without
+ * Parses a point in time. Returns milliseconds since the epoch, or null for any other text. Accepts RFC 3339 (also with
+ * a two-digit offset, a space instead of the T, or no offset, which means UTC), a date without a time, ISO 8601 without
  * hyphens and colons, ISO week dates and ordinal dates, dates with slashes, RFC 2822, JavaScript's `String(date)`, and
  * Unix seconds or milliseconds as digits. Cases time-007, time-013, time-014 and ingest-129 (docs/wire-rules.md#times).
  */
@@ -177,7 +180,7 @@ function monthNamed(name: string): string {
   return String(months.indexOf(name.toLowerCase()) + 1);
 }
 
-/** The number of digits determines the unit. This works for all times until the year 5138. */
+/** Parses a Unix time. The number of digits determines the unit, which works for all times until the year 5138. */
 function readUnixTime(text: string): number | null {
   const match = unixTime.exec(text);
   const digits = match?.[1];
@@ -226,35 +229,41 @@ function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * Less common forms of ISO 8601: without hyphens and colons (`20261122T100000Z`), week dates (`2021-W43-5`) and ordinal
- * dates (`2021-302`). The time of day and its offset are optional.
+ * Matches less common forms of ISO 8601: without hyphens and colons (`20261122T100000Z`), week dates (`2021-W43-5`) and
+ * ordinal dates (`2021-302`). The time of day and its offset are optional.
  */
 const basicIso =
   /^(?<year>\d{4})(?:(?<month>\d{2})(?<day>\d{2})|-?W(?<week>\d{2})(?:-?(?<weekday>[1-7]))?|-(?<dayOfYear>\d{3}))(?:[T ](?<hour>\d{2})(?::?(?<minute>\d{2})(?::?(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)?(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 const dayMs = 86_400_000;
 
-/** The date as `2021-10-29`. Null if the year has no such week. @param weekday 1 is Monday. */
+/**
+ * Returns the date of a day in a week, such as `2021-10-29`. Null if the year has no such week.
+ * @param weekday 1 is Monday
+ */
 function dayOfWeekDate(year: number, week: number, weekday: number): string | null {
   const mondayMs = firstWeekMs(year) + (week - 1) * 7 * dayMs;
   if (week < 1 || mondayMs >= firstWeekMs(year + 1)) return null;
   return dateOf(mondayMs + (weekday - 1) * dayMs);
 }
 
-/** The date as `2021-10-29`. Null if the year has no such day. */
+/** Returns the date of a day in a year, such as `2021-10-29`. Null if the year has no such day. */
 function dayOfYearDate(year: number, day: number): string | null {
   const ms = startOfYearMs(year) + (day - 1) * dayMs;
   return day < 1 || ms >= startOfYearMs(year + 1) ? null : dateOf(ms);
 }
 
-/** The Monday of the week that contains January 4. */
+/** Returns the Monday of the week that contains January 4. */
 function firstWeekMs(year: number): number {
   const fourthMs = startOfYearMs(year) + 3 * dayMs;
   const daysSinceMonday = (new Date(fourthMs).getUTCDay() + 6) % 7;
   return fourthMs - daysSinceMonday * dayMs;
 }
 
-/** Not `Date.UTC`, which interprets years below 100 as years of the twentieth century. */
+/**
+ * Returns the start of a year. `Date.UTC` is not used, because it interprets years below 100 as years of the twentieth
+ * century.
+ */
 function startOfYearMs(year: number): number {
   return new Date(0).setUTCFullYear(year, 0, 1);
 }
@@ -273,7 +282,10 @@ const threeDigits = Array.from({ length: 1000 }, (_, number) => String(number).p
 let lastWrittenDay = 0;
 let lastWrittenDate = '1970-01-01T';
 
-/** Like `Date.prototype.toISOString`. @param ms whole milliseconds since the epoch. */
+/**
+ * Formats a time like `Date.prototype.toISOString`.
+ * @param ms whole milliseconds since the epoch
+ */
 export function formatUtc(ms: number): string {
   const day = Math.floor(ms / dayMs);
   if (day !== lastWrittenDay) {
@@ -301,7 +313,7 @@ function fromUtcText(text: string, readDay: (date: string) => number | null): nu
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const millisecond = digits(text, 20, 23);
-  // Also false for NaN, which `digits` returns for anything that is not a digit.
+  // This is also false for NaN, which `digits` returns for anything that is not a digit.
   if (!(hour < 24 && minute < 60 && second < 60 && millisecond < 1000)) return null;
   if (!text.startsWith(lastReadDate)) {
     const ms = readDay(text.slice(0, 10));

@@ -33,7 +33,7 @@ const event = (index: number, more = {}) => ({
   properties: { index, filler, 'größe "🎉"': [index, { '': null }] },
   ...more,
 });
-/** 600 events of 1 KB each, which make a body larger than 256 KiB. */
+/** Creates 600 events of 1 KB each, which make a body larger than 256 KiB. */
 const events = (change: (index: number) => object = () => ({})) =>
   Array.from({ length: 600 }, (_, index) => event(index, change(index)));
 const inFlightBytes = async ({ metrics }: TestGateway) =>
@@ -159,7 +159,7 @@ test.each<[string, (text: string) => object]>([
 test('a small lz64 body that decodes to megabytes does not delay other requests', async () => {
   const key = await newKey();
   const at = await fixture.startGateway();
-  // Start the thread with a first large body.
+  // Start the thread by sending a large body.
   await post(JSON.stringify({ api_key: key, batch: events() }), at);
   const received = () => measured(at, 'capture_received_bytes_total');
   const before = await received();
@@ -167,7 +167,7 @@ test('a small lz64 body that decodes to megabytes does not delay other requests'
     event: `e${index}`,
     properties: { a: index, b: 'like' },
   }));
-  // Truncated, so that the gateway rejects it as soon as all of it is decoded.
+  // The body is truncated, so the gateway rejects it as soon as all of it is decoded.
   const torn = lzString.compressToBase64(JSON.stringify(many)).slice(0, -12);
   const form = `data=${encodeURIComponent(torn)}&compression=LZ64`;
   expect(form.length).toBeLessThan(256 * 1024);
@@ -195,7 +195,8 @@ test('a gateway that is stopping finishes large bodies in progress', async () =>
 describe('while many large bodies wait', () => {
   const items = `[${'{},'.repeat(200_000)}{}]`;
   /**
-   * How many other requests are in flight at any time. A body that waits for all of them waits for at least as many.
+   * The number of other requests that are in flight at any time. A body that waits for all of them waits for at least
+   * this many.
    */
   const manyOthers = 8;
   const withoutKey = gzipSync(`{"batch":${items}}`, { level: 1 });
@@ -208,7 +209,7 @@ describe('while many large bodies wait', () => {
    * still waiting when its response arrived.
    */
   async function overtake(other: () => Promise<unknown>, last: () => Promise<{ status: number }>) {
-    // Start both threads with a first body each.
+    // Start both threads by sending a body to each.
     await Promise.all([post(batch(await newKey())), post(keyLast(await newKey()))]);
     const waiting = new Set<symbol>();
     let isOver = false;
@@ -222,7 +223,7 @@ describe('while many large bodies wait', () => {
     };
     const first = other();
     const senders = Array.from({ length: manyOthers }, sendAgain);
-    // After the first response, the other requests are waiting.
+    // After the first response, all other requests are waiting.
     await first;
     const before = [...waiting];
     const { status } = await last();

@@ -5,7 +5,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { measured } from '../testing/traffic-probe.ts';
 
-/** Capture v1 with bodies that a thread processes. The responses must be the same as for small bodies. */
+/** Tests Capture v1 with bodies that a thread processes. The responses must be the same as for small bodies. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
@@ -24,7 +24,7 @@ const newTenant = () => createTestTenant(fixture.database);
 const filler = 'x'.repeat(1000);
 const ok = { result: 'ok' };
 const dropped = (details: string) => ({ result: 'drop', details });
-/** 600 events of 1 KB each. */
+/** Creates 600 events of 1 KB each. */
 const events = (change: (index: number) => object = () => ({})) =>
   Array.from({ length: 600 }, (_, index) =>
     v1Event({ properties: { index, filler, 'größe "🎉"': [{ '': null }] }, ...change(index) }),
@@ -97,8 +97,8 @@ test('returns a result for each event, and reports the indexes to the project', 
 });
 
 /**
- * Events that only Capture v1 drops, and events that no path can store: in the main thread with a small limit, and in a
- * worker thread with the usual limit.
+ * Events that only Capture v1 drops, and events that no path can store. The limit is low in the main thread, and usual
+ * in a thread for large bodies.
  */
 test.each([
   ['small', 2_000],

@@ -4,7 +4,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { measured } from '../testing/traffic-probe.ts';
 
-/** Events that are sent as forms with a part for each large property (`POST /i/v0/ai`). */
+/** Tests events that are sent as forms with a part for each large property (`POST /i/v0/ai`). */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;

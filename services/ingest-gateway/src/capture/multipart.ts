@@ -13,20 +13,19 @@ import { requireParsable } from '../json/parse-limit.ts';
 
 export interface MultipartBody {
   raw: Buffer;
-  /** The header as sent, because the boundary is case-sensitive. */
+  /** The header as it was sent, because the boundary is case-sensitive. */
   contentType: string;
   /** The project API key in the `Authorization` header. It takes precedence over a key in the event. */
   bearer: string | null;
 }
 
-/** Parsing a smaller part is faster than scanning it first. */
+/** Parsing a part smaller than this is faster than scanning it first. */
 const largeBytes = 128 * 1024;
 
 /**
- * Decodes a multipart body to the JSON of its event. The complete body may be compressed with gzip.
- *
- * @returns the JSON of one event, and the names of the parts that are not stored (`assembleEvent`).
- * @throws AppError see `gunzip`, `readParts`, `assembleEvent`. `too_large` (`too_many_values`).
+ * Decodes a multipart body to the JSON of its event. The complete body can be compressed with gzip.
+ * @returns the JSON of one event, and the names of the parts that are not stored (`assembleEvent`)
+ * @throws AppError like `gunzip`, `readParts` and `assembleEvent`, or `too_large` (`too_many_values`)
  */
 export async function decodeMultipart(
   { raw, contentType, bearer }: MultipartBody,
@@ -58,16 +57,15 @@ interface Part {
   bytes: Buffer;
 }
 
-/** Clients send far fewer parts. The headers of each part must be parsed. */
+/** The maximum number of parts. Clients send far fewer, and the headers of each part must be parsed. */
 const maxParts = 200;
 const maxHeaderPairs = 20;
 const maxHeaderBytes = 8 * 1024;
 
 /**
- * Reads the parts of a form (RFC 7578), in their order. Parts without a name are ignored.
- *
- * @throws AppError `invalid` (`invalid_multipart`), `too_large` (`too_many_parts`), `unavailable` if the memory budget is
- * used up.
+ * Reads the parts of a form (RFC 7578), in order. Ignores parts without a name.
+ * @throws AppError `invalid` (`invalid_multipart`), `too_large` (`too_many_parts`), or `unavailable` if the memory
+ * budget is used up
  */
 function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<Part[]> {
   return new Promise((resolve, reject) => {
@@ -79,7 +77,7 @@ function readParts(raw: Buffer, contentType: string, lease: ByteLease): Promise<
       form.destroy();
       reject(error);
     };
-    /** A form may still emit data after it has failed. By then, the request has already released its memory. */
+    /** A form can still emit data after it has failed. By then, the request has already released its memory. */
     const take = (bytes: number) => {
       if (!hasFailed) lease.take(bytes);
     };
@@ -108,7 +106,7 @@ function openForm(contentType: string) {
     return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: maxParts, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
-      // Do not decode fields here, because `isText` decides by the type of the part.
+      // Fields must not be decoded here, because `isText` decides by the type of the part.
       isPartAFile: () => true,
     });
   } catch (cause) {
@@ -145,10 +143,10 @@ function brokenForm(cause: unknown): AppError {
   });
 }
 
-/** An event, assembled from its parts. */
+/** An event that was assembled from its parts. */
 interface AssembledEvent {
   event: JsonObject;
-  /** Names of the parts that are replaced by a note, because they are not text or do not fit into a record. */
+  /** The names of the parts that are replaced with a note, because they are not text or do not fit into a record. */
   omittedParts: string[];
 }
 
@@ -156,23 +154,23 @@ const eventPart = 'event';
 const propertiesPart = 'event.properties';
 const blobPrefix = 'event.properties.';
 const maxNesting = 64;
-/** Reserved for the data that the gateway adds to a record. */
+/** The space reserved for data that the gateway adds to a record. */
 const recordRoomBytes = 16 * 1024;
 
 /**
- * Assembles an event: the part `event`, its properties in the same part or in the part `event.properties`, and single
- * properties in parts named `event.properties.<path>`. JSON parts are parsed, and other text becomes a string. Parts that are
- * not text or do not fit into a record are omitted, because the event is useful without them: it contains the cost and the
- * duration, for example. Parts with other names are ignored.
+ * Assembles an event from the part `event`, its properties in the same part or in the part `event.properties`, and
+ * single properties in parts named `event.properties.<path>`. JSON parts are parsed, and other text becomes a string.
+ * Parts that are not text or do not fit into a record are omitted, because the event is still useful. For example, it
+ * contains the cost and the duration. Parts with other names are ignored.
  *
- * @param maxRecordBytes maximum size of a log record.
- * @throws AppError `invalid` naming the part (`missing_part`, `duplicate_part`, `invalid_part`, `too_deep`).
+ * @param maxRecordBytes maximum size of a log record
+ * @throws AppError `invalid` naming the part (`missing_part`, `duplicate_part`, `invalid_part`, `too_deep`)
  */
 function assembleEvent(parts: readonly Part[], maxRecordBytes: number): AssembledEvent {
   const known = byName(parts);
   const eventJson = known.get(eventPart);
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
-  // With a field `batch`, the event would be treated as a batch.
+  // An event with a field `batch` would be treated as a batch.
   const { batch: _, ...event } = readObject(eventJson);
   repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
@@ -224,12 +222,12 @@ function byName(parts: readonly Part[]): Map<string, Part> {
   return known;
 }
 
-/** Replaces a part that is not stored. */
+/** Returns the note that replaces a part that is not stored. */
 function noteOf({ type, bytes }: Part): string {
   return `[left out: ${type.slice(0, 100)}, ${bytes.length} bytes]`;
 }
 
-/** Whether a part can be stored: anything that is text, unless the part declares another type. */
+/** Returns whether a part can be stored. Any text can, unless the part declares another type. */
 function isText({ type, bytes }: Part): boolean {
   if (isJsonType(type)) return true;
   const mayBe = type.startsWith('text/') || type === 'application/octet-stream';
@@ -274,8 +272,8 @@ const maxIndex = 1000;
 const step = /(?:^|\.)([^.[\]]+)|\[(\d{1,4})\]/y;
 
 /**
- * Parses a property path: `$ai_input[0].content` is the field `content` of the first item in `$ai_input`. Null if the path
- * is invalid or too long.
+ * Parses a property path. For example, `$ai_input[0].content` is the field `content` of the first item in `$ai_input`.
+ * Null if the path is invalid or too long.
  */
 function parsePropertyPath(text: string): PropertyPath | null {
   const path: (string | number)[] = [];
@@ -290,8 +288,7 @@ function parsePropertyPath(text: string): PropertyPath | null {
 }
 
 /**
- * Sets the value at a path, and creates the objects and arrays that are missing on the way. Null counts as missing.
- *
+ * Sets the value at a path. Creates missing objects and arrays of the path. Null counts as missing.
  * @returns false if the path leads through another kind of value. Nothing is changed in this case.
  */
 function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): boolean {
@@ -303,7 +300,7 @@ function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): 
     const existing: unknown = Object.hasOwn(at, key) ? (at as Record<string | number, unknown>)[key] : undefined;
     if (isLast || existing === undefined || existing === null) {
       const next: unknown = isLast ? value : typeof path[depth + 1] === 'number' ? [] : {};
-      // The first created value is inserted at the end, when the complete path is known to be valid.
+      // The first value that was created is inserted at the end, when it is known that the complete path is valid.
       if (created === undefined) created = { in: at, key, value: next };
       else put(at, key, next);
       at = next;
@@ -315,7 +312,7 @@ function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): 
   return true;
 }
 
-/** Not an assignment, because a property may be named `__proto__`. Skipped array items become null. */
+/** Sets a value without an assignment, because a property may be named `__proto__`. Skipped array items become null. */
 function put(into: object, key: string | number, value: unknown): void {
   if (Array.isArray(into)) while (into.length < Number(key)) into.push(null);
   Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });

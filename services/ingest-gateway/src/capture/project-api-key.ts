@@ -6,7 +6,9 @@ type Fields = Record<string, unknown>;
 
 const maxKeyBytes = 64;
 
-/** The field names of the key, in the envelope and in an event (docs/wire-rules.md#project-api-key). */
+/**
+ * Returns the key in the envelope or in an event, under any of its field names (docs/wire-rules.md#project-api-key).
+ */
 function keyIn(fields: Fields): unknown {
   return fields.api_key ?? fields.token ?? fields.$token;
 }
@@ -20,11 +22,11 @@ function keyInEvent(event: Fields | null): unknown {
 }
 
 /**
- * Finds the project API key of a request: the key in the envelope, otherwise the key in the events, which must all have the
- * same key, otherwise `fallback` (from a form field, or the query of a GET request). Surrounding white space is removed.
- *
+ * Finds the project API key of a request. This is the key in the envelope, or otherwise the key in the events, which
+ * must all have the same key, or otherwise `fallback` (from a form field, or the query of a GET request). Removes
+ * surrounding white space.
  * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
- * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`: cases token-001 to token-016.
+ * `too_long`, `not_ascii`, `personal_api_key` or `null_byte` (cases token-001 to token-016)
  */
 export function findProjectApiKey(
   envelope: Fields | null,

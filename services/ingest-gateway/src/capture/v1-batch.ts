@@ -12,7 +12,7 @@ import type { V1Head } from './v1-request.ts';
 /** The result of validating each event of a batch separately. */
 export interface ValidatedBatch {
   isHistorical: boolean;
-  /** The UUIDs of all events, as sent. */
+  /** The UUIDs of all events, as they were sent. */
   uuids: string[];
   /** The valid events. */
   events: ClientEvent[];
@@ -63,30 +63,29 @@ function sampleOf({ uuid, fields }: SentEvent, index: number, reason: V1DropReas
 
 type Fields = Record<string, unknown>;
 
-/** An event of a batch as sent. Only its UUID has been validated. */
+/** An event of a batch as it was sent. Only its UUID has been validated. */
 interface SentEvent {
-  /** As sent, because the client looks up the result by this value. */
+  /** The UUID as it was sent, because the client looks up the result by this value. */
   uuid: string;
-  /** Null if the event is nested too deeply to be traversed. */
+  /** The fields of the event. Null if it is nested too deeply to be traversed. */
   fields: Fields | null;
 }
 
 interface V1Batch {
-  /** At least one. The UUIDs are unique. */
+  /** At least one event. All UUIDs are different. */
   events: SentEvent[];
   isHistorical: boolean;
 }
 
 const maxNesting = 64;
 const uuidText = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
-/** The form that nearly all clients send. */
+/** Matches the form that nearly all clients send. */
 const canonicalUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
- * Parses a batch. The request is rejected only if the response could not contain a result for each event: for an invalid
- * envelope, and for UUIDs that are missing or not unique (docs/wire-rules.md#capture-v1).
- *
- * @throws AppError `invalid` with a code of the protocol.
+ * Parses a batch. Rejects the request only if the response could not contain a result for each event: for an invalid
+ * envelope, and for UUIDs that are missing or occur twice (docs/wire-rules.md#capture-v1).
+ * @throws AppError `invalid` with a code of the protocol
  */
 export function parseV1Batch(text: string): V1Batch {
   const parsed = parseJson(text, 'a JSON object with `batch`');
@@ -117,7 +116,7 @@ export function parseV1Batch(text: string): V1Batch {
 }
 
 /**
- * Reads the UUID of an event, and rejects the request if it is missing, malformed or repeated.
+ * Reads the UUID of an event. Rejects the request if it is missing or malformed, or occurs twice.
  * @param seen the UUIDs of the previous events, in canonical form
  */
 function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
@@ -134,7 +133,10 @@ function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
   return uuid;
 }
 
-/** Returns the same string if it is already canonical, because a batch may contain half a million UUIDs. */
+/**
+ * Returns a UUID in canonical form. This is the same string if it already is, because a batch can contain half a
+ * million UUIDs.
+ */
 function toCanonicalForm(uuid: string): string {
   if (canonicalUuidText.test(uuid)) return uuid;
   return uuid
@@ -163,7 +165,7 @@ type V1Result = { outcome: 'event'; event: ClientEvent } | { outcome: 'drop'; re
 
 const maxCodePoints = 200;
 
-/** The options of an event and the property that each option sets. The other paths have only the properties. */
+/** The options of an event, and the property that each option sets. The other paths have only the properties. */
 const optionProperties = {
   process_person_profile: '$process_person_profile',
   cookieless_mode: '$cookieless_mode',
@@ -194,7 +196,10 @@ function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result 
   };
 }
 
-/** The properties that clients of this protocol send outside of `properties`. Null if an option has a wrong type. */
+/**
+ * Returns the properties that clients of this protocol send outside of `properties`. Null if an option has a wrong
+ * type.
+ */
 function restoreProperties({ session_id, window_id, options }: Record<string, unknown>): JsonObject | null {
   if (options !== undefined && options !== null && !isObject(options)) return null;
   const restored: JsonObject = {};
@@ -214,7 +219,7 @@ function restoreProperties({ session_id, window_id, options }: Record<string, un
   return restored;
 }
 
-/** Clients send flags as booleans, numbers or words. */
+/** Reads a flag, which clients send as a boolean, a number or a word. */
 function readFlag(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number') return value !== 0;
@@ -223,7 +228,7 @@ function readFlag(value: unknown): boolean | null {
   return word === 'false' || word === '0' ? false : null;
 }
 
-/** These properties must be objects. */
+/** Returns whether the properties that must be objects are objects. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
 }

@@ -15,9 +15,9 @@ import { findProjectApiKey } from './project-api-key.ts';
 export interface V1Head {
   /** A well-formed project API key. The gateway has not looked it up yet. */
   token: string;
-  /** Becomes `$lib` and `$lib_version` of the events. */
+  /** The name and version of the SDK, which become `$lib` and `$lib_version` of the events. */
   sdk: { name: string; version: string };
-  /** When the client sent this attempt by its own clock, in milliseconds since the epoch. */
+  /** When the client sent this attempt according to its own clock, in milliseconds since the epoch. */
   sentAtMs: number;
 }
 
@@ -35,9 +35,8 @@ const sdkText = /^([\w.@/+-]{1,100})\/([\w.+-]{1,100})$/;
 
 /**
  * Reads the headers (docs/wire-rules.md#capture-v1).
- *
  * @throws AppError `unauthenticated` (`missing_authorization`, `invalid_api_token`), `invalid`
- * (`missing_required_headers`, `invalid_header_value`), `unsupported_media_type` (`unsupported_content_type`).
+ * (`missing_required_headers`, `invalid_header_value`), or `unsupported_media_type` (`unsupported_content_type`)
  */
 export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   const token = readToken(headers.authorization);
@@ -64,7 +63,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   return { token, sdk: { name, version }, sentAtMs };
 }
 
-/** The client's request ID, which is the same for all attempts. Null if it is missing or not a UUID. */
+/** Returns the client's request ID, which is the same for all attempts. Null if it is missing or not a UUID. */
 export function readEchoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;
@@ -102,9 +101,8 @@ export function createJsonHints(contentEncoding: string): BodyHints {
 
 /**
  * Receives a body, if its encoding is supported.
- *
- * @param options.onReceived called with the size of the body before decompression.
- * @throws AppError see `findDecompressor` and `receiveBytes`.
+ * @param options.onReceived called with the size of the body before decompression
+ * @throws AppError like `findDecompressor` and `receiveBytes`
  */
 export async function receiveV1Body(
   request: IncomingMessage,
@@ -120,10 +118,9 @@ export async function receiveV1Body(
 }
 
 /**
- * Decompresses the body to JSON. If the result is not text, it is decoded like on the other paths, so that clients that
- * forget to declare gzip are supported here too.
- *
- * @throws AppError see `findDecompressor` and `decodeBody`.
+ * Decompresses the body to JSON. If the result is not text, decodes it like on the other paths, because some clients
+ * forget to declare gzip.
+ * @throws AppError like `findDecompressor` and `decodeBody`
  */
 export async function decodeV1Body(
   { raw, hints }: ReceivedBody,

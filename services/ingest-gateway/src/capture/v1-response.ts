@@ -9,24 +9,24 @@ import type { ValidatedBatch } from './v1-batch.ts';
 /** The results for all events of a batch: stored, dropped, or not stored because the quota of the plan is used up. */
 export interface V1Results {
   dropped(index: number, details: string): void;
-  /** Marks all events that were not dropped as over the quota. */
+  /** Marks all events that were not dropped as exceeding the quota. */
   restLimited(): void;
   /**
-   * The JSON of the response, in the order of the batch. For a large batch it is created in slices, so that other requests
-   * are served in between.
+   * Creates the JSON of the response, in the order of the batch. For a large batch, this is done in slices, and other
+   * requests are served between them.
    */
   toBody(): Promise<GatewayResponseBody>;
 }
 
 const ok = '{"result":"ok"}';
 const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
-/** Writing this many results takes a few milliseconds. */
+/** Writing this number of results takes a few milliseconds. */
 const resultsPerSlice = 8192;
 
 /**
  * Creates the results of a batch, in which all events count as stored at first.
- * @param uuids the UUIDs of the events in the order of the batch, as sent. They contain no characters that need
- * escaping.
+ * @param uuids the UUIDs of the events in the order of the batch, as they were sent. They contain no characters that
+ *   must be escaped.
  */
 export function createV1Results(uuids: readonly string[]): V1Results {
   const dropped: (string | undefined)[] = [];
@@ -50,7 +50,8 @@ export function createV1Results(uuids: readonly string[]): V1Results {
     },
     async toBody() {
       if (uuids.length <= resultsPerSlice) return `{"results":{${textOf(0)}}}`;
-      // The pieces are sent one after the other. As one string, the response would be in memory three times.
+      // The pieces are sent one after the other. If they were combined into one string, the response would be in memory
+      // three times.
       const pieces: Buffer[] = [];
       for (let first = 0; first < uuids.length; first += resultsPerSlice) {
         if (first > 0) await nextLoop();
@@ -61,7 +62,9 @@ export function createV1Results(uuids: readonly string[]): V1Results {
   };
 }
 
-/** A tally that also adds each dropped event to the results. Starts with the events that validation dropped. */
+/**
+ * Creates a tally that also adds each dropped event to the results. It starts with the events that validation dropped.
+ */
 export function createV1Tally(drops: ValidatedBatch['drops'], results: V1Results): DropTally {
   const tally = createDropTally();
   for (const { reason, indexes, samples } of drops) {
@@ -96,10 +99,12 @@ const tags: Record<string, string> = {
   error: 'internal_error',
 };
 
-/** Server errors and temporary errors. The client may retry after the number of seconds in `Retry-After`. */
+/**
+ * Statuses of server errors and temporary errors. The client can retry after the number of seconds in `Retry-After`.
+ */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
-/** The response to a Capture v1 request that was rejected or failed. */
+/** Creates the response to a Capture v1 request that was rejected or failed. */
 export function toV1Refusal(error: unknown): Refusal {
   const known = toAppError(error);
   const refusal = toRefusal(known);

@@ -10,7 +10,7 @@ import { rejectOtherMethods } from './only-methods-route.ts';
 import type { EnvironmentSettings, SdkConfigDependencies } from './settings.ts';
 import type { ClientSettings } from './store.ts';
 
-/** A changed setting takes effect after this time plus the time that the gateway caches it. */
+/** A changed setting takes effect after this time and the time for which the gateway caches it. */
 const cacheControlOfSettings = 'public, max-age=60';
 
 /** The settings could not be read, so the next page must request them again. */
@@ -24,8 +24,8 @@ const undecided: ClientSettings = Object.freeze({
 });
 
 /**
- * The browser config in flag responses.
- * @param environmentId null if the key could not be looked up.
+ * Returns the browser config for a flag response.
+ * @param environmentId null if the key could not be looked up
  */
 export async function createBrowserConfig(
   token: string,
@@ -36,7 +36,7 @@ export async function createBrowserConfig(
   return { ...clientConfig(found), hasFeatureFlags };
 }
 
-/** Null if the settings cannot be read. This is not an error, because clients work without them. */
+/** Returns the settings, or null if they cannot be read. This is not an error, because clients work without them. */
 async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
   try {
     return (await settings.find(token)) ?? undecided;
@@ -59,7 +59,7 @@ export async function readConfigForKey(
   return { token, config, cacheControl: found === null ? cacheControlOfDefault : cacheControlOfSettings };
 }
 
-/** Remote config for clients (docs/wire-rules.md#config-and-flags). */
+/** Adds the routes of the remote config for clients (docs/wire-rules.md#config-and-flags). */
 export function addConfigRoutes(router: Router, deps: SdkConfigDependencies): void {
   router
     .route('/array/:token/config')
@@ -81,14 +81,12 @@ export function addConfigRoutes(router: Router, deps: SdkConfigDependencies): vo
 }
 
 /**
- * The remote config for browser and mobile clients (docs/wire-rules.md#config-and-flags). Recordings, surveys and tours are
- * off, because Millrace does not support them. Clients then do not request them.
- *
- * `posthog-js` captures some events with scripts that Millrace does not serve, so these features are off:
- * `autocaptureExceptions`, `capturePerformance.web_vitals`, `captureDeadClicks` and `heatmaps`, which loads the script for
- * dead clicks. Mobile clients and the Millrace library read `errorTracking`. Only the Millrace library reads `millrace`.
- *
- * @param settings null if they cannot be read.
+ * Returns the remote config for browser and mobile clients (docs/wire-rules.md#config-and-flags). Recordings, surveys
+ * and tours are off, because Millrace does not support them. Clients then do not request them. `posthog-js` captures
+ * some events with scripts that Millrace does not serve, so these features are off: `autocaptureExceptions`,
+ * `capturePerformance.web_vitals`, `captureDeadClicks` and `heatmaps`, which loads the script for dead clicks. Mobile
+ * clients and the Millrace library read `errorTracking`. Only the Millrace library reads `millrace`.
+ * @param settings null if they cannot be read
  */
 function remoteConfig(
   token: string,
@@ -111,9 +109,9 @@ function remoteConfig(
 }
 
 /**
- * The part of the config that `/decide` and `/flags?config=true` also return. Does not contain `surveys`, because browsers
- * load the survey script, which Millrace does not serve, if the field is present, even if it is `false`. Does not contain
- * `autocapture_opt_out` if the settings cannot be read. Clients then keep the last value.
+ * Returns the part of the config that `/decide` and `/flags?config=true` also return. It does not contain `surveys`. If
+ * that field is present, even with `false`, browsers load the survey script, which Millrace does not serve. It does not
+ * contain `autocapture_opt_out` if the settings cannot be read. Clients then keep the last value.
  */
 function clientConfig(settings: ClientSettings | null): JsonObject {
   return {
@@ -133,8 +131,9 @@ function clientConfig(settings: ClientSettings | null): JsonObject {
 }
 
 /**
- * The config as a script. Values become part of a program, so no character may end a string or an HTML element. An element
- * such as `<a id="_POSTHOG_REMOTE_CONFIG">` is not an own property of `window`, so it cannot replace the config.
+ * Returns the config as a script. Values become part of a program, so no character may end a string or an HTML element.
+ * The config cannot be replaced by an element such as `<a id="_POSTHOG_REMOTE_CONFIG">`, because this is not an own
+ * property of `window`.
  */
 export function renderRemoteConfigScript(token: string, config: JsonObject): string {
   const literal = (value: unknown): string =>
@@ -148,14 +147,14 @@ export function renderRemoteConfigScript(token: string, config: JsonObject): str
 
 /**
  * Returns the key without surrounding white space. A key that cannot be looked up is accepted, like for events.
- * @throws AppError `unauthenticated`, `unavailable`.
+ * @throws AppError `unauthenticated` or `unavailable`
  */
 export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys): Promise<string> {
   const { token } = await requireKnownProject(key, projectKeys);
   return token;
 }
 
-/** Returns the token and its environment. The environment is null if the key could not be looked up. */
+/** Returns the token and its environment, which is null if the key could not be looked up. */
 async function requireKnownProject(
   key: unknown,
   projectKeys: ProjectKeys,

@@ -17,7 +17,7 @@ let reader: TopicReader;
 let browser: Browser;
 let site: TestServer;
 let page = '';
-/** Content security policy in the headers of the site's pages. */
+/** The content security policy in the headers of the site's pages. */
 let policy = '';
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Opens the page. Returns the gateway paths that it requested and its errors. */
+/** Opens the page. Returns the gateway paths that it requested, and its errors. */
 async function visit() {
   const tab = await (await browser.newContext()).newPage();
   const asked: string[] = [];
@@ -61,8 +61,8 @@ async function visit() {
 }
 
 /**
- * Copied from the documentation of posthog-js (MIT license), which showed this snippet for years. Many pages still
- * contain it.
+ * This is copied from the documentation of posthog-js (MIT license), which showed this snippet for years. Many pages
+ * still contain it.
  */
 const pastedSnippet = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i=[],e.init=function(i,s,a){function g(t,e){var o=e.split(".");2==o.length&&(t=t[o[0]],e=o[1]),t[e]=function(){t.push([e].concat(Array.prototype.slice.call(arguments,0)))}}(p=t.createElement("script")).type="text/javascript",p.async=!0,p.src=s.api_host+"/static/array.js",(r=t.getElementsByTagName("script")[0]).parentNode.insertBefore(p,r);var u=e;for(void 0!==a?u=e[a]=[]:a="posthog",u.people=u.people||[],u.toString=function(t){var e="posthog";return"posthog"!==a&&(e+="."+a),t||(e+=" (stub)"),e},u.people.toString=function(){return u.toString(1)+".people (stub)"},o="capture identify alias people.set people.set_once set_config register register_once unregister opt_out_capturing has_opted_out_capturing opt_in_capturing reset isFeatureEnabled onFeatureFlags getFeatureFlag getFeatureFlagPayload reloadFeatureFlags group updateEarlyAccessFeatureEnrollment getEarlyAccessFeatures getActiveMatchingSurveys getSurveys".split(" "),n=0;n<o.length;n++)g(u,o[n]);e._i.push([i,s,a])},e.__SV=1)}(document,window.posthog||[]);`;
 
@@ -85,7 +85,7 @@ test("a page with PostHog's snippet loads the library, which sends the calls mad
   const byName = Object.fromEntries(events.map((event) => [event.event, event]));
   expect(byName).toMatchObject({
     $identify: { distinct_id: 'ada', $set: { plan: 'pro' } },
-    // About the visitor before `identify`. Person properties are sent first, as in posthog-js.
+    // This is about the visitor before `identify`. Person properties are sent first, like in posthog-js.
     $set: { properties: { $set: { email: 'ada@example.com' } } },
     'before the library': { distinct_id: 'ada', properties: { total: 42, shop: 'demo', $lib: 'web' } },
     'flags are there': { distinct_id: 'ada' },

@@ -18,12 +18,12 @@ export function createLibraryRoutes(deps: SdkConfigDependencies, library: Browse
 
 /** The files of a version never change. */
 const forever = 'public, max-age=31536000, immutable';
-/** Pages get a new version after this time. While a cache revalidates its copy, it may still serve it. */
+/** Pages get a new version after this time. A cache can still serve its copy while it revalidates it. */
 const fiveMinutes = 'public, max-age=300, stale-while-revalidate=86400';
 
 /**
- * Serves the files of the browser library: `/static/array.js` for the current version, `/static/<version>/array.js` for a specific version,
- * and a list of all files with their digests (docs/browser-library.md).
+ * Serves the files of the browser library: `/static/array.js` for the current version, `/static/<version>/array.js` for
+ * a specific version, and a list of all files with their digests (docs/browser-library.md).
  */
 function fileRoutes(router: Router, library: BrowserLibrary | null): void {
   router
@@ -81,13 +81,16 @@ function contentsOf(library: BrowserLibrary | null) {
 
 interface Script {
   etag: string;
-  /** Compressed forms, the smallest first. */
+  /** The compressed forms of the file, smallest first. */
   forms: [coding: 'br' | 'gzip', body: () => Buffer][];
   plain(): Buffer;
   cacheControl: string;
 }
 
-/** Sends the smallest form that the client accepts, or 304. The headers are the same for all origins, so that caches keep one copy. */
+/**
+ * Sends the smallest form that the client accepts, or 304. The headers are the same for all origins, so that caches
+ * keep one copy.
+ */
 function sendScript(request: Request, response: Response, { etag, forms, plain, cacheControl }: Script): void {
   response.removeHeader('access-control-allow-credentials');
   response.set({
@@ -105,7 +108,10 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
   response.send(form === undefined ? plain() : form[1]());
 }
 
-/** The first line of the library. It has an effect only in the first line of a file. https://v8.dev/blog/explicit-compile-hints */
+/**
+ * The first line of the library, because it has an effect only in the first line of a file. See
+ * https://v8.dev/blog/explicit-compile-hints.
+ */
 const compileHint = '//# allFunctionsCalledOnLoad\n';
 
 /** `/array/<key>/array.js`: the config of the environment and the library in one script, so that a page needs one request. */

@@ -11,7 +11,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { type BrowserLibrary, joinGzip, readBrowserLibrary } from './library.ts';
 
 const origin = 'https://app.example';
-/** Version of an earlier build whose folder still exists. */
+/** The version of an earlier build whose folder still exists. */
 const former = '0.0.1';
 
 let directory: string;
@@ -108,7 +108,7 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
         const again = await ask(at, { ...asked, 'if-none-match': known });
         expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, etag]);
       }
-      // The ETags of other encodings do not match, because this client may not be able to decode them.
+      // ETags of other encodings do not match, because this client may not be able to decode them.
       const ofOthers = await ask(at, { ...asked, 'if-none-match': tags.filter((tag) => tag !== etag).join(', ') });
       expect(ofOthers.status).toBe(200);
       tags.push(String(etag));

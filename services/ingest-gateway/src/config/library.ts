@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, constants as zlib } from 'node:zlib';
 
 /**
- * Reads all files into memory: a few hundred kilobytes for each version.
- * @param directory contains `library.json` and a folder for each version: `<version>/<name>`, `<name>.br`, `<name>.gz`.
- * @returns null if the directory does not contain the library.
+ * Reads all files into memory, which are a few hundred kilobytes for each version.
+ * @param directory contains `library.json` and a folder for each version: `<version>/<name>`, `<name>.br`, `<name>.gz`
+ * @returns null if the directory does not contain the library
  */
 export async function readBrowserLibrary(directory: string): Promise<BrowserLibrary | null> {
   const text = await readFile(join(directory, 'library.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -41,9 +41,9 @@ export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
   gzip: Buffer;
-  /** ETag of the content. The response adds the encoding. */
+  /** The ETag of the content. The response adds the encoding to it. */
   etag: string;
-  /** Value for the attribute `integrity`: `sha384-…`. */
+  /** The value of the attribute `integrity`: `sha384-…`. */
   integrity: string;
 }
 
@@ -51,7 +51,7 @@ export interface LibraryFile {
 export interface BrowserLibrary {
   /** The version for pages that do not request a specific version. */
   version: string;
-  /** By version and name. */
+  /** The files by version and name. */
   files: ReadonlyMap<string, ReadonlyMap<string, LibraryFile>>;
 }
 
@@ -60,13 +60,14 @@ const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const trailerBytes = 8;
 
 /**
- * Prepends a short text to a gzip stream without decompressing the stream. A stream is a sequence of blocks, so the blocks of
- * the text can be inserted at its start. Concatenating two streams would not work, because browsers read only the first one.
- * @param gzipped a stream without a name or a comment in its header, as zlib creates it.
+ * Inserts a short text at the start of a gzip stream without decompressing the stream. A stream is a sequence of
+ * blocks, so the blocks of the text can be inserted. Two concatenated streams would not work, because browsers read
+ * only the first one.
+ * @param gzipped a stream without a name or a comment in its header, as zlib creates it
  */
 export function joinGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
   const start = Buffer.from(text);
-  // With this flush, the compressed text ends at a byte boundary and has no final block.
+  // With this flush mode, the compressed text ends at a byte boundary and has no final block.
   const blocks = deflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH });
   const trailer = Buffer.alloc(trailerBytes);
   trailer.writeUInt32LE(crc32(plain, crc32(start)), 0);

@@ -10,7 +10,8 @@ import { rejectOtherMethods } from './only-methods-route.ts';
 import type { SdkConfigDependencies } from './settings.ts';
 
 /**
- * Other requests from SDKs. Each path works with and without a trailing slash (docs/wire-rules.md#config-and-flags).
+ * Creates the routes of other requests from SDKs. Each path works with and without a trailing slash
+ * (docs/wire-rules.md#config-and-flags).
  */
 export function createSdkConfigRoutes(deps: SdkConfigDependencies): Router {
   const router = Router();
@@ -24,8 +25,8 @@ export function createSdkConfigRoutes(deps: SdkConfigDependencies): Router {
 const defaultStages = ['beta'];
 
 /**
- * Early access features that visitors can enroll in: `?token=&stage=`. `stage` may be repeated. Drafts and archived features
- * are not returned.
+ * Serves the early access features in which visitors can enroll: `?token=&stage=`. `stage` can occur several times.
+ * Drafts and archived features are not returned.
  */
 function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: SdkConfigDependencies): void {
   router
@@ -66,8 +67,9 @@ function emptyListRoutes(router: Router, { projectKeys }: SdkConfigDependencies)
 const discardLimits = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
 
 /**
- * Session recordings are not stored. The response makes clients pause, and prevents them from resending the same data
- * (docs/wire-rules.md#config-and-flags). The body is discarded, so the API key is not checked either.
+ * Serves the paths of session recordings, which Millrace does not store. The response makes clients pause, and prevents
+ * them from sending the same data again (docs/wire-rules.md#config-and-flags). The body is discarded, so the API key is
+ * not checked either.
  */
 function recordingRoutes(router: Router): void {
   router

@@ -22,7 +22,7 @@ export type EnvironmentSettings = CachedLookups<string, ClientSettings | null>;
 export type EarlyAccessFeatures = CachedLookups<number, PublicFeature[]>;
 type Changes = Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
 
-/** Settings of environments by project API key. */
+/** Caches the settings of environments by project API key. */
 export function createEnvironmentSettings(
   sql: Sql,
   changes: Changes,
@@ -37,7 +37,9 @@ export function createEnvironmentSettings(
   });
 }
 
-/** Features that persons can enroll in, by environment. Cached until one of the features or their flags changes. */
+/**
+ * Caches the features in which persons can enroll, by environment, until one of the features or their flags changes.
+ */
 export function createEarlyAccessFeatures(
   sql: Sql,
   changes: Changes,
@@ -52,7 +54,7 @@ export function createEarlyAccessFeatures(
   });
 }
 
-/** While changes are received. */
+/** How long data is cached while changes are received. */
 const cacheForMs = 30_000;
 
 /** Runs one query for each key at a time. Failed queries are not cached. */
@@ -64,7 +66,7 @@ function cacheUntilChanged<K extends string | number, V>({
   refusal,
 }: {
   changes: Changes;
-  /** The keys that a change affects. */
+  /** Returns the keys that a change affects. */
   keysOf(change: ProjectChange): readonly K[];
   max: number;
   load(key: K): Promise<V>;
@@ -76,7 +78,7 @@ function cacheUntilChanged<K extends string | number, V>({
     else for (const key of keysOf(change)) memory.delete(key);
   });
 
-  /** Ignores older values if changes may have been missed. */
+  /** Returns a cached value. Ignores older values if changes may have been missed. */
   function findCached(key: K): Promise<V> | undefined {
     const ageMs = cacheForMs - memory.getRemainingTTL(key);
     return changes.isSubscribed() || ageMs < unsubscribedMaxAgeMs ? memory.get(key) : undefined;
@@ -107,6 +109,6 @@ export interface SdkConfigDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
-  /** Used to find out whether there are flags. */
+  /** The data that shows whether there are flags. */
   data: FlagData;
 }

@@ -2,16 +2,16 @@
 
 import type { Sql } from '@millrace/db/sql';
 
-/** The environment's settings for browser clients. Null: not set. */
+/** The environment's settings for browser clients. Null means not set. */
 export interface ClientSettings {
   autocaptureOptOut: boolean | null;
   exceptionsOptIn: boolean | null;
   webVitalsOptIn: boolean | null;
-  /** JSON as stored: an array of metric names, or null. */
+  /** The metrics as they are stored: an array of names, or null. */
   webVitalsMetrics: unknown;
 }
 
-/** Null if no environment has this key. Throws database errors. */
+/** Finds the settings for a key. Null if no environment has this key. Throws database errors. */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",
@@ -35,10 +35,10 @@ export interface PublicFeature {
   flagKey: string;
 }
 
-/** More than a page shows. The newest features are returned. */
+/** More features than a page shows. The newest ones are returned. */
 const maxFeatures = 500;
 
-/** Features that persons can enroll in, without drafts and archived features. Throws database errors. */
+/** Returns the features in which persons can enroll, without drafts and archived features. Throws database errors. */
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
   return sql.query<PublicFeature & Record<string, unknown>>(
     `SELECT e.id, e.name, e.description, e.stage, e.documentation_url AS "documentationUrl", e.payload,

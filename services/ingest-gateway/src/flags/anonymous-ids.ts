@@ -5,21 +5,24 @@ import type { CompiledFlags, EvaluationContext, StoredData } from '@millrace/fla
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /**
- * The first flag request after a login often arrives before any event has created the person. The anonymous ID cannot be
- * stored with the person yet, so it is kept in the cache (docs/flags.md#experience-continuity).
+ * Remembers anonymous IDs in the cache. The first flag request after a login often arrives before any event has created
+ * the person, so the anonymous ID cannot be stored with the person yet (docs/flags.md#experience-continuity).
  */
 export interface AnonymousIdCache {
-  /** Null if there is no ID or the cache does not respond. The flag is then evaluated with the distinct ID. */
+  /**
+   * Returns the ID. Null if there is none or the cache does not respond. The flag is then evaluated with the distinct
+   * ID.
+   */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
   /**
-   * Stores an anonymous ID for a distinct ID, unless one is stored.
-   * @returns the ID to use: the first ID that was stored
+   * Stores an anonymous ID for a distinct ID, unless one is stored already.
+   * @returns the ID to use, which is the first one that was stored
    */
   remember(environmentId: number, distinctId: string, anonymousDistinctId: string): Promise<string>;
   forget(environmentId: number, distinctId: string): Promise<void>;
 }
 
-/** Long enough for persons whose first event is late. IDs that never send an event are then deleted. */
+/** This is long enough for persons whose first event is late. After it, IDs that never sent an event are deleted. */
 const ttlSeconds = 7 * 86_400;
 
 export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): AnonymousIdCache {
@@ -36,7 +39,7 @@ export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIf
   };
 }
 
-/** Hashed, because a distinct ID is often an email address. */
+/** Returns the cache key. The ID is hashed, because a distinct ID is often an email address. */
 function keyOf(environmentId: number, distinctId: string): string {
   return `flag-login:${environmentId}:${createHash('sha256').update(distinctId).digest('base64url')}`;
 }
@@ -46,11 +49,14 @@ interface LoginRequest {
   context: Omit<EvaluationContext, 'stored' | 'now'>;
   flags: CompiledFlags;
   stored: StoredData;
-  /** Loads the stored IDs as if the request had contained this ID. Stores it if the person exists. */
+  /** Loads the stored data as if the request had contained this ID. Stores the ID if the person exists. */
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 
-/** Stores or finds the anonymous ID of a person that does not exist yet. @returns the data for the evaluation. */
+/**
+ * Stores or finds the anonymous ID of a person that does not exist yet.
+ * @returns the data for the evaluation
+ */
 export async function loadWithAnonymousId(
   ids: AnonymousIdCache,
   { environmentId, context, flags, stored, loadWith }: LoginRequest,
@@ -70,7 +76,7 @@ export async function loadWithAnonymousId(
   return { context: { ...context, anonymousDistinctId: recalled }, stored: { ...stored, hashKeyOverrides } };
 }
 
-/** Whether a flag with experience continuity has no stored ID. */
+/** Returns whether a flag with experience continuity has no stored ID. */
 function lacksIds({ inOrder }: CompiledFlags, overrides: StoredData['hashKeyOverrides']): boolean {
   if (overrides === 'unavailable') return false;
   return inOrder.some(({ keepsExperience, key }) => keepsExperience && !overrides.has(key));

@@ -1,4 +1,4 @@
-// Checks whether a key may read flag definitions.
+// Checks whether a key can be used to read flag definitions.
 
 import type { IncomingMessage } from 'node:http';
 import { findEnvironment, findLiveKey, hashPersonalApiKey, isProjectInKey } from '@millrace/accounts/access';
@@ -9,7 +9,10 @@ import { LRUCache } from 'lru-cache';
 import { createSlots, storeTimeLimits } from '../access/store-limits.ts';
 import { findSecretKeyOwner } from './key-store.ts';
 
-/** The key of an `Authorization: Bearer` header. @throws AppError `unauthenticated` without one. */
+/**
+ * Returns the key in an `Authorization: Bearer` header.
+ * @throws AppError `unauthenticated` if there is none
+ */
 export function requireBearer({ headers }: IncomingMessage): string {
   const [, bearer] = /^Bearer\s+(\S.*)$/i.exec(headers.authorization?.trim() ?? '') ?? [];
   if (bearer !== undefined) return bearer.trim();
@@ -22,8 +25,8 @@ export function requireBearer({ headers }: IncomingMessage): string {
 }
 
 /**
- * Rejects a key that may not read the definitions of an environment.
- * @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, `unavailable`
+ * Rejects a key that has no permission to read the definitions of an environment.
+ * @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, or `unavailable`
  */
 export async function requireRights(bearer: string, environmentId: number, rights: BearerRights): Promise<void> {
   const refusal = refusalOf(await rights.find(bearer, environmentId), bearer);
@@ -54,13 +57,13 @@ function wrong(message: string): AppError {
   return new AppError('unauthenticated', message, { code: 'authentication_failed' });
 }
 
-/** Whether a key may read the definitions of an environment, or why not. */
+/** Whether a key has permission to read the definitions of an environment, or why not. */
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
   /**
-   * Returns whether a key may read the definitions of an environment.
-   * @throws AppError `unavailable` if the rights cannot be looked up
+   * Returns whether a key has permission to read the definitions of an environment.
+   * @throws AppError `unavailable` if the permissions cannot be looked up
    */
   find(bearer: string, environmentId: number): Promise<Rights>;
 }
@@ -72,16 +75,20 @@ interface Remembered {
 }
 
 const maxRemembered = 10_000;
-/** PostgreSQL announces revoked secret keys, but an announcement may be lost. */
+/**
+ * How long permissions of secret keys are cached. PostgreSQL announces revoked secret keys, but an announcement may be
+ * lost.
+ */
 const secretForMs = 60_000;
-/** Short, because changes to personal keys are not announced. */
+/** How long permissions of personal keys are cached. It is short, because changes to these keys are not announced. */
 const personalForMs = 1000;
-/** During an outage of the database, keys that had access keep it for this long. */
+/** During a database outage, keys that had access keep it for this long. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 
 /**
- * The rights of secret project keys and personal keys, by the rules of the management API. They are cached, because SDKs
- * poll with the same key. Lookups of unknown keys share two slots, so that clients that try keys do not overload PostgreSQL.
+ * Finds the permissions of secret project keys and personal keys, by the rules of the management API. They are cached,
+ * because SDKs poll with the same key. Lookups of unknown keys share two slots, so that clients that guess keys do not
+ * overload PostgreSQL.
  */
 export function createBearerRights(
   sql: Sql,
@@ -92,7 +99,7 @@ export function createBearerRights(
   const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerQueueMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
-    // Changes are rare, so all cached rights are looked up again.
+    // Changes are rare, so all cached permissions are looked up again.
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 

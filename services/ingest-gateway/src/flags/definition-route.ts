@@ -1,4 +1,4 @@
-// The route with which server SDKs load flag definitions to evaluate flags themselves.
+// The route with which server SDKs load flag definitions to evaluate flags locally.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
@@ -45,7 +45,7 @@ interface DefinitionRequest {
   deps: DefinitionDependencies;
 }
 
-/** Checks the key before it looks for the requested data. */
+/** Checks the key before looking for the requested data. */
 async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
@@ -83,10 +83,10 @@ async function respondToTarget(
   }
 }
 
-/** JSON, because posthog-node parses the body of any response and returns it as the payload. */
+/** The response is JSON, because posthog-node parses the body of any response and returns it as the payload. */
 const noPayload: GatewayResponse = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
-/** The payload of a remote config flag, which is not evaluated. */
+/** Returns the payload of a remote config flag, which is not evaluated. */
 async function createPayloadResponse(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
@@ -106,7 +106,10 @@ async function findPayload(...args: Parameters<typeof findRemoteConfig>) {
   }
 }
 
-/** Returns the text unchanged if it cannot be decoded or contains a NUL character. No flag has such a key. */
+/**
+ * Decodes the name of a flag in a path. Returns the text unchanged if it cannot be decoded or contains a NUL character,
+ * because no flag has such a key.
+ */
 function decodeFlag(text: string): string {
   try {
     const flag = decodeURIComponent(text);
@@ -132,10 +135,9 @@ interface DefinitionAccess {
 }
 
 /**
- * Finds the environment of a request, and checks that the bearer may read it. The project API key determines the environment.
- * Without a key, the number in the path does.
- *
- * @throws AppError `unauthenticated`, `forbidden`, `unavailable`.
+ * Finds the environment of a request, and checks that the bearer key has permission to read it. The project API key
+ * determines the environment. If there is none, the number in the path does.
+ * @throws AppError `unauthenticated`, `forbidden` or `unavailable`
  */
 async function requireDefinitionProject(
   request: IncomingMessage,
@@ -151,7 +153,7 @@ async function requireDefinitionProject(
     await requireRights(bearer, project.environmentId, rights);
     return project;
   }
-  // Before anything else is looked up, so that unauthorized clients learn nothing about the environment.
+  // This precedes all other lookups, so that unauthorized clients learn nothing about the environment.
   await requireRights(bearer, numbered, rights);
   return findFlagProject(await keyOf(numbered, database), projectKeys);
 }
@@ -166,7 +168,7 @@ function noProjectKey(): AppError {
   );
 }
 
-/** Null where the path has no number that an environment could have. */
+/** Returns the number in the path, or null if it cannot be the ID of an environment. */
 function numberIn({ environment }: DefinitionTarget): number | null {
   const isPossible = environment !== undefined && /^[1-9]\d{0,9}$/.test(environment);
   return isPossible && Number(environment) <= 2_147_483_647 ? Number(environment) : null;
@@ -180,10 +182,10 @@ async function keyOf(environmentId: number, { requests }: DefinitionAccess['data
   return key;
 }
 
-/** The project whose flag definitions a server-side SDK requests for local evaluation. */
+/** The project whose flag definitions a server SDK requests for local evaluation. */
 type DefinitionTarget =
   | { label: '/flags/definitions' | '/api/feature_flag/local_evaluation'; environment?: never }
-  /** `environment`: its number, or `@current` for the one of the project API key. */
+  /** `environment` is the number of the environment, or `@current` for the one that the project API key belongs to. */
   | { label: '/feature_flags/local_evaluation'; environment: string }
   | { label: '/remote_config'; environment: string; flag: string };
 
@@ -215,7 +217,8 @@ export function findDefinitionTarget(path: string): DefinitionTarget | undefined
 const inflate = promisify(gunzip);
 
 /**
- * Returns the document, or 304 if the client already has it. The client's ETag may be weak or strong, quoted or not.
+ * Returns the document, or 304 if the client already has it. The client's ETag can be weak or strong, with or without
+ * quotes.
  */
 async function createDocumentResponse(
   request: IncomingMessage,

@@ -47,9 +47,9 @@ export interface FlagServices extends Stoppable {
 }
 
 interface FlagServicesOptions {
-  /** Has its own pool, so that a flood of flag requests does not affect events. */
+  /** Queries flag data. It has its own pool, so that a flood of flag requests does not affect events. */
   sql: Sql;
-  /** For definitions (see `createFlagDatabase`). */
+  /** Queries definitions (see `createFlagDatabase`). */
   definitionSql: Sql;
   cache: KeyValueStore;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
@@ -110,7 +110,10 @@ export interface FlagDependencies {
   isStopping(): boolean;
 }
 
-/** Decrypts a payload, if it is encrypted. @throws AppError `unavailable` if this service does not have the key. */
+/**
+ * Decrypts a payload if it is encrypted.
+ * @throws AppError `unavailable` if this service does not have the key
+ */
 export type DecryptPayload = (stored: string, environmentId: number) => string;
 
 function createPayloadOpener(box: SecretBox): DecryptPayload {

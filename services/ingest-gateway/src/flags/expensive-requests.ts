@@ -10,14 +10,14 @@ import type { GatewayConfig } from '../config.ts';
 /** The client of a flag request. Clients take turns. */
 export interface FlagClient {
   environmentId: number;
-  /** Null if the address is unknown. */
+  /** The IP address, or null if it is unknown. */
   address: string | null;
 }
 
 export interface ExpensiveRequests {
   /**
    * Continues an expensive evaluation (docs/flags.md, "Cost limits"). Flags that cannot be evaluated in time fail.
-   * @throws AppError `rate_limited` if the address has sent too many expensive requests.
+   * @throws AppError `rate_limited` if the address has sent too many expensive requests
    */
   evaluate(evaluation: FlagEvaluation, client: FlagClient): Promise<EvaluatedFlags>;
 }
@@ -27,7 +27,7 @@ export type ExpensiveRequestConfig = Pick<
   'flagExpensiveBurstMsPerAddress' | 'flagExpensiveMsPerSecondPerAddress'
 >;
 
-/** The remaining evaluation time of an address for a project, and when it was calculated. */
+/** The evaluation time that an address has left for a project, and when it was calculated. */
 interface Account {
   remainingMs: number;
   atMs: number;
@@ -44,7 +44,7 @@ interface WaitingRequest {
 }
 
 const stepsPerMs = 80_000;
-/** Other work is delayed by at most this time, plus the evaluation of one flag. */
+/** Other work is delayed by at most this time and the evaluation of one flag. */
 const sliceMs = 5;
 const maxPerAddress = 10;
 const maxPerProject = 50;
@@ -52,8 +52,8 @@ const maxAccounts = 50_000;
 
 /**
  * Schedules expensive flag requests. After each time slice, the process spends at least the same time on other work, so
- * expensive requests use at most half of its time. Projects take turns, and so do addresses within a project. Sending many
- * requests does not result in more slices.
+ * expensive requests use at most half of its time. Projects take turns, and so do addresses within a project. Sending
+ * more requests does not result in more slices.
  */
 export function createExpensiveRequests(
   config: ExpensiveRequestConfig,
@@ -94,7 +94,7 @@ export function createExpensiveRequests(
    */
   function runSlice(request: WaitingRequest): boolean {
     const { evaluation, account, endsAtMs, resolve, reject } = request;
-    // A request that was started is completed, which takes at most a tenth of a second.
+    // A request that was started is always completed, which takes at most a tenth of a second.
     if (!request.isStarted && accounts.isOverdrawn(account)) {
       reject(refusal(account));
       return true;
@@ -146,7 +146,7 @@ function countOutcomes(metrics: Metrics) {
   );
 }
 
-/** Runs one slice, and subtracts its time from the account of the address. */
+/** Runs one slice, and subtracts its duration from the account of the address. */
 function continueEvaluation(request: WaitingRequest): IteratorResult<void, EvaluatedFlags> {
   const { evaluation, steps, account } = request;
   request.isStarted = true;
@@ -158,7 +158,10 @@ function continueEvaluation(request: WaitingRequest): IteratorResult<void, Evalu
   return step;
 }
 
-/** Each address has evaluation time for a burst in each project, and gets some time back every second. */
+/**
+ * Creates the accounts. Each address has evaluation time for a burst in each project, and gets some time back every
+ * second.
+ */
 function createAccounts(config: ExpensiveRequestConfig, now: () => number) {
   const { flagExpensiveBurstMsPerAddress: burstMs, flagExpensiveMsPerSecondPerAddress: msPerSecond } = config;
   const accounts = new LRUCache<string, Account>({ max: maxAccounts });
@@ -183,7 +186,10 @@ interface NextRequest {
   request: WaitingRequest;
 }
 
-/** Takes the first request of the next address in the next project. Moves the address and the project to the end. */
+/**
+ * Takes the first request of the next address in the next project. Moves the address and the project to the end of
+ * their queues.
+ */
 function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextRequest | undefined {
   for (const [environmentId, ofProject] of projects) {
     projects.delete(environmentId);
@@ -198,7 +204,7 @@ function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextReq
   return undefined;
 }
 
-/** A request that needs more slices stays the first request of its address. */
+/** Puts a request back that needs more slices. It stays the first request of its address. */
 function putBack(
   projects: Map<number, Map<string, WaitingRequest[]>>,
   { environmentId, address, request }: NextRequest,

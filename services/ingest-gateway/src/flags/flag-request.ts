@@ -24,14 +24,16 @@ interface ReadOptions {
   projectKeys: ProjectKeys;
 }
 
-/** Flag requests are small. They are parsed in the main thread, which also serves events. */
+/**
+ * The maximum size of a flag request. Flag requests are small, and are parsed in the main thread, which also serves
+ * events.
+ */
 const maxFlagRequestBytes = 1024 * 1024;
 
 /**
- * Receives and parses a flag request. Supports the same encodings as events.
- *
- * @returns null for a GET request without an API key.
- * @throws AppError see `receiveBody`, `decodeBody`, `readFields`.
+ * Receives and parses a flag request. Supports the same encodings as for events.
+ * @returns null for a GET request without an API key
+ * @throws AppError like `receiveBody`, `decodeBody` and `readFields`
  */
 export async function readFlagRequest(
   request: IncomingMessage,
@@ -82,22 +84,21 @@ type Fields = Record<string, unknown>;
 export interface FlagRequest {
   /** A well-formed project API key. The gateway has not looked it up yet. */
   token: string;
-  /** The client requests only the browser config, and no flags. */
+  /** True if the client requests only the browser config and no flags. */
   isDisabled: boolean;
-  /** Null if the client requests no flags and sends no distinct ID. */
+  /** The context of the evaluation. Null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
-  /** Keys of the requested flags. Missing if the client requests all flags. */
+  /** The keys of the requested flags. Absent if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
-  /** `evaluation_runtime` as sent. Null if it is missing. */
+  /** `evaluation_runtime` as it was sent. Null if it is missing. */
   runtime: string | null;
 }
 
 /**
  * Reads the fields of a request, including their older names.
- *
- * @param fallbackKey the project API key in the query or in a form field.
- * @throws AppError `unauthenticated` without a key, `invalid` naming the field.
+ * @param fallbackKey the project API key in the query or in a form field
+ * @throws AppError `unauthenticated` without a key, or `invalid` naming the field
  */
 function readFields(fields: Fields, fallbackKey: string | null): FlagRequest {
   const { token, api_key, $token } = fields;
@@ -131,7 +132,7 @@ function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
   };
 }
 
-/** Null if it is missing. Unlike in events, an empty string is a valid distinct ID. */
+/** Reads the distinct ID. Null if it is missing. Unlike in events, an empty string is a valid distinct ID. */
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);
@@ -145,7 +146,7 @@ function textOrNumber(value: unknown): string | null {
   return typeof value === 'number' ? JSON.stringify(value) : null;
 }
 
-/** An empty list counts as an empty object, because PHP writes both as `[]`. */
+/** Reads a field that must be an object. An empty list counts as an empty object, because PHP writes both as `[]`. */
 function objectIn(fields: Fields, name: string, alias: string): Fields {
   const value = fields[name] ?? fields[alias] ?? {};
   if (Array.isArray(value) && value.length === 0) return {};
@@ -153,7 +154,7 @@ function objectIn(fields: Fields, name: string, alias: string): Fields {
   return value;
 }
 
-/** Ignores items that are not strings. */
+/** Reads a list of strings. Ignores items that are not strings. */
 function textsIn(fields: Fields, name: string, alias: string): string[] | undefined {
   const value = fields[name] ?? fields[alias];
   if (value === undefined || value === null) return undefined;
@@ -176,16 +177,17 @@ export interface FlagQuery {
   /** The distinct ID of a request without a body. */
   distinctId: string | null;
   shape: ResponseShape;
-  /** Whether the response also contains the browser config. */
+  /** True if the response should also contain the browser config. */
   withConfig: boolean;
   onlySurveys: boolean;
-  /** Whether to ignore the stored properties of the person. */
+  /** True to ignore the stored properties of the person. */
   onlySentProperties: boolean;
 }
 
 /**
- * `keys`: an array of the enabled flags. `on`: an object with the enabled flags. `values`: all flags, with payloads.
- * `details`: all flags, with payloads and reasons. `typed`: like `details`, with the value of each flag in one field.
+ * The format of the response. `keys` is an array of the enabled flags. `on` is an object with the enabled flags.
+ * `values` contains all flags with payloads. `details` contains all flags with payloads and reasons. `typed` is like
+ * `details`, but has the value of each flag in one field.
  */
 export type ResponseShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
 
@@ -221,12 +223,12 @@ function shapeOfDecide(version: string | null): ResponseShape {
   return number === 2 ? 'on' : 'keys';
 }
 
-/** 0 if it is not a whole number. */
+/** Parses the version in the query. 0 if it is not a whole number. */
 function numberOf(version: string | null): number {
   return version !== null && /^-?\d{1,9}$/.test(version) ? Number(version) : 0;
 }
 
-/** A path for flag requests, as named in metrics and logs. */
+/** A path of flag requests, as it is named in metrics and logs. */
 export type FlagPath = '/flags' | '/decide';
 
 const paths = new Map<string, FlagPath>([
@@ -237,14 +239,17 @@ const paths = new Map<string, FlagPath>([
 ]);
 
 /**
- * Returns the flag path with this name, or undefined for other paths.
+ * Returns the flag path of this name, or undefined for other paths.
  * @param path without the query
  */
 export function findFlagPath(path: string): FlagPath | undefined {
   return paths.get(path);
 }
 
-/** Where the client runs. `all`: the client requests flags of both kinds. `unknown`: the request does not show it. */
+/**
+ * Where the client runs. `all` means that the client requests flags of both kinds, and `unknown` that the request does
+ * not show it.
+ */
 type RequestRuntime = 'all' | 'client' | 'server' | 'unknown';
 
 const browser = /Mozilla\/|Chrome\/|Safari\/|Firefox\/|Edge\//;

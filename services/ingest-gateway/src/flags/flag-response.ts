@@ -9,13 +9,13 @@ import type { ResponseShape } from './flag-request.ts';
 interface FlagEvaluation extends EvaluatedFlags {
   requestId: string;
   evaluatedAt: number;
-  /** The quota of flag requests is used up for this month. */
+  /** True if the quota of flag requests is used up for this month. */
   isQuotaLimited: boolean;
-  /** Number of flags that are omitted because the request does not show where the client runs. */
+  /** The number of flags that are omitted because the request does not show where the client runs. */
   withheld: number;
 }
 
-/** Creates the response body in the requested shape. The order of the flags is not significant. */
+/** Creates the response body in the requested format. The order of the flags has no meaning. */
 export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation): JsonObject {
   const { requestId, evaluatedAt, isQuotaLimited, withheld } = evaluation;
   return {
@@ -44,7 +44,7 @@ function inShape(shape: ResponseShape, { results, hasErrors }: EvaluatedFlags): 
         errorsWhileComputingFlags: hasErrors,
       };
     case 'details': {
-      // Not an assignment, because a flag may be named `__proto__`.
+      // This is not an assignment, because a flag may be named `__proto__`.
       const flags = Object.fromEntries(results.map((result) => [result.key, detailsOf(result)]));
       return { flags, errorsWhileComputingFlags: hasErrors };
     }
@@ -81,8 +81,8 @@ function detailsOf({ key, id, version, enabled, variant, payload, reason, failur
 }
 
 /**
- * A flag in the response of `/flags?v=4`. `value` and `failed` are always present, and the value of a failed flag is null.
- * The fields of earlier versions are included for clients that read them.
+ * Returns a flag in the response of `/flags?v=4`. `value` and `failed` are always present, and the value of a failed
+ * flag is null. The fields of earlier versions are included for clients that read them.
  */
 function typedOf(result: FlagResult): JsonObject {
   const { metadata, ...record } = detailsOf(result);
@@ -96,8 +96,9 @@ function typedOf(result: FlagResult): JsonObject {
 }
 
 /**
- * Error responses of the flag paths. The status codes are the same as for events, but the error codes differ.
- * @param allow the supported methods of the path.
+ * Creates the error responses of the flag paths. The status codes are the same as for events, but the error codes
+ * differ.
+ * @param allow the supported methods of the path
  */
 export function toFlagRefusal(allow: string): (error: unknown) => Refusal {
   return (error) => {

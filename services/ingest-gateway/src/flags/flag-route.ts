@@ -36,7 +36,7 @@ import {
 import { toFlagRefusal, toFlagResponse } from './flag-response.ts';
 import type { FlagOutcome } from './metrics.ts';
 
-/** A flag path and the text after `?`. */
+/** A flag path, and the text after `?`. */
 export interface FlagTarget {
   path: FlagPath;
   query: string;
@@ -88,7 +88,7 @@ interface EvaluationContext {
 interface EvaluatedRequest {
   evaluated: EvaluatedFlags;
   outcome: FlagOutcome;
-  /** See `countWithheld`. */
+  /** The number of omitted flags (see `countWithheld`). */
   withheld: number;
 }
 
@@ -142,13 +142,13 @@ function toResponse(
     isQuotaLimited: outcome === 'quota_limited',
     withheld,
   });
-  // Must not be cached, because it is about one person.
+  // The response must not be cached, because it is about one person.
   return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The client's request ID, if it is a UUID. SDKs add it to the events about flags. */
+/** Returns the client's request ID if it is a UUID, or a new one. SDKs add it to the events about flags. */
 function uuidOf({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && uuid.test(sent) ? sent : randomUUID();
@@ -178,9 +178,10 @@ interface EvaluationOptions {
 }
 
 /**
- * Evaluates flags: takes the definitions from memory, loads the stored data that the request does not contain, and evaluates.
- * @throws AppError `unavailable` if the definitions are unknown, `rate_limited` if the requests of the address are too
- * expensive.
+ * Evaluates flags: takes the definitions from memory, loads the stored data that the request does not contain, and
+ * evaluates them.
+ * @throws AppError `unavailable` if the definitions are unknown, or `rate_limited` if the requests of the address are
+ * too expensive
  */
 async function evaluateRequest(options: EvaluationOptions): Promise<Omit<EvaluatedRequest, 'outcome'>> {
   const { environmentId, data } = options;
@@ -197,7 +198,7 @@ async function evaluateRequest(options: EvaluationOptions): Promise<Omit<Evaluat
 
 /**
  * Loads the stored data that the selected flags need.
- * @returns also the context, because the anonymous ID may come from an earlier request
+ * @returns the data and the context, in which the anonymous ID may be from an earlier request
  */
 async function readStoredData(
   flags: CompiledFlags,

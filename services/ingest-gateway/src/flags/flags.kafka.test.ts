@@ -24,7 +24,7 @@ describe('requests and responses', () => {
   test('flag-060 to flag-062: keeps the values of flags after a login', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
-    // The hash of `checkout.a-3` is within 50 %. Those of `checkout.u-2` and `checkout.b-0` are not.
+    // The hash of `checkout.a-3` is within 50 %. The hashes of `checkout.u-2` and `checkout.b-0` are not.
     const [own, anonymous, other] = await idsByRollout(environmentId, token);
     expect((await sendFlagRequest(gateway, { token, distinct_id: anonymous })).flags.checkout).toMatch(/^true/);
     await rows.addPerson(environmentId, [own, anonymous]);
@@ -439,7 +439,7 @@ test('counts the outcomes of flag requests', async () => {
   expect(text).toMatch(/millrace_flag_definitions_bytes\{what="definitions"\} [1-9]/);
 });
 
-/** Finds an ID outside the rollout of `checkout`, an ID inside it, and another ID outside. */
+/** Finds an ID outside of the rollout of `checkout`, an ID inside it, and another ID outside of it. */
 async function idsByRollout(environmentId: number, token: string): Promise<[string, string, string]> {
   const inside: string[] = [];
   const outside: string[] = [];

@@ -21,12 +21,13 @@ const nested = (levels: number): object =>
     : { type: levels % 2 === 0 ? 'AND' : 'OR', values: [nested(levels - 1)] };
 
 /**
- * The target is 100 ms on a dedicated machine. In this test, the client runs in the same process on a machine that may be
- * busy, so only CPU time is measured. Without limits, these requests take from ten seconds to hours.
+ * The target is 100 ms on a machine that does nothing else. In this test, the client runs in the same process, and the
+ * machine may be busy, so only CPU time is measured. Without limits, these requests would take from ten seconds to
+ * hours.
  */
 const maxCpuMs = 6000;
 
-/** Each one creates flags and returns a request with the expected result. */
+/** Each attack creates flags and returns a request with the expected result. */
 const attacks: Record<string, (environmentId: number) => Promise<{ request: object; expected: object }>> = {
   'flag-090: patterns that backtrack': async (id) => {
     for (let index = 0; index < 40; index++) {

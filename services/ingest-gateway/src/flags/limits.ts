@@ -14,12 +14,12 @@ export interface FlagLimits {
    * @throws AppError `rate_limited` if the key or the address sends requests faster than the operator allows
    */
   admit(token: string, address: string | null): void;
-  /** Whether the project's quota of flag requests is used up for this month. */
+  /** Returns whether the project's quota of flag requests is used up for this month. */
   isUsedUp(project: KnownProject): boolean;
   countEvaluation(project: KnownProject): void;
   /**
    * Counts a request for flag definitions.
-   * @throws AppError `rate_limited` if an environment sends more than 600 definition requests per minute
+   * @throws AppError `rate_limited` if an environment sends more than 600 such requests per minute
    */
   admitDefinitions(environmentId: number): void;
 }
@@ -62,12 +62,15 @@ export function createFlagLimits(
   };
 }
 
-/** Flag requests are counted like events, with separate counters. */
+/** Returns the quota of flag requests in the form of the quota of events, with separate counters. */
 function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
   return { environmentId, eventsPerMonth: flagRequestsPerMonth };
 }
 
-/** Token buckets: each subject starts with `burst` tokens, and gets `perSecond` tokens back. A burst of 0 means no limit. */
+/**
+ * Creates token buckets. Each subject starts with `burst` tokens, and gets `perSecond` tokens back. A burst of 0 means
+ * no limit.
+ */
 function createBuckets(options: { burst: number; perSecond: number; now(): number }): (subject: string) => boolean {
   const { burst, perSecond, now } = options;
   if (burst === 0) return () => true;

@@ -4,7 +4,10 @@ import { createTestTenant, sampleOf, seededRandom, testSeed } from '@millrace/te
 import { sendFlagRequest } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
-/** `[document, category, flag, distinct ID, context, value, reason, payload, …]`, as in packages/flags. */
+/**
+ * A case in the form `[document, category, flag, distinct ID, context, value, reason, payload, …]`, like in
+ * packages/flags.
+ */
 type FlagCase = [number, string, string, string, Record<string, unknown>, boolean | string, string, string | null];
 
 interface CaseFile {
@@ -25,7 +28,7 @@ interface CaseFlag {
 const cases = new URL('../../../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 const { docs, static_cohorts, cases: all } = JSON.parse(readFileSync(cases, 'utf8')) as CaseFile;
 /**
- * Leaves out the second document, because it uses a matching version that no project here has. The tests of
+ * Leave out the second document, because it uses a matching version that no project here has. The tests in
  * packages/flags/src/evaluate cover all cases. `npm test` sends a hundred of them over the wire.
  */
 const turn = Math.floor(seededRandom(testSeed())() * 100);
@@ -65,12 +68,12 @@ test(`${rows.length} flag evaluations have the expected result over the wire (pa
   expect(differing).toEqual([]);
 }, 240_000);
 
-/** Compares two reasons. A failure has no condition index. */
+/** Returns whether two reasons are equal. A failure has no condition index. */
 function sameReason(answered: string, expected: string): boolean {
   return answered === expected || answered === `${expected}:null`;
 }
 
-/** Stores the document as flags, with dependencies by ID. */
+/** Stores the document as flags whose dependencies refer to IDs. */
 async function loadDocument(environmentId: number): Promise<void> {
   const [document] = docs;
   if (document === undefined) throw new Error('The file has no document.');

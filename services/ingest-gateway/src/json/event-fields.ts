@@ -1,18 +1,18 @@
-// The event fields that the gateway reads, and reading them from scanned JSON.
+// The event fields that the gateway reads, and functions that read them from scanned JSON.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 import { requireParsable } from './parse-limit.ts';
 
 /**
- * PHP encodes an empty array as `[]`, even if it stands for an object, and so do all SDKs written in PHP. In these fields,
- * `[]` means an empty object.
+ * PHP, and so every SDK written in PHP, encodes an empty array as `[]` even if it stands for an object. In these
+ * fields, `[]` means an empty object.
  */
 const objectFields = ['properties', '$set', '$set_once'] as const;
 const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] as const;
 
 type Fields = Record<string, unknown>;
 
-/** Replaces empty arrays with empty objects in the fields that cannot be arrays. Changes the event in place. */
+/** Replaces empty arrays with empty objects in fields that cannot be arrays. Changes the event in place. */
 export function repairEmptyObjects(event: unknown): void {
   if (!isObject(event)) return;
   repair(event, objectFields);
@@ -32,7 +32,7 @@ function repair(fields: Fields, names: readonly string[]): void {
 
 /**
  * The fields that the gateway reads. Everything else in an event is copied to the log as it was sent. For each field, a
- * scan stores the start and the end of its value: two numbers, in the slot of the field.
+ * scan stores the start and the end of its value, which are two numbers in the slot of the field.
  */
 const eventFields = [
   'event',
@@ -68,7 +68,7 @@ type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number]
 type PropertyField = (typeof propertyFields)[number];
 
 const allFields = [...eventFields, ...envelopeFields];
-/** How many numbers a scan stores for each event. */
+/** The number of numbers that a scan stores for each event. */
 export const positionsPerEvent = 2 * (allFields.length + propertyFields.length);
 
 const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
@@ -76,7 +76,7 @@ const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
-/** Index of the field's numbers within the numbers of its event. */
+/** Returns the index of the field's numbers within the numbers of its event. */
 export function positionIndexOf(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }
@@ -86,7 +86,7 @@ const propertySlots: readonly { name: PropertyField; slot: number }[] = property
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names by their length. The length alone rules out most names in an event. */
+/** Names by their length, which alone excludes most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {
@@ -105,12 +105,12 @@ export const propertyNames = tableOf(
 
 const objectSlots = new Set(objectFields.map(positionIndexOf));
 
-/** Whether the value of this field must be an object (`repairEmptyObjects`). */
+/** Returns whether the value of this field must be an object (see `repairEmptyObjects`). */
 export function isObjectField(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
 
-/** The slot of the name between `start` and `end`. Negative for a name whose value is not stored. */
+/** Returns the slot of the name between `start` and `end`. Negative for a name whose value is not stored. */
 export function findPositionIndex(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;
@@ -166,7 +166,7 @@ function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields 
   };
 }
 
-/** Null if the field is missing or null. */
+/** Returns the bytes of a field, or null if it is missing or null. */
 function rawValue(json: Buffer, from: Int32Array, at: number): RawValue | null {
   const start = from[at] ?? 0;
   return start === 0 || json[start] === 0x6e ? null : { start, end: from[at + 1] ?? 0 };
@@ -188,9 +188,9 @@ export function parseRawFields({ json, properties, $set, $set_once, $unset }: Ra
 const unparsed: JsonObject = Object.freeze({});
 
 /**
- * Reads an event from the positions of a scan. `properties` contains only the properties that the gateway reads. `raw`
- * contains the positions of all properties, `$set`, `$set_once` and `$unset`. Fields of a wrong type are returned as they
- * are, so that validation can report them.
+ * Reads an event at the positions of a scan. `properties` contains only the properties that the gateway reads. `raw`
+ * contains the positions of all properties, `$set`, `$set_once` and `$unset`. Fields with a wrong type are returned as
+ * they are, so that the validation can report them.
  */
 export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
   const read = (slot: number) => readValue(json, from, base + slot);

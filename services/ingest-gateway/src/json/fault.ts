@@ -2,15 +2,14 @@
 interface JsonFault {
   line: number;
   column: number;
-  /** The text is valid up to its end, but incomplete. */
+  /** True if the text is valid up to its end, but incomplete. */
   isCutShort: boolean;
 }
 
 /**
- * Finds the first invalid character. The error messages of `JSON.parse` depend on the version of Node.js and contain parts
- * of the text. `NaN` and infinities are accepted, like in events.
- *
- * @param text text that `JSON.parse` rejects.
+ * Finds the first invalid character. The error messages of `JSON.parse` are not used, because they depend on the
+ * version of Node.js and contain parts of the text. `NaN` and infinities are accepted, like in events.
+ * @param text text that `JSON.parse` rejects
  */
 export function findJsonFault(text: string): JsonFault {
   const at = endOfJson(text);
@@ -23,10 +22,13 @@ export function findJsonFault(text: string): JsonFault {
 
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** What may follow. `first item` and `first name` also allow the closing bracket. */
+/** What is allowed next. `first item` and `first name` also allow the closing bracket. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
-/** The position up to which the text is valid JSON. Not recursive, because deep nesting would overflow the stack. */
+/**
+ * Returns the position up to which the text is valid JSON. It is not recursive, because deep nesting would overflow the
+ * stack.
+ */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
   const { take, takeCharacter, takeString, skipSpace, character, place } = createJsonCursor(text);
@@ -85,7 +87,7 @@ interface JsonCursor {
    */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
-  /** In an invalid string, advances to the first invalid character. */
+  /** Skips a string. If it is invalid, advances to the first invalid character. */
   takeString(): boolean;
   skipSpace(): void;
   /** The character at the current position. */
@@ -127,7 +129,7 @@ function createJsonCursor(text: string): JsonCursor {
         if (!take(escaped)) return false;
         continue;
       }
-      // Not an undefined character at the end of the text.
+      // The comparison is false for an undefined character at the end of the text.
       if (!(code >= 0x20)) return false;
       at += 1;
       if (code === 0x22) return true;

@@ -1,4 +1,4 @@
-// Parses JSON of clients, including forms that are not valid, with helpful error messages.
+// Parses JSON that clients send, including some invalid forms, with helpful error messages.
 
 import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -21,13 +21,13 @@ export function parseJson(text: string, expected = 'an object or an array of eve
   throw new AppError('invalid', message, { code: 'invalid_json' });
 }
 
-/** Describes where text stops being valid JSON: `unexpected character at line 3, column 12`. */
+/** Describes where a text stops being valid JSON: `unexpected character at line 3, column 12`. */
 export function describeJsonFault(text: string): string {
   const { line, column, isCutShort } = findJsonFault(text);
   return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
 }
 
-/** Undefined for invalid JSON. `NaN` and infinities become null (docs/wire-rules.md#body-decoding). */
+/** Parses JSON. Undefined if it is invalid. `NaN` and infinities become null (docs/wire-rules.md#body-decoding). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -40,9 +40,9 @@ export function tryParseJson(text: string): unknown {
 const longNumericId = /("(?:\$?distinct_id|\$anon_distinct_id|alias)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
 /**
- * Adds quotes around numeric distinct IDs of 16 or more digits. A JavaScript number cannot represent them exactly, and two
- * persons whose IDs differ only in the last digit would become one. A quote inside a JSON string is always escaped, so the
- * pattern matches only real fields.
+ * Adds quotes around numeric distinct IDs of 16 or more digits. A JavaScript number cannot represent them exactly, and
+ * two persons whose IDs differ only in the last digit would become one. A quote in a JSON string is always escaped, so
+ * the pattern matches only real fields.
  */
 export function quoteLongNumericIds(text: string): string {
   return text.replace(longNumericId, '$1"$2"');
@@ -52,8 +52,8 @@ const nonFinite = /-?Infinity|NaN/y;
 const noteworthy = /["NI-]/g;
 
 /**
- * Replaces `NaN`, `Infinity` and `-Infinity` with null. Python writes them, although they are not valid JSON. Strings are not
- * changed. Returns null if there is nothing to replace.
+ * Replaces `NaN`, `Infinity` and `-Infinity` with null. Python writes them, although they are not valid JSON. Strings
+ * are not changed. Returns null if there is nothing to replace.
  */
 function withoutNonFinite(text: string): string | null {
   if (!text.includes('NaN') && !text.includes('Infinity')) return null;
@@ -93,14 +93,14 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * Whether JSON text may contain characters that PostgreSQL's jsonb rejects: an escaped NUL, or an escaped surrogate, which
- * may be a lone surrogate. The text was valid UTF-8, so it contains no unescaped surrogates.
+ * Returns whether JSON text may contain characters that PostgreSQL's jsonb rejects: an escaped NUL, or an escaped
+ * surrogate that may be a lone one. The text was valid UTF-8, so it contains no unescaped surrogates.
  */
 export function mayNeedCleaning(json: string): boolean {
   return json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud') || json.includes('\\uD'));
 }
 
-/** NUL and lone surrogates become U+FFFD (docs/wire-rules.md#text). */
+/** Replaces NUL and lone surrogates with U+FFFD (docs/wire-rules.md#text). */
 function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
@@ -124,7 +124,7 @@ function cleanObject(object: JsonObject): void {
     const cleaned = cleanValue(object[key]);
     if (cleanKey === key && cleaned === object[key]) continue;
     if (cleanKey !== key) delete object[key];
-    // Not an assignment, because a key may be named `__proto__`.
+    // This is not an assignment, because a key may be named `__proto__`.
     Object.defineProperty(object, cleanKey, { value: cleaned, enumerable: true, configurable: true, writable: true });
   }
 }

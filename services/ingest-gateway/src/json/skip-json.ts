@@ -21,7 +21,7 @@ export function skipSpace(bytes: Buffer, start: number): number {
 /**
  * Skips any JSON value.
  * @param start the first character of the value
- * @param levels how many levels of objects and arrays are allowed
+ * @param levels the number of levels of objects and arrays that are allowed
  */
 export function skipValue(bytes: Buffer, start: number, levels: number): number {
   switch (bytes[start]) {
@@ -43,8 +43,8 @@ export function skipValue(bytes: Buffer, start: number, levels: number): number 
 }
 
 /**
- * Bytes that need no escape in a string: all except quotes, backslashes and control characters. A table is the fastest
- * check.
+ * Marks the bytes that need no escape in a string: all except quotes, backslashes and control characters. A table is
+ * the fastest check.
  */
 const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
@@ -67,7 +67,7 @@ export function skipText(bytes: Buffer, start: number): number {
 
 /**
  * Skips the bytes of a string that need no decoding.
- * @returns the position of the first byte that is not plain, or the end
+ * @returns the position of the first byte that does, or the end
  */
 export function skipPlain(bytes: Buffer, start: number): number {
   const { length } = bytes;
@@ -77,7 +77,7 @@ export function skipPlain(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Four bytes at a time, with one comparison for all of them. */
+/** Returns whether four bytes need no decoding, with one comparison for all of them. */
 function arePlain(bytes: Buffer, at: number): boolean {
   const first = (isPlain[bytes[at] ?? 0] ?? 0) & (isPlain[bytes[at + 1] ?? 0] ?? 0);
   return (first & (isPlain[bytes[at + 2] ?? 0] ?? 0) & (isPlain[bytes[at + 3] ?? 0] ?? 0)) === 1;
@@ -94,7 +94,7 @@ function skipEscape(bytes: Buffer, start: number): number {
   return low >= 0xdc00 && low <= 0xdfff ? start + 12 : -1;
 }
 
-/** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. */
+/** Returns whether a byte is one of `"`, `\`, `/`, `b`, `f`, `n`, `r` and `t`. */
 function isShortEscape(byte: number | undefined): boolean {
   switch (byte) {
     case quote:
@@ -111,7 +111,7 @@ function isShortEscape(byte: number | undefined): boolean {
   }
 }
 
-/** Reads four hexadecimal digits. -1 if there are other characters. */
+/** Reads four hexadecimal digits. Returns -1 if there are other characters. */
 function readHex(bytes: Buffer, start: number): number {
   let value = 0;
   for (let at = start; at < start + 4; at++) {
@@ -191,7 +191,7 @@ function skipDigits(bytes: Buffer, start: number): number {
   }
 }
 
-/** Whether the second to the fourth byte have these values. */
+/** Returns whether the second to the fourth byte have these values. */
 function isWord(bytes: Buffer, start: number, second: number, third: number, fourth: number): boolean {
   return bytes[start + 1] === second && bytes[start + 2] === third && bytes[start + 3] === fourth;
 }

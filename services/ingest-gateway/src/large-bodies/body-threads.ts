@@ -1,4 +1,4 @@
-// Runs the parsing of large request bodies in other threads, and shares these fairly among projects.
+// Parses large request bodies in other threads, which projects share fairly.
 
 import type { IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
@@ -10,11 +10,11 @@ import { findClientAddress } from '../request-head.ts';
 import type { ThreadMessage } from './messages.ts';
 
 export interface BodyThread<Result> {
-  /** Number of the thread in the budget. */
+  /** The number of the thread in the budget. */
   number: number;
   worker: Worker | undefined;
   idleTimer: NodeJS.Timeout | undefined;
-  /** Starts the worker, unless it is running. */
+  /** Starts the worker, unless it is already running. */
   start(): Worker;
   onMessage: (message: ThreadMessage<Result>) => void;
   /** Called if the worker exits during a job. */
@@ -24,7 +24,7 @@ export interface BodyThread<Result> {
 /** A pool of threads. A thread is started when there is work for it, and ended after it has been idle for a while. */
 export interface BodyThreads<Result> {
   /**
-   * Waits for a free thread. Owners take turns. Takes the thread that was released last, so that a small load keeps only a
+   * Waits for a free thread. Owners take turns. Takes the thread that was released last, so that low load keeps only a
    * few threads alive.
    */
   take(ownerId: string): Promise<BodyThread<Result>>;
@@ -32,7 +32,7 @@ export interface BodyThreads<Result> {
   stop(): Promise<void>;
 }
 
-/** A thread that has been idle for this long is ended, which frees its memory. */
+/** A thread that is idle for this long is ended, which frees its memory. */
 const idleMs = 30_000;
 
 export function createBodyThreads<Result>({
@@ -44,7 +44,7 @@ export function createBodyThreads<Result>({
 }: {
   program: URL;
   budget: ByteBudget;
-  /** Numbers of the threads in the budget. */
+  /** The numbers of the threads in the budget. */
   numbers: readonly number[];
   heapMb: number;
   logger: Logger;
@@ -71,7 +71,7 @@ export function createBodyThreads<Result>({
 
   function startWorker(thread: BodyThread<Result>): Worker {
     const worker = new Worker(program, {
-      // The parent's arguments load modules for the main thread.
+      // The arguments of the parent load modules for the main thread, so they are not passed on.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -127,18 +127,18 @@ function lostError(cause: unknown): AppError {
   });
 }
 
-/** On whose behalf a body waits for a thread. */
+/** The project or client to which a body belongs that waits for a thread. */
 export interface BodyOwner {
   /** Bodies with and without a known key have separate threads. */
   isKnownKey: boolean;
-  /** The key, or the client address. Owners take turns. */
+  /** The key, or the client's IP address. Owners take turns. */
   id: string;
 }
 
 /**
- * Finds the owner of a body by the keys in its URL, its headers or its first bytes. This determines only where the body
- * waits. After decompression, the gateway reads and checks the key as for every other body, because the SDKs for Python and
- * PHP send it last.
+ * Finds the owner of a body by the key in its URL, its headers or its first bytes. This only determines the queue in
+ * which the body waits. After decompression, the gateway reads and checks the key like for any other body, because the
+ * SDKs for Python and PHP send it last.
  */
 export async function findBodyOwner(
   request: IncomingMessage,
@@ -153,10 +153,10 @@ export async function findBodyOwner(
   return { isKnownKey: false, id: findClientAddress(request, { trustProxy }) ?? '' };
 }
 
-/** A queue in which owners take turns. The items of one owner keep their order. */
+/** A queue in which owners take turns. The items of one owner stay in order. */
 interface FairQueue<T> {
   add(ownerId: string, item: T): void;
-  /** Undefined if the queue is empty. */
+  /** Takes the next item. Undefined if the queue is empty. */
   next(): T | undefined;
 }
 
@@ -173,7 +173,7 @@ function createFairQueue<T>(): FairQueue<T> {
       if (first === undefined) return undefined;
       const [ownerId, items] = first;
       const item = items.shift();
-      // Deleting and inserting moves the owner to the end of the map.
+      // Deleting and inserting the owner moves it to the end of the map.
       waiting.delete(ownerId);
       if (items.length > 0) waiting.set(ownerId, items);
       return item;

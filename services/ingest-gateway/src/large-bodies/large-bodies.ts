@@ -9,28 +9,31 @@ import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable
 export interface JobContext {
   lease: ByteLease;
   owner: BodyOwner;
-  /** Called with the key of the outermost object before the body is parsed. Rejects to reject the request. */
+  /** Called with the key in the outermost object before the body is parsed. If it rejects, the request is rejected. */
   checkKey?(key: string): Promise<void>;
 }
 
-/** Reads bodies in threads, if they would block the main thread for too long. */
+/** Reads bodies in threads if they would block the main thread for too long. */
 export interface LargeBodies<Job extends BodyJob, Result> {
   /**
-   * Decodes a body and finds its events. Waits for a free thread. The byte budget already includes waiting bodies.
-   * @throws AppError like the steps of reading, `unavailable` if the thread was lost.
+   * Decodes a body and finds its events. Waits for a free thread. The byte budget already includes bodies that wait.
+   * @throws AppError like the steps of reading, or `unavailable` if the thread was lost
    */
   read(job: Job, context: JobContext): Promise<Result>;
   stop(): Promise<void>;
 }
 
-/** Real bodies take much less time. */
+/** Real bodies take far less time than this. */
 const longestJobMs = 30_000;
 
 export function createLargeBodies<Job extends BodyJob, Result>(options: {
-  /** The JavaScript program of a thread: `capture/body-worker-source.mjs`, or the program built from `body-worker.ts`. */
+  /**
+   * The JavaScript program of a thread: `capture/body-worker-source.mjs`, or the program that was built from
+   * `body-worker.ts`.
+   */
   program: URL;
   budget: ByteBudget;
-  /** Number of threads for bodies with a known key. The budget must have room for one more thread. */
+  /** The number of threads for bodies with a known key. The budget must have room for one more thread. */
   threads: number;
   /** Maximum JavaScript heap of each thread. A thread that exceeds it is ended, and only its request fails. */
   heapMb: number;
@@ -40,7 +43,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   const createThreads = (numbers: readonly number[]) =>
     createBodyThreads<Result>({ program, budget, numbers, heapMb, logger });
   const knownKeys = createThreads(Array.from({ length: options.threads }, (_, index) => index + 1));
-  // Bodies without a known key have a thread of their own, so that they only delay each other.
+  // Bodies without a known key have a thread of their own, so that they delay only each other.
   const unknownKeys = createThreads([options.threads + 1]);
   let unknownKeyBytes = 0;
 
@@ -83,7 +86,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
     }
   }
 
-  /** From now on, the request holds the memory that the thread took from the budget. */
+  /** Moves the memory that the thread has reserved in the budget to the request. */
   function moveShareTo(lease: ByteLease, { number }: BodyThread<Result>): void {
     lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
   }
@@ -100,7 +103,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   return {
     async read(job, context) {
       if (context.owner.isKnownKey) return runIn(knownKeys, job, context);
-      // Together, bodies without a known key may use half of the memory for bodies.
+      // Bodies without a known key can together use half of the memory for bodies.
       const { length } = job.raw;
       if (unknownKeyBytes > 0 && unknownKeyBytes + length > budget.maxBytes / 2) throw overloadedError();
       unknownKeyBytes += length;

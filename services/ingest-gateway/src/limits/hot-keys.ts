@@ -1,4 +1,4 @@
-// Finds distinct IDs with so many events that they would delay others, and routes them to the overflow topic.
+// Finds distinct IDs with so many events that these would delay others, and sends the events to the overflow topic.
 
 import { createHash } from 'node:crypto';
 import { recordKey } from '@millrace/contracts';
@@ -13,21 +13,21 @@ export interface HotKeysOptions {
   sketch: KeySketch;
   now(): number;
   windowMs: number;
-  /** Number of live events in a window from which a key is hot. 0 turns hot keys off. */
+  /** The number of live events in a window from which a key is hot. 0 turns hot keys off. */
   hotEvents: number;
-  /** How long a key stays hot after its last hot window, so that it does not switch back and forth. */
+  /** How long a key stays hot after its last hot window, so that it does not change back and forth. */
   holdMs: number;
 }
 
 export interface HotKeys {
   /**
    * Counts the live events of one request.
-   * @param ids the part of each event's key after the token.
-   * @returns the keys that became hot with these events.
+   * @param ids the part of each event's key after the token
+   * @returns the keys that became hot with these events
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** Usually false. The events then need no check. */
+  /** Returns whether there are hot keys. If not, which is usual, the events need no check. */
   hasAny(): boolean;
   size(): number;
 }
@@ -39,17 +39,18 @@ interface Candidate {
 }
 
 /**
- * Keys above this share of `hotEvents` are counted exactly, together with the other gateways. Up to ten gateways may share the
- * events of a hot key.
+ * Keys with more than this share of `hotEvents` are counted exactly, together with the other gateways. Up to ten
+ * gateways can therefore share the events of a hot key.
  */
 const candidateFrom = 0.1;
 const maxCandidates = 10_000;
 const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
- * Finds keys (`token:distinct_id`) with so many events that they would delay their partition (docs/wire-rules.md#topics). A
- * sketch of fixed size counts all keys. Only keys with many events are stored by name and counted in the key-value store. Hot
- * keys are announced to all gateways, so that the events of a key go to the same topic from all gateways.
+ * Finds keys (`token:distinct_id`) with so many events that these would delay their partition
+ * (docs/wire-rules.md#topics). A sketch of fixed size counts all keys. Only keys with many events are stored by name
+ * and counted in the key-value store. Hot keys are announced to all gateways, so that all of them send the events of a
+ * key to the same topic.
  */
 export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const { counters, sketch, now, windowMs, hotEvents } = options;
@@ -57,7 +58,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** The last token. The next request often has the same token. */
+  /** The token of the last request. The next one often has the same token. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -107,16 +108,19 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   };
 }
 
-/** The name of a counter contains a digest, because distinct IDs may be email addresses. */
+/** Returns the name of a counter. It contains a digest, because distinct IDs may be email addresses. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** The hot keys and when they expire. The same in all gateways. */
+/** The hot keys and the times when they expire. They are the same in all gateways. */
 interface HotKeyTable {
   has(key: string): boolean;
   hasAny(): boolean;
-  /** Marks a key as hot for `holdMs` in all gateways. @returns false if it was already hot. */
+  /**
+   * Marks a key as hot for `holdMs` in all gateways.
+   * @returns false if it was already hot
+   */
   add(key: string): boolean;
   /** Announces the hot keys again, for gateways that have started since or missed an announcement. */
   repeat(): void;
@@ -125,7 +129,7 @@ interface HotKeyTable {
   size(): number;
 }
 
-/** Channel of the key-value store for announcing hot keys. */
+/** The channel of the key-value store on which hot keys are announced. */
 const hotKeyChannel = 'hot-keys';
 const maxHotKeys = 10_000;
 const maxAnnounced = 1000;
@@ -139,7 +143,7 @@ function createHotKeyTable({
   now(): number;
   holdMs: number;
 }): HotKeyTable {
-  /** When each key expires, in milliseconds since the epoch. */
+  /** The time when each key expires, in milliseconds since the epoch. */
   const hot = new LRUCache<string, number>({ max: maxHotKeys });
 
   const has = (key: string) => hot.size > 0 && (hot.get(key) ?? 0) > now();
@@ -176,7 +180,7 @@ function createHotKeyTable({
   };
 }
 
-/** Ignores malformed announcements. */
+/** Parses an announcement. Malformed ones are ignored. */
 function parseAnnouncement(message: string): [string, number][] {
   try {
     const entries: unknown = JSON.parse(message);
@@ -198,7 +202,7 @@ interface KeySketch {
   prefix(text: string): SketchPrefix;
   /**
    * Counts the text `prefix + text` once.
-   * @returns how often it occurred since `clear`: the exact number or slightly more, never less.
+   * @returns how often it has occurred since `clear`. The number is exact or slightly too high, but never too low.
    */
   add(prefix: SketchPrefix, text: string): number;
   clear(): void;
@@ -208,9 +212,8 @@ const rows = 4;
 const fnvPrime = 0x01000193;
 
 /**
- * A count-min sketch with conservative update. It finds the few keys that should be counted exactly among any number of keys,
- * without storing them. Clients cannot choose keys that collide, because the seed is random.
- *
+ * Creates a count-min sketch with conservative update. Among any number of keys, it finds the few that should be
+ * counted exactly, without storing the keys. Clients cannot choose keys that collide, because the seed is random.
  * @param width counters per row, a power of two. After n texts, an estimate is too high by about n / width.
  */
 export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 32) >>> 0 } = {}): KeySketch {
@@ -250,7 +253,7 @@ export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 3
   };
 }
 
-/** Spreads the changes of the last characters over all bits. */
+/** Spreads changes in the last characters over all bits. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

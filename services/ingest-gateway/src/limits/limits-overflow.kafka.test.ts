@@ -19,7 +19,7 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-/** Allows two events per distinct ID and window. The third one makes the ID hot. */
+/** Allows two events per distinct ID and window. The third event makes the ID hot. */
 const smallBurst = { trafficWindowMs: 1000, overflowEventsPerSecond: 3, spikeMinEventsPerSecond: 1_000_000 };
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({
@@ -41,15 +41,15 @@ async function routes(token: string, count: number): Promise<string[]> {
     });
 }
 
-// Deviates from PostHog: the record keeps its key, so that one person's events stay in order
-// (docs/architecture.md#the-log). All events of the request go to the overflow topic, as in PostHog's consumer
+// This differs from PostHog: the record keeps its key, so that the events of one person stay in order
+// (docs/architecture.md#the-log). All events of the request are sent to the overflow topic, like in PostHog's consumer
 // (docs/wire-rules.md#topics).
 test('topic-006 E130 sends the third event of a key with a limit of two to the overflow topic, with its key', async () => {
   const token = await newToken();
   const gateway = await start();
   for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
   await sendBatch(gateway, token, ['a', 'b', 'a']);
-  // Sorted by event name: first e0 of the three requests, then e1 and e2.
+  // The routes are sorted by event name: first e0 of the three requests, then e1 and e2.
   expect((await routes(token, 5)).sort()).toEqual(['live K:a', 'live K:a', 'live K:b', 'overflow K:a', 'overflow K:a']);
   expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'hot_key' })).toBe(2);
   expect(await measured(gateway, 'traffic_hot_keys')).toBe(1);
@@ -83,7 +83,8 @@ test('E132 a distinct ID that is hot with one API key is not hot with another', 
   expect(new Set(await routes(other, 2))).toEqual(new Set(['live K:same']));
 });
 
-// Deviates from PostHog: no topic extends the hold. The gateways extend it while the key stays hot.
+// This differs from PostHog, where events in the overflow topic extend the hold. Here, the gateways extend it while the
+// key stays hot.
 test('E134-135 sends the events of a hot key to the overflow topic until the hold ends, and then to the live topic again', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
@@ -134,7 +135,7 @@ describe('two gateways', () => {
     for (const gateway of [one, two]) {
       await eventually(
         async () => {
-          // At most 200 events in total, so that neither gateway reaches the limit alone.
+          // Send at most 200 events in total, so that no gateway reaches the limit on its own.
           await sendBatch(gateway, token, times(1));
           return (await measured(gateway, 'capture_events_rerouted_overflow_total')) > 0;
         },

@@ -88,8 +88,8 @@ describe('topic-015 a plan with a quota', () => {
   });
 });
 
-// Deviates from PostHog: a plan has one limit for all events. `$exception` and similar events count as events, so a
-// mixed batch is dropped or stored as a whole.
+// This differs from PostHog: a plan has one limit for all events. `$exception` and similar events count too, so a mixed
+// batch is dropped or stored as a whole.
 test('topic-016 exception events have no separate quota', async () => {
   const { token } = await limitedTenant(1);
   const gateway = await start();
@@ -135,7 +135,7 @@ test('does not count events that were not stored: those without a name, and thos
 });
 
 test('two gateways share the count, and other projects are not affected', async () => {
-  // High enough that the following requests to a single gateway would not reach it.
+  // The number is so high that the following requests to a single gateway would not reach it.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
   const [one, two] = [await start(), await start()];

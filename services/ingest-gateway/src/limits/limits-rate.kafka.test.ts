@@ -32,7 +32,7 @@ test('rejects events beyond the rate of the plan until the window ends', async (
   const neighbour = await limitedToken(2);
   const gateway = await start();
   clock.advance(3500);
-  // 2 events per second are 20 in a window of ten seconds.
+  // A limit of 2 events per second allows 20 in a window of ten seconds.
   for (const count of [19, 1])
     expect(await sendBatch(gateway, token, times(count), server)).toMatchObject({ status: 200 });
   const refused = await sendBatch(gateway, token, times(5), server);

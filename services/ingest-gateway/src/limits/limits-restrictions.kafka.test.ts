@@ -22,7 +22,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Reads the table so rarely that only a notification can explain a change during the test. */
+/** The gateway reads the table so rarely that a change during the test can be explained only by a notification. */
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({ ...parts, config: { restrictionsRefreshMs: 600_000, trafficReportMs: 50, ...config } });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
@@ -106,8 +106,8 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
     expect(record?.value).not.toHaveProperty('force_disable_person_processing');
   });
 
-  // Deviates from PostHog: an event without a person keeps its key on the live topic, which costs nothing and keeps the
-  // order.
+  // This differs from PostHog: an event without a person keeps its key on the live topic, which costs nothing and keeps
+  // the order.
   test('topic-022 skip list: writes the events without a person, but to the usual topic with the usual key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);
@@ -123,8 +123,8 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
   });
 });
 
-// Unlike in PostHog, operators can drop events or route them to the overflow topic, but not send them to dead letters or to
-// any other topic, which nothing would read.
+// Unlike in PostHog, operators can only drop events or send them to the overflow topic. They cannot send them to the
+// dead letters or to any other topic, because nothing would read these.
 test.each(['redirect_to_dlq', 'redirect_to_topic'])(
   'topic-011 topic-012 topic-013 rejects the unsupported restriction %s',
   async (kind) => {
@@ -148,7 +148,7 @@ test('all gateways apply an announced change immediately', async () => {
   expect((await reader.events(token, 2)).map(({ distinct_id }) => distinct_id)).toEqual(['kept', 'kept']);
 });
 
-/** A notification that is sent before the subscription has started is lost. */
+/** Repeats a notification, because one that is sent before the subscription has started is lost. */
 async function announceUntil(token: string, isSeen: () => Promise<boolean>): Promise<void> {
   await eventually(
     async () => {

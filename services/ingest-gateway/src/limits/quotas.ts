@@ -6,11 +6,11 @@ import type { SharedCounters } from './shared-counters.ts';
 export type QuotaProject = Pick<KnownProject, 'environmentId' | 'eventsPerMonth'>;
 
 export interface Quotas {
-  /** Whether the project's quota for this month is used up. */
+  /** Returns whether the project's quota for this month is used up. */
   isUsedUp(project: QuotaProject): boolean;
   /** Counts live events that the log has acknowledged. */
   noteStored(project: QuotaProject, events: number): void;
-  /** The current month, such as `2026-11`. */
+  /** Returns the current month, such as `2026-11`. */
   period(): string;
 }
 
@@ -18,8 +18,8 @@ export interface Quotas {
 const afterEndMs = 24 * 60 * 60 * 1000;
 
 /**
- * Counts the events of each environment in each calendar month (UTC). The request that reaches the limit is still accepted
- * completely. Gateways therefore exceed the limit by the events that arrive between two flushes.
+ * Counts the events of each environment in each calendar month (UTC). The request that reaches the limit is still
+ * accepted completely. Gateways can therefore exceed the limit by the events that arrive between two flushes.
  */
 export function createQuotas({
   counters,
@@ -28,7 +28,7 @@ export function createQuotas({
 }: {
   counters: SharedCounters;
   now(): number;
-  /** Name of the counters. `quota` is for events. */
+  /** The name of the counters. `quota` is for events. */
   name?: string;
 }): Quotas {
   let month = monthOf(now());
@@ -72,7 +72,7 @@ function monthOf(ms: number): Month {
 export interface RateLimit {
   /**
    * Counts the events of a request towards the rate that the plan allows.
-   * @returns null if the request is accepted, otherwise the number of seconds after which the client may retry.
+   * @returns null if the request is accepted, or otherwise the number of seconds after which the client can retry
    */
   admit(project: KnownProject, events: number): number | null;
 }
@@ -80,13 +80,13 @@ export interface RateLimit {
 interface RateLimitOptions {
   counters: SharedCounters;
   now(): number;
-  /** The limit applies to this window, so that a batch may contain more events than allowed per second. */
+  /** The window to which the limit applies. A batch can therefore contain more events than are allowed per second. */
   windowMs: number;
 }
 
 /**
- * The abuse limit. The first request of a window is always accepted, and so is the request that reaches the limit. Otherwise
- * a batch that is larger than the limit could never be delivered.
+ * Creates the rate limiter. The first request of a window is always accepted, and so is the request that reaches the
+ * limit. Otherwise, a batch that is larger than the limit could never be delivered.
  */
 export function createRateLimit({ counters, now, windowMs }: RateLimitOptions): RateLimit {
   return {

@@ -12,15 +12,15 @@ export interface Restrictions {
   stop(): void;
 }
 
-/** For a database that accepts the query but never responds. */
+/** The time limit of the first read, for a database that accepts the query but never responds. */
 const firstReadLimitMs = 3000;
-/** Several keys may change at the same time. The table is then read once. */
+/** The delay after a notification. Several keys may change at the same time, and the table is then read only once. */
 const afterMessageMs = 100;
 
 /**
- * The operator's restrictions, from the settings and from the table. The table is read every few seconds, and immediately
- * after PostgreSQL has announced a change of it or of a project. If PostgreSQL is down, the last known restrictions apply. A
- * process that starts during an outage knows only the restrictions in the settings.
+ * Creates the operator's restrictions, from the settings and from the table. The table is read every few seconds, and
+ * immediately after PostgreSQL has announced a change of it or of a project. If PostgreSQL is down, the last known
+ * restrictions apply. A process that starts during an outage knows only the restrictions in the settings.
  */
 export async function createRestrictions(options: {
   sql: Sql;
@@ -88,7 +88,7 @@ export interface KeyRestrictions {
 }
 
 interface RestrictionSet {
-  /** Undefined for most keys, which have no restrictions. */
+  /** Returns the restrictions of a key. Undefined for most keys, which have none. */
   of(token: string): KeyRestrictions | undefined;
   size: number;
 }
@@ -118,8 +118,9 @@ function createRestrictionSet(restrictions: readonly Restriction[]): Restriction
 }
 
 /**
- * Parses the value of a setting: `token` or `token:distinct_id`, separated by commas (docs/wire-rules.md#quotas-and-limits).
- * A distinct ID may contain colons. A distinct ID with a comma must be entered in the table.
+ * Parses the value of a setting: `token` or `token:distinct_id`, separated by commas
+ * (docs/wire-rules.md#quotas-and-limits). A distinct ID can contain colons. A distinct ID with a comma must be added to
+ * the table instead.
  */
 export function parseRestrictionList(kind: RestrictionKind, text: string): Restriction[] {
   return text.split(',').flatMap((element) => {

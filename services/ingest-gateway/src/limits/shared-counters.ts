@@ -2,15 +2,15 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Counters that all gateways share through the key-value store. Requests never wait for the store: the process collects
- * counts and sends them in batches. While the store is down, each process continues with its own counts.
+ * Counters that all gateways share through the key-value store. Requests never wait for the store, because the process
+ * collects counts and sends them in batches. While the store is down, each process continues with its own counts.
  */
 export interface SharedCounters {
   /**
    * Adds to a counter in this process.
-   * @param by 0 requests the count of a new counter from the store.
-   * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch.
-   * @returns the known count of all gateways.
+   * @param by 0 requests the count of a new counter from the store
+   * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch
+   * @returns the count of all gateways, as far as it is known
    */
   add(name: string, by: number, expiresAtMs: number): number;
   size(): number;
@@ -20,22 +20,22 @@ export interface SharedCounters {
 
 interface Counter {
   name: string;
-  /** The known sum of all gateways, including counts that have not been sent yet. */
+  /** The sum of all gateways as far as it is known, including counts that have not been sent yet. */
   total: number;
   pending: number;
   expiresAtMs: number;
 }
 
-/** Counters per command. The store needs less than a millisecond for a few hundred counters. */
+/** The number of counters per command. The store needs less than a millisecond for a few hundred counters. */
 const maxCountersPerFlush = 500;
-/** Limits the work of the store and of this process, for any number of projects. */
+/** Limits the work of the store and of this process, whatever the number of projects. */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
 export function createSharedCounters(options: {
   store: Pick<KeyValueStore, 'addToCounters'>;
   now(): number;
-  /** How long counts are collected before they are sent to the store. */
+  /** How long counts are collected before they are sent to the store, in milliseconds. */
   flushAfterMs: number;
   /** Called after each attempt, with the number of counters. */
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
@@ -118,7 +118,7 @@ export function createSharedCounters(options: {
   };
 }
 
-/** Counters that must be sent to the store, the oldest first. */
+/** The counters that must be sent to the store, oldest first. */
 function createWaitingCounters(most: number) {
   const waiting = new Map<string, Counter>();
   return {

@@ -11,36 +11,43 @@ interface ProjectSpikesOptions {
   minEvents: number;
   /** How many times the baseline a window must contain to be a spike. */
   factor: number;
-  /** A new process does not know the usual traffic, so it reports no spikes for this time. */
+  /** A new process does not know the usual traffic, so it reports no spikes for this long. */
   warmUpMs: number;
   maxProjects?: number;
 }
 
 export interface ProjectSpikes {
-  /** Counts live events. @returns the spike if it starts with these events, otherwise null. */
+  /**
+   * Counts live events.
+   * @returns the spike if it starts with these events. Otherwise null.
+   */
   note(environmentId: number, events: number): TrafficSpike | null;
-  /** Number of projects with a current spike in this process. */
+  /** Returns the number of projects that have a spike in this process at the moment. */
   spiking(): number;
 }
 
 interface Traffic {
   window: number;
-  /** Known events of all gateways in this window. */
+  /** The events of all gateways in this window, as far as they are known. */
   events: number;
-  /** Moving average of the previous windows. */
+  /** The moving average of the previous windows. */
   baseline: number;
   windowsSeen: number;
   isSpiking: boolean;
 }
 
-/** Weight of the latest window in the baseline. With the default window, the average follows within about five minutes. */
+/**
+ * The weight of the last window in the baseline. With the default window, the average adapts within about five minutes.
+ */
 const weight = 1 / 16;
-/** Projects above this share of `minEvents` are counted in the shared store, other projects only in this process. */
+/**
+ * Projects with more than this share of `minEvents` are counted in the shared store, and others only in this process.
+ */
 const sharedFrom = 0.1;
 
 /**
- * Finds projects that suddenly send much more than before. A spike is reported once, when it starts. It ends after a window
- * below the threshold. Small projects need only a few numbers in the memory of this process.
+ * Finds projects that suddenly send much more than before. A spike is reported once, when it starts. It ends after a
+ * window below the threshold. Small projects need only a few numbers in the memory of this process.
  */
 export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpikes {
   const { counters, now, windowMs, minEvents, factor, warmUpMs, maxProjects = 100_000 } = options;
@@ -61,7 +68,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // For the first windows, the average is the arithmetic mean, so that the baseline is soon correct.
+      // In the first windows, the baseline is the plain average, so that it is soon correct.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);
@@ -101,7 +108,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
       const window = Math.floor(now() / windowMs);
       for (const environmentId of spiking) {
         const traffic = projects.peek(environmentId);
-        // Projects that stopped sending do not enter a new window.
+        // Projects that have stopped sending do not get a new window.
         if (traffic === undefined || traffic.window < window - 1) spiking.delete(environmentId);
       }
       return spiking.size;
@@ -110,13 +117,13 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
 }
 
 export interface TrafficSpike {
-  /** Known events of all gateways in the current window. */
+  /** The events of all gateways in the current window, as far as they are known. */
   events: number;
   windowSeconds: number;
   /** The average of the previous windows. */
   baselineEvents: number;
-  /** The number of events from which the window is a spike. */
+  /** The number of events from which the window counts as a spike. */
   thresholdEvents: number;
-  /** Number of the window since the epoch. The same on all gateways. */
+  /** The number of the window since the epoch. It is the same on all gateways. */
   window: number;
 }

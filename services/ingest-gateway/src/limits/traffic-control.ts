@@ -19,24 +19,24 @@ import { createTrafficReports, type TrafficReports } from './traffic-reports.ts'
 /** A request, before the limits are applied. */
 export interface Admission {
   token: string;
-  /** Null if the key could not be looked up. Nothing is limited then. */
+  /** The project, or null if the key could not be looked up. In that case, nothing is limited. */
   project: KnownProject | null;
   isHistorical: boolean;
   events: number;
 }
 
-/** The limits of the gateway: quotas, the abuse limit, the operator's restrictions, spikes and hot keys. */
+/** The limits of the gateway: quotas, the rate limit, the operator's restrictions, spikes and hot keys. */
 export interface TrafficControl {
   /**
-   * Decides whether the request's events may be stored. `quota_limited`: the quota of the plan is used up. The response is
-   * 200, and nothing is stored (docs/wire-rules.md#quotas-and-limits).
-   * @param request.retriesOn429 false for a client that drops its events after any 4xx.
-   * @throws AppError `rate_limited`, or `unavailable` for such a client.
+   * Decides whether the request's events can be stored. `quota_limited` means that the quota of the plan is used up.
+   * The response is then 200, and nothing is stored (docs/wire-rules.md#quotas-and-limits).
+   * @param request.retriesOn429 false for a client that drops its events after any 4xx
+   * @throws AppError `rate_limited`, or `unavailable` for such a client
    */
   admit(request: Admission & { retriesOn429: boolean }): 'admitted' | 'quota_limited';
   /** Counts live events, applies the operator's restrictions, and sends the events of hot keys to the overflow topic. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
-  /** Counts events of the request that the log has acknowledged. */
+  /** Counts the events of a request that the log has acknowledged. */
   noteStored(request: Admission, events: number): void;
   stop(): Promise<void>;
 }
@@ -68,8 +68,8 @@ export interface TrafficControlDependencies {
 }
 
 /**
- * Reads the operator's restrictions before it resolves, if PostgreSQL responds in time. Never rejects because a store is
- * unavailable.
+ * Creates the traffic control. Reads the operator's restrictions before it resolves, if PostgreSQL responds in time.
+ * Never rejects because a store is unavailable.
  */
 export async function createTrafficControl(deps: TrafficControlDependencies): Promise<TrafficControl> {
   const { cache, sql, changes, log, config, logger, now = Date.now } = deps;
@@ -125,7 +125,8 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
 
   return {
     admit({ token, project, isHistorical, events, retriesOn429 }) {
-      // The plan includes migrations, and they have a topic of their own (docs/ingestion-rules.md#historical-migrations).
+      // If the plan includes migrations, these have a topic of their own
+      // (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
       const { environmentId } = project;
       if (quotas.isUsedUp(project)) {
@@ -187,7 +188,7 @@ function noteTraffic(
   }
   const ids = accepted.map(({ partitionId }) => partitionId);
   for (const { id, spike } of hotKeys.note(token, ids)) {
-    // For cookieless visitors, `id` is their address, which is not reported. They all have the same distinct ID.
+    // For cookieless visitors, `id` is their IP address, which is not reported. They all have the same distinct ID.
     const hot = accepted.find(({ partitionId }) => partitionId === id);
     reports.spike(captured, { distinctId: hot?.record.distinct_id ?? '', spike });
   }
@@ -198,7 +199,10 @@ function throttled(kind: 'rate_limited' | 'unavailable', retryAfterSeconds: numb
   return new AppError(kind, message, { code: 'throttled', retryAfterSeconds });
 }
 
-/** The key could not be looked up, so the consumer must check whether the plan includes migrations. */
+/**
+ * Marks the events of a migration as not checked. The key could not be looked up, so the consumer must check whether
+ * the plan includes migrations.
+ */
 function markUnchecked({ accepted }: CapturedEvents): void {
   for (const { record } of accepted) record.plan_unchecked = true;
 }
@@ -213,13 +217,15 @@ interface Routing {
 }
 
 /**
- * Applies the operator's restrictions, and sends the events of hot keys to the overflow topic. Order of precedence: drop,
- * then historical (never rerouted), then forced overflow, then hot key (docs/wire-rules.md#topics).
- * - Forced overflow: the record has no key and no person, so the events are spread over all partitions (case topic-009).
- * - Hot key: the record keeps its key, so that the person's events stay in order. Only events in the same partition of the
- *   overflow topic are delayed.
+ * Applies the operator's restrictions, and sends the events of hot keys to the overflow topic. The order of precedence
+ * is: drop, then historical (never rerouted), then forced overflow, then hot key (docs/wire-rules.md#topics).
  *
- * @param restrictions the restrictions for the request's API key, if any.
+ * - Forced overflow: the record has no key and no person, so the events are spread over all partitions (case
+ *   topic-009).
+ * - Hot key: the record keeps its key, so that the person's events stay in order. Only events in the same partition of
+ *   the overflow topic are delayed.
+ *
+ * @param restrictions the restrictions for the request's API key, if there are any
  */
 function routeEvents(
   captured: CapturedEvents,

@@ -10,7 +10,7 @@ export interface TrafficMetrics {
   reportsLost(warnings: number): void;
 }
 
-/** Read when the metrics are scraped. */
+/** Values that are read when the metrics are scraped. */
 interface TrafficState {
   spikingProjects(): number;
   hotKeys(): number;

@@ -14,7 +14,7 @@ import type { TrafficMetrics } from './traffic-metrics.ts';
 
 interface Environment {
   token: string;
-  /** Null if the key could not be looked up. */
+  /** The environment, or null if the key could not be looked up. */
   environmentId: number | null;
 }
 
@@ -22,18 +22,18 @@ interface Environment {
 export interface TrafficReports {
   /**
    * Reports a spike or a hot key.
-   * @param found.distinctId the hot key. Null if the spike is in the traffic of the complete project.
+   * @param found.distinctId the hot key, or null if the spike is in the traffic of the whole project
    */
   spike(environment: Environment, found: { distinctId: string | null; spike: TrafficSpike }): void;
   /**
-   * Reports that the quota of a period is used up.
+   * Reports that the quota of a month is used up.
    * @param found.period the month, such as `2026-11`
    */
   quotaUsedUp(environment: Environment, found: { events: number; period: string; eventsPerMonth: number | null }): void;
   rateLimited(environment: Environment, found: { events: number; eventsPerSecond: number | null }): void;
   /**
    * Reports events that the operator's restrictions dropped.
-   * @param events how many events the operator's restrictions dropped
+   * @param events the number of these events
    */
   blocked(environment: Environment, events: number): void;
   /** Sends the pending warnings, if the log is available. */
@@ -42,39 +42,42 @@ export interface TrafficReports {
 
 interface TrafficReport extends Environment {
   type: GatewayWarningType;
-  /** Number of affected events. */
+  /** The number of affected events. */
   count: number;
-  /** Distinguishes reports with the same token and type: a distinct ID or a month, for example. */
+  /** A text that distinguishes reports with the same token and type, for example a distinct ID or a month. */
   subject: string;
   details: JsonObject;
   /**
-   * The ID of the warning is derived from this value, so that a finding of several gateways is stored once. Null: each
-   * period has a warning of its own, with its own count.
+   * The value from which the ID of the warning is derived. If several gateways report the same thing, it is stored
+   * once. If null, each period has a warning of its own, with its own count.
    */
   identity: string | null;
 }
 
 export interface TrafficReportsOptions {
   log: Pick<EventLog, 'append'>;
-  /** The live topic. Warnings need no order. */
+  /** The topic for warnings, which is the live topic. They need no order. */
   topic: string;
   now(): number;
-  /** How long reports are collected before the first warning about a subject. */
+  /** How long reports about a subject are collected before the first warning. */
   firstAfterMs: number;
-  /** How long reports are collected before each further warning about the same subject. */
+  /** How long reports about the same subject are collected before each further warning. */
   furtherAfterMs: number;
   metrics: Pick<TrafficMetrics, 'spike' | 'reportsLost'>;
 }
 
 interface PendingWarning {
   report: TrafficReport;
-  /** Stays unchanged over all attempts, so that a warning is stored once even if an acknowledgement was lost. */
+  /**
+   * The UUID of the warning. It is the same for all attempts, so that a warning is stored once even if an
+   * acknowledgement was lost.
+   */
   uuid: string;
   count: number;
   dueAtMs: number;
 }
 
-/** Namespace of the warning IDs that gateways derive. Never change it. */
+/** The namespace of the warning IDs that gateways derive. Never change it. */
 const namespace = '0c4c2a1f-6b64-4a0e-9a43-5f6a3f1f7f0e';
 const maxPending = 10_000;
 const maxPerAppend = 500;
@@ -83,9 +86,9 @@ const maxPerAppend = 500;
 export function createTrafficReports(options: TrafficReportsOptions): TrafficReports {
   const { log, topic, now, firstAfterMs, furtherAfterMs, metrics } = options;
   const pending = new Map<string, PendingWarning>();
-  /** When the last warning about a subject was sent. Entries are deleted after `furtherAfterMs`. */
+  /** The time when the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
-  /** Reported subjects whose warning ID is derived. Another report would result in the same warning. */
+  /** Reported subjects whose warning ID is derived. Another report about them would result in the same warning. */
   const reported = new LRUCache<string, true>({ max: maxPending });
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
@@ -112,7 +115,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
       await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
       for (const [name, { report }] of due) if (report.identity !== null) reported.set(name, true);
     } catch {
-      // The log is unavailable. The next attempt includes these warnings.
+      // The log is unavailable, so the next attempt includes these warnings.
       for (const [name, each] of due) {
         sentAtMs.delete(name);
         const newer = pending.get(name);

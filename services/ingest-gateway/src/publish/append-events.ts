@@ -15,34 +15,34 @@ import { parseRawFields, type RawFields, type RawValue } from '../json/event-fie
 import type { Sender } from '../request-head.ts';
 
 /**
- * A large request is appended in several steps. The log's time limit is meant for records, not for a hundred megabytes, and
- * other requests are served between the steps.
+ * The maximum size of an append. A large request is appended in several steps, because the log's time limit is meant
+ * for records and not for a hundred megabytes. Other requests are served between the steps.
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
 /** Appends the events of one request to the log, slice by slice. */
 export interface EventAppender {
-  /** Waits for the log only if enough records are pending. */
+  /** Adds events. Waits for the log only if enough records are pending. */
   add(captured: CapturedEvents): Promise<void>;
   /**
    * Appends the warnings and all pending records.
-   *
    * @param last the last slice. Its tally contains the dropped events of all slices.
    */
   end(last: CapturedEvents): Promise<void>;
-  /** How many events were passed to the log. */
+  /** Returns how many events were passed to the log. */
   eventCount(): number;
 }
 
 /**
- * Writes the events in the order of the request, then one warning for each reason why events were dropped. All of them are
- * durable when the promises of `add` and `end` have resolved. The topic determines which events stay in order
+ * Writes the events in the order of the request, and then one warning for each reason why events were dropped. All of
+ * them are durable when the promises of `add` and `end` have resolved. The topic determines which events stay in order
  * (docs/architecture.md#the-log).
  *
- * An event that is too large for a record is dropped with a warning. If `refusesLarge` is set, the request is rejected.
+ * An event that is too large for a record is dropped with a warning. If `refusesLarge` is set, the request is rejected
+ * instead.
  *
- * @throws AppError `too_large`, after a warning was written. `unavailable` if the log did not acknowledge the records: the
- * response must not be 200.
+ * @throws AppError `too_large`, after a warning was written, or `unavailable` if the log did not acknowledge the
+ * records. The response must not be 200 in these cases.
  */
 export function createEventAppender(options: {
   log: Pick<EventLog, 'append'>;
@@ -73,7 +73,7 @@ export function createEventAppender(options: {
       pending.push(warningRecord(warning, topics[topic], topic === 'historical' ? token : null));
   }
 
-  /** Rejects the request and writes a warning. Pending events are discarded. */
+  /** Rejects the request and writes a warning. Discards pending events. */
   async function refuse(captured: CapturedEvents, record: CapturedRecord, sample: DropSample): Promise<never> {
     pending = [];
     const dropped = createDropTally();
@@ -116,12 +116,16 @@ export function createEventAppender(options: {
 }
 
 /**
- * Indented JSON, and strings in which each character is escaped, take up to three times as many bytes as needed. Larger
- * records are not serialized again, because this would block other requests for too long.
+ * The maximum size of a record that is serialized again. Indented JSON, and strings in which each character is escaped,
+ * take up to three times as many bytes as needed. Serializing larger records again would block other requests for too
+ * long.
  */
 const maxRewrittenBytes = 3_000_000;
 
-/** Copies the raw fields. If the record is too large, serializes it again without white space and escapes. */
+/**
+ * Encodes a record by copying the raw fields. If the record is too large, serializes it again without white space and
+ * escape sequences.
+ */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
   const value = encodeRawRecord(record, raw);
@@ -129,7 +133,10 @@ function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }
 
-/** Warnings need no order. Without a key, the warnings of a busy project are spread over the partitions. */
+/**
+ * Encodes a warning. Warnings need no order, so they have no key. The warnings of a busy project are therefore spread
+ * over the partitions.
+ */
 function warningRecord(warning: CapturedRecord, topic: string, key: string | null): AppendRecord {
   return { topic, key, value: encodeCapturedRecord(warning) };
 }
@@ -140,8 +147,8 @@ function eventTooLarge({ uuid }: CapturedRecord, maxRecordBytes: number): AppErr
 }
 
 /**
- * Encodes a log record like `encodeCapturedRecord`, but copies the raw fields as they were sent. Parsing and serializing
- * them would be most of the cost of an event.
+ * Encodes a log record like `encodeCapturedRecord`, but copies the raw fields as they were sent. Parsing and
+ * serializing them would be most of the cost of an event.
  */
 function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   const { $set, $set_once, $unset, properties } = raw;
@@ -158,7 +165,7 @@ function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   return value;
 }
 
-/** The fields that the gateway adds or has read. */
+/** Returns the fields that the gateway adds or has read. */
 function headOf(record: CapturedEvent): string {
   const { uuid, token, distinct_id: distinctId, event, timestamp, now, sent_at: sentAt, ip } = record;
   const stamp = record.environment_id === undefined ? '' : `"environment_id":${record.environment_id},`;

@@ -69,7 +69,7 @@ describe('fields that are copied as text have the same meaning as when they are 
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
     { weight: 4, arbitrary: fc.dictionary(fc.string({ unit: 'grapheme' }), field, { maxKeys: 6 }) },
-    // Empty arrays instead of objects, as PHP sends them.
+    // This sends empty arrays instead of objects, like PHP.
     fc.dictionary(emptied, fc.constantFrom([], {}, [1])),
   );
   const object = fc.oneof({ weight: 4, arbitrary: fields }, fc.constant([]));
@@ -208,7 +208,7 @@ describe('the scan rejects every text that JSON.parse rejects', () => {
   );
 
   test('rejects values nested deeper than 64 levels', () => {
-    // The event and its properties are two of the levels.
+    // The event and its properties count as two of the levels.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();
     expect(scan(Buffer.from(nested(64)))).toBeNull();

@@ -1,4 +1,4 @@
-/** A log line about a rejected request. Contains no data of the request. */
+/** A log line about a rejected request. It contains no data of the request. */
 export interface RefusalLine {
   requestId: string;
   method: string | undefined;
@@ -21,7 +21,7 @@ export interface RefusalLogger {
   error(message: string, facts: object): unknown;
 }
 
-/** Limit for each reason, so that a flood of one error does not hide the others. */
+/** The limit of lines for each reason, so that a flood of one error does not hide the others. */
 const linesPerWindow = 10;
 const windowMs = 1000;
 
@@ -33,8 +33,9 @@ interface Reason {
 }
 
 /**
- * Logs one line for each rejected request, but at most ten per second for each status and code, so that a client that repeats
- * an error does not fill the disk. At the end of the second, another line contains the number of omitted lines.
+ * Creates a log that writes one line for each rejected request, but at most ten per second for each status and code. A
+ * client that repeats an error therefore does not fill the disk. At the end of the second, another line contains the
+ * number of omitted lines.
  */
 export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   const reasons = new Map<string, Reason>();

@@ -5,7 +5,7 @@ import { toAppError, toErrorBody, toHttpStatus } from '@millrace/http';
 import { discardBody, readContentLength } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
 
-/** JSON, or an empty string for no body. A long body may be split into several buffers. */
+/** The body: JSON, or an empty string for no body. A long body can be split into several buffers. */
 export type GatewayResponseBody = string | readonly Buffer[];
 
 export interface GatewayResponse {
@@ -17,11 +17,14 @@ export interface GatewayResponse {
 export interface Refusal extends GatewayResponse {
   body: string;
   code: string;
-  /** True if the upload has stalled, so that the gateway does not wait for the rest of the body. */
+  /** True if the upload has stalled. The gateway then does not wait for the rest of the body. */
   hasStalled: boolean;
 }
 
-/** The response to a request that was rejected or failed. The JSON is for developers: SDKs read only the status. */
+/**
+ * Creates the response to a request that was rejected or failed. The JSON is for developers, because SDKs read only the
+ * status.
+ */
 export function toRefusal(error: unknown): Refusal {
   const known = toAppError(error);
   const errorBody = toErrorBody(known);
@@ -31,9 +34,9 @@ export function toRefusal(error: unknown): Refusal {
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {
-      // Must not be cached, because another gateway may already support this path during an upgrade.
+      // The response must not be cached. During an upgrade, another gateway may already support this path.
       'cache-control': 'no-store',
-      // Browsers hide `Retry-After` from the page unless it is exposed.
+      // Browsers hide `Retry-After` from the page unless this header exposes it.
       ...(seconds === undefined
         ? {}
         : { 'retry-after': String(seconds), 'access-control-expose-headers': 'retry-after' }),
@@ -68,15 +71,15 @@ export function sendResponse(
   response.end();
 }
 
-/** How much of a rejected upload is still read, so that the client can read the response. */
+/** The part of a rejected upload that is still read, so that the client can read the response. */
 const discardLimits = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
-/** Limits that replace `discardLimits` for an upload that has stalled or declares a larger body. */
+/** These limits replace `discardLimits` for an upload that has stalled or declares a larger body. */
 const shortDiscardLimits = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**
- * Sends the response to a rejected request immediately, before the complete body has arrived. A body of reasonable size is
- * then read to its end, and the connection stays open. Otherwise the connection is closed a little later: if it were closed
- * while the client is sending, the client's operating system would discard the response.
+ * Sends the response to a rejected request immediately, before the complete body has arrived. A body of normal size is
+ * then read to its end, and the connection stays open. Otherwise, the connection is closed a little later. If it were
+ * closed while the client is sending, the client's operating system would discard the response.
  */
 export async function sendRefusal(
   request: IncomingMessage,
@@ -118,9 +121,9 @@ function byteLengthOf(body: GatewayResponseBody): number {
 const vary = 'origin, access-control-request-method, access-control-request-headers';
 
 /**
- * Headers that allow pages to read the response, including errors. All origins are allowed. The origin is repeated as sent
- * (including `null` of sandboxed pages), because browsers reject `*` for requests with credentials, which browser SDKs send.
- * (docs/wire-rules.md#cors)
+ * Creates the headers that allow pages to read the response, including errors. All origins are allowed. The header
+ * contains the origin as it was sent (including `null` of sandboxed pages), because browsers reject `*` for requests
+ * with credentials, which browser SDKs send (docs/wire-rules.md#cors).
  */
 export function createCorsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const { origin } = request.headers;
@@ -128,7 +131,10 @@ export function createCorsHeaders(request: IncomingMessage): OutgoingHttpHeaders
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary };
 }
 
-/** Allows everything that a preflight requests. Fixed lists of allowed headers have repeatedly broken tracing tools. */
+/**
+ * Creates headers that allow everything that a preflight requests. Fixed lists of allowed headers have repeatedly
+ * broken tracing tools.
+ */
 export function createPreflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const requested = request.headers['access-control-request-headers'];
   return {

@@ -1,4 +1,4 @@
-// Runs one request: metrics, tracing, memory, error handling and the response.
+// Runs one request, with metrics, tracing, memory, error handling and the response.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@millrace/http';
@@ -15,7 +15,7 @@ import type { Uploads } from '../body/uploads.ts';
 import type { RefusalLine } from './refusal-log.ts';
 import { type GatewayResponse, type Refusal, sendRefusal, sendResponse } from './send-response.ts';
 
-/** A request and its response, and what differs between the protocols. */
+/** A request and its response, and everything in which the protocols differ. */
 export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -25,7 +25,7 @@ export interface HttpExchange {
   toRefusal(error: unknown): Refusal;
 }
 
-/** Resources of a request that is being served. */
+/** The resources of a request that is being served. */
 export interface RequestScope {
   /** The memory of the request. It is released after the response. */
   lease: ByteLease;
@@ -61,7 +61,6 @@ export interface ServeDependencies {
 /**
  * Serves a request: measures it, releases its memory, sends the response or the error, logs errors, and closes the
  * connection while the server is stopping. Never rejects.
- *
  * @param handle creates the response. If it throws, the client gets an error response.
  */
 export async function serveRequest(
@@ -103,26 +102,25 @@ export async function serveRequest(
 
 /** The trace of a request. Most requests are not traced. */
 export interface RequestTrace {
-  /** Null if the request is not traced. */
+  /** The trace ID, or null if the request is not traced. */
   traceId: string | null;
   /**
-   * Starts measuring how long the append takes, until `appended`.
-   * @returns headers that connect the log records with the trace.
+   * Starts to measure how long the append takes, until `appended` is called.
+   * @returns headers that connect the log records with the trace
    */
   appending(events: number): RecordHeaders;
   appended(): void;
   end(outcome: { status: number; code: string | null; environmentId: number | null }): void;
 }
 
-/** Trace headers of log records. Undefined if the records do not belong to a trace. */
+/** The trace headers of log records. Undefined if the records do not belong to a trace. */
 type RecordHeaders = Record<string, string> | undefined;
 
 /**
- * Decides whether to trace a request. Continues the client's trace, but follows its sampling decision only if clients are
- * trusted. Creates one span for the complete request. The append is an attribute of this span, because a span of its own
+ * Decides whether to trace a request. Continues the client's trace, but follows its sampling decision only if clients
+ * are trusted. Creates one span for the whole request. The append is an attribute of this span, because a separate span
  * would cost as much as one or two requests.
- *
- * @param tracing null if tracing is off.
+ * @param tracing null if tracing is off
  */
 export function beginTrace(tracing: Tracing | null, request: IncomingMessage, path: string): RequestTrace {
   const sent = traceparentOf(request);
@@ -166,8 +164,8 @@ export function beginTrace(tracing: Tracing | null, request: IncomingMessage, pa
 }
 
 /**
- * A request that is not traced here. If tracing is on, its records must not be marked as sampled. Otherwise any client could
- * cause everything that happens to its events to be traced.
+ * Returns the trace of a request that is not traced here. If tracing is on, its records must not be marked as sampled.
+ * Otherwise, any client could cause everything that happens to its events to be traced.
  */
 function untraced(
   tracing: Tracing | null,

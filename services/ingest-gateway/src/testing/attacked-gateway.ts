@@ -10,20 +10,20 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-/** What happened during an attack, to other clients and to the gateway. */
+/** What happened to other clients and to the gateway during an attack. */
 export interface AttackReport<T> {
   result: T;
-  /** Number of small requests from other clients that got 200 during the attack. */
+  /** The number of small requests from other clients that got 200 during the attack. */
   answered: number;
-  /** Outcome of the small requests that did not get 200. */
+  /** The outcome of the small requests that did not get 200. */
   failed: string[];
-  /** Longest response time of the small requests, in milliseconds. */
+  /** The longest response time of the small requests, in milliseconds. */
   slowestMs: number;
-  /** How much the memory of the gateway grew at its peak, in MiB. */
+  /** How much the memory of the gateway grew at most, in MiB. */
   grownMib: number;
 }
 
-/** A gateway in a separate process, so that its time and memory can be measured alone. */
+/** A gateway in a separate process, so that its time and memory can be measured separately. */
 export interface AttackedGateway {
   url: string;
   port: number;

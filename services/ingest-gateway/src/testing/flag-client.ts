@@ -11,7 +11,7 @@ export interface FlagReply {
   flags: Record<string, string>;
 }
 
-/** Sends a flag request as an SDK does. */
+/** Sends a flag request like an SDK does. */
 export async function sendFlagRequest(
   gateway: TestGateway,
   question: Record<string, unknown>,

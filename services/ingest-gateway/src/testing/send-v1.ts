@@ -7,7 +7,7 @@ export interface V1Request {
   method?: string;
   /** Changes to the usual headers. Null removes a header. */
   headers?: Record<string, string | null>;
-  /** Text and bytes are sent unchanged, other values as JSON. */
+  /** The body. Text and bytes are sent unchanged, and other values as JSON. */
   body?: unknown;
 }
 

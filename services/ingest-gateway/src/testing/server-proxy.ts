@@ -1,6 +1,9 @@
 import { createFaultProxy, type FaultProxy } from '@millrace/testing';
 
-/** Starts a fault proxy for the server at an address, so that one service can lose the server while others keep it. */
+/**
+ * Starts a fault proxy for the server at an address, so that one service can lose its connection to the server while
+ * others keep theirs.
+ */
 export function startServerProxy(address: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(address);
   return createFaultProxy({ targetHost: hostname, targetPort: Number(port) });

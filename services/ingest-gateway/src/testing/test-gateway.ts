@@ -38,10 +38,10 @@ export interface GatewayOptions {
   logger?: Logger;
   keys?: Partial<ProjectKeysOptions>;
   library?: BrowserLibrary;
-  /** Key-value store of this gateway. */
+  /** The key-value store of this gateway. */
   cache?: KeyValueStore;
   now?: () => number;
-  /** Long time limits by default, because a slow machine is not an outage. */
+  /** Time limits, which are long by default, because a slow machine is not an outage. */
   timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
   /** A thread for large bodies exits when it gets a body that contains this text. */
@@ -60,7 +60,7 @@ export interface GatewayFixture {
   stop(): Promise<void>;
 }
 
-/** Compiled, because a thread that loads the sources needs two seconds of CPU time to start. */
+/** The program is compiled, because a thread that loads the sources needs two seconds of CPU time to start. */
 const bodyProgramSource = 'services/ingest-gateway/src/capture/body-worker.ts';
 
 /** A program that exits when it gets a body with this text, and otherwise does what `program` does. */

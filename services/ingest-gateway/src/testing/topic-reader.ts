@@ -23,7 +23,7 @@ export interface TopicReader {
 
 export async function readTopics(log: EventLog, topics: readonly string[]): Promise<TopicReader> {
   const seen: ReadRecord[] = [];
-  /** Next offset of each partition. A member that lost its group gets its partitions again from this offset. */
+  /** The next offset of each partition. A member that lost its group gets its partitions again from this offset. */
   const ends = new Map<string, bigint>();
   const consumers = await Promise.all(
     topics.map((topic) =>

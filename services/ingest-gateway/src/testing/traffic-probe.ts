@@ -13,7 +13,7 @@ export interface ProbeRequest {
   isHistorical?: boolean;
 }
 
-/** Sends a batch with an event for each distinct ID. Events are named by their index. */
+/** Sends a batch with an event for each distinct ID. Each event has its index as name. */
 export async function sendBatch(
   gateway: TestGateway,
   token: string,
@@ -26,7 +26,7 @@ export async function sendBatch(
   return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
 }
 
-/** Returns a distinct ID as many times as there are events. */
+/** Returns a list that contains the same distinct ID several times, once for each event. */
 export function times(count: number, distinctId = 'someone'): string[] {
   return Array.from({ length: count }, () => distinctId);
 }
@@ -39,7 +39,7 @@ export interface TestClock {
 
 /**
  * Creates a clock.
- * @param start initial time. By default, the middle of a month and the start of a window of ten seconds.
+ * @param start initial time. By default, it is in the middle of a month and at the start of a window of ten seconds.
  */
 export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   let nowMs = Date.parse(start);
@@ -51,7 +51,7 @@ export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   };
 }
 
-/** Returns the value of a metric, summed over all labels or only over those with these values. */
+/** Returns the value of a metric: its sum over all labels, or only over those with these values. */
 export async function measured(
   gateway: TestGateway,
   name: string,

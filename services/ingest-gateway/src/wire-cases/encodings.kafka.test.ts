@@ -6,8 +6,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Every path for events with every encoding that SDKs use (docs/wire-rules.md#body-decoding; rules 3 to 6). Each combination
- * must succeed and store the right event.
+ * Tests every path for events with every encoding that SDKs use (docs/wire-rules.md#body-decoding, rules 3 to 6). Each
+ * combination must succeed and store the right event.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -26,11 +26,11 @@ afterAll(async () => {
 interface Sending {
   method?: 'GET';
   query?: string;
-  /** Content-Type header, or null to omit it. */
+  /** The Content-Type header, or null to leave it out. */
   type?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Expected status, by default 200. */
+  /** The expected status. Default: 200. */
   status?: number;
 }
 
@@ -109,7 +109,7 @@ const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/
 
 test.each(labels.flatMap((label) => [label, `${label}/`]))('%s accepts every encoding', async (path) => {
   const { token } = await createTestTenant(fixture.database);
-  // Text that reveals whether a decoder treats bytes as characters, or plus signs as spaces.
+  // A text that shows whether a decoder treats bytes as characters, or plus signs as spaces.
   const properties = { said: 'größer+kleiner / 東京 🎉 ~~~???>>>', ünï: ['a+b', { nested: true }] };
   const sent = encodings.map(([name, encode]) => {
     const event = { event: name, distinct_id: `who+${name}`, uuid: randomUUID(), properties };

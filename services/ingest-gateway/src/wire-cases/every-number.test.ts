@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { trackedFiles } from '@millrace/testing';
 import { knownDeviations } from './known-deviations.ts';
 
-/** The numbers of docs/cases.md#the-ingest-host, which have gaps. */
+/** The numbers in docs/cases.md#the-ingest-host, which have gaps. */
 const all = [
   ...numbers('body', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
   ...numbers(
@@ -45,8 +45,8 @@ function numbers(family: string, ranges: (number | [number, number])[], gaps: nu
 }
 
 /**
- * Numbers at the beginning of a test title or of a row's name, alone or several. Numbers elsewhere do not count, because they
- * could stay after their test was deleted. Skipped tests do not count.
+ * Returns the numbers at the beginning of test titles and of the names of rows. There can be several. Numbers elsewhere
+ * do not count, because they could stay after their test was deleted. Skipped tests do not count either.
  */
 function namedByTests(): Set<string> {
   const root = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -4,8 +4,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Checks each field of an event in every request shape: the record contains everything that the SDK sent, unchanged, and nothing else
- * (docs/wire-rules.md#event-fields; `packages/contracts` describes the record).
+ * Checks each field of an event in every form of request. The record contains everything that the SDK sent, unchanged,
+ * and nothing else (docs/wire-rules.md#event-fields, and `packages/contracts` for the record).
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Properties of SDKs, with all kinds of JSON values. */
+/** Properties that SDKs send, with all kinds of JSON values. */
 const properties = (token: string) => ({
   token,
   distinct_id: 'in the properties',
@@ -50,7 +50,7 @@ interface Shape {
   /** Path and query. */
   path: string;
   body(event: object, token: string, sentAt: string): object;
-  /** Whether the request contains the time at which it was sent. */
+  /** True if the request contains the time at which it was sent. */
   saysSentAt: boolean;
 }
 
@@ -72,7 +72,8 @@ const shapes: Record<string, Shape> = {
 test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }) => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const before = Date.now();
-  // The client's clock is an hour late. If the request contains its send time, the record has the corrected time.
+  // The client's clock is an hour behind. If the request contains the time when it was sent, the record has the
+  // corrected time.
   const lateByMs = 3_600_000;
   const sentAtMs = before - lateByMs;
   const timestampMs = sentAtMs - 5000;

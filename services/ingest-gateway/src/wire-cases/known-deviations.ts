@@ -1,6 +1,6 @@
 /**
- * Numbers of docs/cases.md#the-ingest-host for which this gateway deviates from PostHog, with its behavior. A test checks
- * that every number has a case or is listed here.
+ * Numbers in docs/cases.md#the-ingest-host for which this gateway differs from PostHog, and what it does. A test checks
+ * that every number has a case or is in this list.
  */
 export const knownDeviations: { no: string[]; because: string }[] = [
   {

@@ -9,8 +9,8 @@ import { createTestClock, type TestClock } from '../testing/traffic-probe.ts';
 import { type SdkRow, sdkRows } from './sdk-reactions.ts';
 
 /**
- * Every SDK of sdk-reactions.ts with every response of this gateway: the SDK resends after temporary errors, does not resend
- * after permanent ones, and treats accepted requests as delivered.
+ * Tests every SDK in sdk-reactions.ts with every response of this gateway. The SDK sends events again after temporary
+ * errors but not after permanent ones, and treats accepted requests as delivered.
  */
 let fixture: GatewayFixture;
 let reader: TopicReader;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     fixture.startGateway({ config: { maxBodyBytes: 2000, bodyTimeoutMs: 100 } }),
   ]);
   clock.advance(3500);
-  // Let the gateway find out that its log is unavailable, so that no row has to wait for it.
+  // Let the gateway notice that its log is unavailable, so that no row has to wait for this.
   const { token } = await createTestTenant(fixture.database);
   const [, node] = sdkRows;
   if (node === undefined) throw new Error('there are rows');
@@ -60,7 +60,7 @@ async function send({ path, headers, encode }: SdkRow, gateway: TestGateway, jso
   return { status: response.status, retryAfter, json: text.startsWith('{') ? JSON.parse(text) : undefined };
 }
 
-/** An upload that stops before its end. */
+/** Starts an upload that stops before its end. */
 async function stall({ path, headers }: SdkRow, gateway: TestGateway) {
   const connection = await openRawConnection(gateway.port);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -111,8 +111,8 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   };
 
   const reactions = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, row.react(answer)]));
-  // Browsers and the legacy Java SDK lose events after 408. The gateway returns it anyway, because the other ten resend, and
-  // a client that stops in the middle of an upload for half a minute rarely reads the response.
+  // Browsers and the legacy Java SDK lose events after 408. The gateway returns it nevertheless, because the other ten
+  // send them again, and a client that stops in the middle of an upload for half a minute rarely reads the response.
   const losesStalled = row.row === 1 || row.row === 13;
   const splits = [2, 3, 11, 12].includes(row.row);
   expect(reactions).toEqual({

@@ -1,7 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { isObject } from '@millrace/contracts';
 
-/** The reaction of an SDK to a response: `split` resends the batch in halves, `dropped` loses it. */
+/**
+ * The reaction of an SDK to a response. `split` means that it sends the batch again in halves, and `dropped` that it
+ * loses the batch.
+ */
 export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 
 export interface SdkResponse {
@@ -25,7 +28,10 @@ const plain = (json: string) => json;
 const gzip = (json: string) => new Uint8Array(gzipSync(json));
 const json = 'application/json';
 
-/** The reaction of most SDKs. `again` contains statuses after which they resend, in addition to server errors. */
+/**
+ * Returns the reaction of most SDKs. `again` contains statuses after which they send events again, in addition to
+ * server errors.
+ */
 function reactions(is: {
   ok(response: SdkResponse): boolean;
   again: number[];
@@ -130,7 +136,7 @@ export const sdkRows: SdkRow[] = [
     path: '/batch',
     headers: { ...serverSdk('posthog-dotnet'), 'content-encoding': 'gzip' },
     encode: gzip,
-    // A body that cannot be parsed into an object makes it throw, which loses the events.
+    // If the body cannot be parsed as an object, this SDK throws and loses the events.
     react: reactions({ ok: (response) => isSuccess(response) && isObject(response.json), again: [408, 429] }),
   },
   {

@@ -5,8 +5,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * The twelve rules of docs/wire-rules.md#how-sdks-react-to-responses over HTTP. sdk-reactions.kafka.test.ts contains more
- * tests of rule 12.
+ * Tests the twelve rules in docs/wire-rules.md#how-sdks-react-to-responses over HTTP. sdk-reactions.kafka.test.ts
+ * contains more tests of rule 12.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -35,7 +35,10 @@ async function ask(path: string, init: RequestInit = {}) {
   const response = await fetch(gateway.url + path, { method: 'POST', redirect: 'manual', ...init });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-/** Sends a request and expects success. @returns the stored events. */
+/**
+ * Sends a request and expects success.
+ * @returns the stored events
+ */
 async function stored(count: number, path: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
   const answer = await ask(path, { body: body as string, headers });
   expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
