@@ -15,9 +15,10 @@ import { sessionKey, signInAs, startTestApi, type TestApi, type TestResponse } f
 import type { Caller } from './caller.ts';
 
 /**
- * Calls every declared route with every kind of credential and address that must be rejected, and every list with those that must
- * be accepted. A new route is covered as soon as it is declared. `reach-matrix` checks that responses contain nothing else. In
- * `npm test`, each route gets two of the IDs that do not exist, and the next route gets others.
+ * Calls every declared route with every kind of credential and path that must be rejected, and every list with those
+ * that must be accepted. A new route is covered as soon as it is declared. `reach-matrix` checks that responses contain
+ * nothing else. In `npm test`, each route is called with two of the IDs that do not exist, and the next route with
+ * others.
  */
 const declared = declaredRoutes();
 const guarded = declared.filter((route) => route.scope !== 'public');
@@ -31,7 +32,7 @@ interface Place {
 let api: TestApi;
 let own: TestTenant;
 let foreign: TestTenant;
-/** Credentials by name. API keys belong to owners, so that only the key can be at fault. */
+/** Credentials by name. API keys belong to owners, so that a request can be rejected only because of its key. */
 const keys = new Map<string, string>();
 
 beforeAll(async () => {
@@ -103,7 +104,10 @@ function addressOf(route: Route<Caller>, place: Place, ids: Record<string, strin
 const isNumbered = ({ path }: Route<Caller>) =>
   /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
 
-/** The route's example request with an unused key. Features, event definitions and variables are identified by name instead. */
+/**
+ * Returns the route's example request with a key that is not used yet. Features, event definitions and variables are
+ * identified by name instead.
+ */
 function exampleOf({ examples, method, path }: Route<Caller>): unknown {
   const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
   const isKnownByName =
@@ -122,7 +126,7 @@ interface Rejection {
   /** What is wrong with the request, after its case number if it has one. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
-  /** Names in `keys`, or none for a request without credentials. */
+  /** Returns names in `keys`, or none for a request without credentials. */
   credentials: (route: Route<Caller>) => (string | undefined)[];
   places?: () => Place[];
   expected(route: Route<Caller>): object;
@@ -130,7 +134,10 @@ interface Rejection {
 
 const isBelowProject = (route: Route<Caller>) => route.path.includes('/:project_id');
 const isBelowOrganization = (route: Route<Caller>) => route.path.startsWith('/api/organizations/:organization_id');
-/** Routes on which existing clients distinguish a foreign environment (403) from a missing one (cases X12 and S22). */
+/**
+ * Returns whether existing clients of a route distinguish an environment of others (403) from a missing one (cases X12
+ * and S22).
+ */
 const isForeignVisible = (route: Route<Caller>) => ['subscription', 'batch_export'].includes(objectOf(route));
 const authenticationError = (code: string, detail: string) => ({
   status: 401,
@@ -285,7 +292,7 @@ describe('sessions', () => {
   );
 });
 
-/** Lists that need no parameters: their paths consist of literal segments after the place. */
+/** Lists that need no parameters. After the place, their paths contain only fixed segments. */
 const lists = guarded.filter(
   ({ method, path, query }) =>
     method === 'GET' &&
@@ -330,7 +337,7 @@ describe.each(named(lists))('%s', (_name, route) => {
 });
 
 describe('keys that are limited to projects or organizations', () => {
-  /** `/api/feature_flag` addresses a project by its token, or the current one. */
+  /** `/api/feature_flag` uses a project's token to find the project, or the current one. */
   const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
   // The routes of users and personal API keys have their own rules (`personal-key-access.test.ts`).
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
@@ -367,7 +374,7 @@ test('a member who leaves the organization loses access with the next request', 
   expect(await read()).toMatchObject(NF('Project not found.'));
 });
 
-/** Collections whose records have IDs. Another tenant creates a record from the route's own example. */
+/** Collections whose records have IDs. The other organization creates a record from the route's own example. */
 const collections = guarded.filter(
   (route) => route.method === 'POST' && declared.some((other) => other.path === `${route.path}/:id`),
 );
@@ -376,7 +383,7 @@ const creatable = collections.filter(({ path }) => path !== '/api/environments' 
 describe.each(named(creatable))('records of %s', (_name, creation) => {
   let foreignId: string;
   beforeAll(async () => {
-    // An organization's exports are created below its projects.
+    // The exports of an organization are created below its projects.
     const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
     const maker = isExport
       ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')

@@ -11,15 +11,16 @@ import {
   requireOrganizationInKey,
   visibleOrganizationIds,
 } from './caller.ts';
-/** Path parameter of all routes below `/api/organizations/:organization_id`. */
+/** The path parameter of all routes below `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
   organization_id: Type.String({ description: 'ID (UUID) of the organization, or `@current`.' }),
 });
 
 /**
- * The caller's membership in the organization that the path names. `@current` is the organization that the caller joined
- * first, among those that the key can access.
- * The returned function throws AppError `not_found` for an unknown organization, `forbidden` for another one
+ * Creates a function that returns the caller's membership in the organization in the path. `@current` is the
+ * organization that the caller joined first, among those that the key can access.
+ *
+ * The returned function throws AppError `not_found` for an unknown organization, and `forbidden` for one of others
  * (docs/api/access.md#levels).
  */
 export function addressedOrganization(sql: Sql) {
@@ -27,7 +28,7 @@ export function addressedOrganization(sql: Sql) {
     { caller, params }: { caller: Caller; params: { organization_id: string } },
     { isProjectBased = false } = {},
   ): Promise<Membership> => {
-    // If the path continues to a project, a key for single projects is checked against that project.
+    // If the path continues to a project, a key that is limited to projects is checked against that project.
     if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();

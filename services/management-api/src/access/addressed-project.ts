@@ -22,15 +22,16 @@ const projectParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
-/** Path parameter of paths that end in the ID of a project or environment. */
+/** The path parameter of paths that end in the ID of a project or environment. */
 export const idParams = Type.Object({
   id: Type.String({ description: 'ID (integer) of the project or environment, or `@current`.' }),
 });
 
 /**
- * The environment that the path names, within the caller's organizations. Other organizations' projects get the same error as
- * missing ones (docs/api/access.md#levels). `@current` is the caller's current environment, or the first one that the key can
- * access.
+ * Creates a function that returns the environment in the path, if it is in one of the caller's organizations. Projects
+ * of other organizations get the same error as missing ones (docs/api/access.md#levels). `@current` is the caller's
+ * current environment, or the first one that the key can access.
+ *
  * The returned function throws AppError `not_found`, or `forbidden` if the API key is limited to other projects or the
  * environment is private.
  */
@@ -46,7 +47,7 @@ function addressedProject(sql: Sql) {
 }
 
 /**
- * Checks that the caller may use the place that a path addresses.
+ * Checks that the caller can access the project in a path.
  * @throws AppError `forbidden` if the key is limited to others, or if the caller has no access to the environment or
  * the kind of record
  */
@@ -62,9 +63,9 @@ async function enter(
 }
 
 /**
- * The environment with this project API key, or without a key the caller's current one: for a path that names no project.
- * Access is the same as to `route` below the project.
- * @throws AppError `invalid` if the caller has no such project, `not_found` if there is no current one, or `forbidden`.
+ * Returns the environment with this project API key, or the caller's current one without a key. It is for a path that
+ * names no project. Access is the same as to `route` below the project.
+ * @throws AppError `invalid` if the caller has no such project, `not_found` if there is no current one, or `forbidden`
  */
 export async function findProjectOfToken(
   sql: Sql,
@@ -81,9 +82,12 @@ export async function findProjectOfToken(
 type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;
 
 /**
- * The environment whose ID ends the path or, for `kind` project, the first environment of that project.
- * The returned function throws AppError `invalid` if the ID is not a number (docs/api/README.md#paths-and-ids), `not_found`
- * also for a private environment, and `forbidden` for a private one as `@current` or if the key is limited to others.
+ * Creates a function that returns the environment whose ID is at the end of the path. For `kind` project, it is the
+ * first environment of that project.
+ *
+ * The returned function throws AppError `invalid` if the ID is not a number (docs/api/README.md#paths-and-ids),
+ * `not_found` also for a private environment, and `forbidden` if the key is limited to others or if `@current` is
+ * private.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {
   const find = kind === 'project' ? findFirstOfProject : findEnvironment;
@@ -131,8 +135,8 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 }
 
 /**
- * Like `addressedProject`, for resources below an environment for which existing clients distinguish another organization's
- * environment (403) from a missing one (404; docs/api/access.md#levels).
+ * Like `addressedProject`, but for resources below an environment for which existing clients distinguish an environment
+ * of another organization (403) from a missing one (404, docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);
@@ -150,9 +154,9 @@ export function parentEnvironment(sql: Sql) {
 }
 
 /**
- * Declares routes below a project and below an environment, because older clients use the project in paths and newer ones the
- * environment. Both kinds of IDs find the same environment.
- * @param projectOperations prefix of the operation IDs below a project.
+ * Declares routes below a project and below an environment. Older clients use the project in paths, and newer ones use
+ * the environment. Both kinds of IDs find the same environment.
+ * @param projectOperations prefix of the operation IDs below a project
  */
 export function environmentBases<Found>(
   find: (context: BaseContext<Caller, { project_id: string }>) => Promise<Found>,
@@ -169,7 +173,10 @@ export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
   return environmentBases(addressedProject(sql));
 }
 
-/** Replaces every `not_found` error by one text, so that missing records and records that the caller cannot see look alike. */
+/**
+ * Replaces the text of every `not_found` error with the same one, so that missing records and records that the caller
+ * cannot see look alike.
+ */
 export async function hideMissing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-// SQL that finds the organization, project or environment that a path addresses.
+// SQL that finds the organization, project or environment in a path.
 
 import {
   effectiveLevel,
@@ -9,18 +9,18 @@ import {
 import type { Sql } from '@millrace/db';
 import type { RecordRights } from './record-rights.ts';
 
-/** The environment whose data a path addresses. Environments and projects share one ID space. */
+/** The environment whose data a path requests. Environments and projects have no IDs in common. */
 export interface AddressedProject {
   environmentId: number;
   projectId: number;
   organizationId: string;
   /** The caller's level in the environment: 1, 8 or 15. */
   level: number;
-  /** The caller's rights on its records. */
+  /** The caller's rights to its records. */
   rights: RecordRights;
 }
 
-/** An environment in which the caller may have no level, if it is private. */
+/** An environment. If it is private, the caller may have no level in it. */
 export type FoundProject = FoundEnvironment;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
@@ -28,7 +28,7 @@ export async function organizationExists(sql: Sql, organizationId: string): Prom
   return rows.length > 0;
 }
 
-/** The first environment of the project with this ID, if it belongs to an organization of the caller. */
+/** Returns the first environment of the project with this ID, if it belongs to an organization of the caller. */
 export async function findFirstOfProject(
   sql: Sql,
   userId: number,
@@ -41,7 +41,7 @@ export async function findFirstOfProject(
   return rows[0];
 }
 
-/** The environment with this project API key, if it belongs to an organization of the caller. */
+/** Returns the environment with this project API key, if it belongs to an organization of the caller. */
 export async function findByToken(sql: Sql, userId: number, token: string): Promise<FoundProject | undefined> {
   const rows = await sql.query<FoundProject & Record<string, unknown>>(
     `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller} WHERE e.api_token = $2`,
@@ -51,9 +51,9 @@ export async function findByToken(sql: Sql, userId: number, token: string): Prom
 }
 
 /**
- * The preferred environment if it is in these organizations, otherwise the oldest accessible one of the first organization
- * that has one.
- * @param only limits it to some environments.
+ * Returns the preferred environment if it is in these organizations. Otherwise, returns the oldest accessible
+ * environment of the first organization that has one.
+ * @param only limits the result to some environments
  */
 export async function firstEnvironment(
   sql: Sql,

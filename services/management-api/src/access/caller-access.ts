@@ -12,15 +12,18 @@ import { createSessionAccess } from './session-access.ts';
 interface CallerAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Limits requests per key and per session. */
+  /** Limits the requests of each key and session. */
   requestLimit: RateLimit;
-  /** Limits wrong and missing keys per address. */
+  /** Limits wrong and missing keys from each address. */
   guessLimit: GuessLimit;
-  /** Limits invalid sessions per address. If absent, cookies are ignored. */
+  /** Limits invalid sessions from each address. If absent, cookies are ignored. */
   staleLimit?: GuessLimit | undefined;
 }
 
-/** A key takes precedence over a session, because clients send a key deliberately and browsers send cookies automatically. */
+/**
+ * Creates the access check. A key takes precedence over a session, because clients send a key intentionally and
+ * browsers send cookies automatically.
+ */
 export function createCallerAccess({ requestLimit, staleLimit, ...deps }: CallerAccessDeps): Access<Caller> {
   const keys = createPersonalKeyAccess(deps);
   const sessions = staleLimit && createSessionAccess({ ...deps, guessLimit: staleLimit });
@@ -53,7 +56,8 @@ export function createCallerAccess({ requestLimit, staleLimit, ...deps }: Caller
 }
 
 /**
- * The caller's level in the result of a route's `target`. If a route declares a level and its target has none, that is a bug.
+ * Returns the caller's level in the result of a route's `target`. It is a bug if a route declares a level and its
+ * target has none.
  */
 function levelOf(target: unknown): number {
   const level = (target as { level?: unknown } | null | undefined)?.level;

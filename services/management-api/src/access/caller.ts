@@ -1,4 +1,4 @@
-// The caller of a request, and the limits of the key in use.
+// The caller of a request, and the limits of the key that was used.
 
 import { isProjectInKey, type Membership } from '@millrace/accounts/access';
 import { includesScope, membershipLevels, type Scope } from '@millrace/contracts';
@@ -13,11 +13,11 @@ export type Credential =
       kind: 'session';
       id: string;
       expiresAt: Date;
-      /** When the user last authenticated. */
+      /** The time when the user last authenticated. */
       signedInAt: Date;
       method: string;
       /**
-       * What an organization requires of the user: to use the second factor, or to set one up. Null if it requires
+       * What an organization requires of the user: to enter the second factor, or to set one up. Null if it requires
        * nothing.
        */
       wants: 'second factor' | 'second factor set up' | null;
@@ -25,25 +25,28 @@ export type Credential =
 
 export type SessionCredential = Extract<Credential, { kind: 'session' }>;
 
-/** The caller of a request: a user with the permissions of the key in use. A session has all permissions of its user. */
+/**
+ * The caller of a request: a user with the permissions of the key that was used. A session has all permissions of its
+ * user.
+ */
 export interface Caller {
   userId: number;
   credential: Credential;
-  /** Scopes of the key. `*` means all. */
+  /** The scopes of the key. `*` means all. */
   scopes: string[];
-  /** If not empty, the key only works for these environments. */
+  /** The environments to which the key is limited. Empty for no limit. */
   scopedTeams: number[];
-  /** The organizations of these environments. */
+  /** The organizations to which these environments belong. */
   organizationsOfTeams: string[];
-  /** If not empty, the key only works in these organizations. */
+  /** The organizations to which the key is limited. Empty for no limit. */
   scopedOrganizations: string[];
-  /** Organizations of the user: the current one first, then in the order of joining. */
+  /** The organizations of the user: the current one first, and then in the order of joining. */
   memberships: Membership[];
-  /** The environment that the user chose as the current one. It may be deleted or inaccessible by now. */
+  /** The environment that the user chose as the current one. It may have been deleted or become inaccessible since. */
   currentEnvironmentId: number | null;
 }
 
-/** Memberships in the organizations that the key can access. All queries are limited to them. */
+/** Returns the memberships in the organizations that the key can access. All queries are limited to them. */
 export function visibleMemberships(caller: Caller): Membership[] {
   return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
 }
@@ -56,19 +59,20 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
   );
 }
 
-/** The environments to which the key is limited, or null if it is not limited to environments. */
+/** Returns the environments to which the key is limited, or null if it is not limited to environments. */
 export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }
 
 /**
- * Whether the key is limited to organizations or environments. Such a key cannot change what affects the user's other keys.
+ * Returns whether the key is limited to organizations or environments. Such a key cannot change anything that affects
+ * other keys of the user.
  */
 export function isLimited({ scopedOrganizations, scopedTeams }: Caller): boolean {
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
-/** Whether the user is an administrator or owner of an organization. */
+/** Returns whether the user is an administrator or owner of an organization. */
 export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
   return memberships.some(
     (own) => own.organizationId === organizationId && own.level >= membershipLevels.administrator,
@@ -76,14 +80,18 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
 }
 
 /**
- * Whether the caller can see the secrets of a record: administrators with a key that can change it.
- * @param level the caller's level on the record.
+ * Returns whether the caller can see the secrets of a record. Administrators can, with a key that can change the
+ * record.
+ * @param level the caller's level for the record
  */
 export function canSeeSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
   return level !== null && level >= membershipLevels.administrator && includesScope(scopes, write);
 }
 
-/** For actions whose effect would outlive the key, which keys cannot perform. @throws AppError `forbidden`. */
+/**
+ * Requires a session. It is for actions whose effect would outlast a key, which keys cannot perform.
+ * @throws AppError `forbidden`
+ */
 export function requireSession({ credential }: Caller): SessionCredential {
   if (credential.kind === 'session') return credential;
   throw new AppError(
@@ -94,15 +102,15 @@ export function requireSession({ credential }: Caller): SessionCredential {
 
 const recentMs = 2 * 60 * 60 * 1000;
 
-/** The time until which a session counts as recently signed in. */
+/** Returns the time until which the last sign-in in a session counts as recent. */
 export function recentSignInUntil({ signedInAt }: SessionCredential): Date {
   return new Date(signedInAt.getTime() + recentMs);
 }
 
 /**
- * For actions that must be impossible for someone who finds an open browser (docs/api/sign-in.md). Keys are only limited by
- * their scopes.
- * @throws AppError `forbidden` with code `sensitive_action_required_reauth`.
+ * Requires a recent sign-in. It is for actions that someone who finds an open browser must not be able to perform
+ * (docs/api/sign-in.md). Keys are limited only by their scopes.
+ * @throws AppError `forbidden` with code `sensitive_action_required_reauth`
  */
 export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs): void {
   if (credential.kind === 'key' || credential.signedInAt.getTime() + withinMs > Date.now()) return;
@@ -112,7 +120,10 @@ export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs)
   });
 }
 
-/** Organizations can require a second factor (`enforce_2fa`). Does not apply to keys. @throws AppError `forbidden`. */
+/**
+ * Requires a second factor if an organization does (`enforce_2fa`). Does not apply to keys.
+ * @throws AppError `forbidden`
+ */
 export function requireSecondFactor({ credential }: Caller): void {
   if (credential.kind === 'key' || credential.wants === null) return;
   throw credential.wants === 'second factor'
@@ -128,14 +139,17 @@ export function requireSecondFactor({ credential }: Caller): void {
       });
 }
 
-/** IDs of the organizations whose data the caller can access with this key. */
+/** Returns the IDs of the organizations whose data the caller can access with this key. */
 export function visibleOrganizationIds(caller: Caller): string[] {
   return visibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
 
 /** Limits of a key in addition to its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`. */
 
-/** For routes without a project, which a key for single projects cannot use. */
+/**
+ * Rejects a key that is limited to projects, for routes without a project.
+ * @throws AppError `forbidden`
+ */
 export function refuseProjectScopedKey(caller: Caller): void {
   if (caller.scopedTeams.length === 0) return;
   throw new AppError('forbidden', 'API keys with scoped projects are only supported on project-based endpoints.');
@@ -148,15 +162,15 @@ export function requireOrganizationInKey(caller: Caller, organizationId: string)
 
 /**
  * Rejects a key that is limited to other projects.
- * @param named the ID with which the request named the project. The error contains no other ID, in particular not that
- * of its organization.
+ * @param named the ID of the project in the request. The error contains no other ID, in particular not that of its
+ *   organization.
  */
 export function requireProjectInKey(
   caller: Caller,
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  // Organizations can forbid their members to use personal API keys. Such memberships are omitted for keys.
+  // Organizations can forbid their members to use personal API keys. Such memberships are left out for keys.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (isProjectInKey(caller, found)) return;

@@ -5,10 +5,11 @@ import { AppError } from '@millrace/runtime';
 import type { RecordRights } from './record-rights.ts';
 
 /**
- * The numbers of PostHog's API: every member of the project can change the dashboard, or only its owner and administrators.
+ * The numbers in PostHog's API for who can change a dashboard: every member of the project, or only its owner and
+ * administrators.
  */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
-/** The numbers of PostHog's API: view, or edit. */
+/** The numbers in PostHog's API for viewing and for editing. */
 const privilegeLevels = { view: 21, edit: 37 } as const;
 
 /** The restriction of a dashboard. */
@@ -17,7 +18,7 @@ export interface Restricted {
   owner_id: number | null;
 }
 
-/** A user with their level in the project and their rights on its records. */
+/** A user, with the user's level in the project and rights to its records. */
 export interface Editor {
   userId: number;
   level: number;
@@ -32,12 +33,15 @@ export function canChange(dashboard: Restricted, editor: Editor): boolean {
   return dashboard.restriction_level === restrictionLevels.everybody || canRestrict(dashboard, editor);
 }
 
-/** An insight can be changed if one of its dashboards can, or if it is on none. */
+/** Returns whether an insight can be changed. It can if one of its dashboards can, or if it is on none. */
 export function canChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
   return dashboards.length === 0 || dashboards.some((dashboard) => canChange(dashboard, editor));
 }
 
-/** Checks that the editor may change the dashboard. @throws AppError `forbidden`. */
+/**
+ * Checks that the editor can change the dashboard.
+ * @throws AppError `forbidden`
+ */
 export function requireChange(dashboard: Restricted, editor: Editor): void {
   if (canChange(dashboard, editor)) return;
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");

@@ -8,17 +8,17 @@ import type { Caller } from './caller.ts';
 import { type GovernedKind, governedKindNames, governedKinds } from './record-rights.ts';
 
 /**
- * Records that are closed to a member, by every path and in every field of a request that names one
+ * Tests records that a member cannot access, with every path and in every field of a request that names one
  * (docs/api/access.md#access-to-records). A new route below a record is covered as soon as it is declared.
  */
 let api: TestApi;
 let acme: OrganizationActors;
-/** Created by an administrator, and closed to all others. */
+/** Records that an administrator has created and that nobody else can access. */
 const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
-/** Created by the member. */
+/** Records that the member has created. */
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
-/** Created by the administrator and open to everyone: an insight and a dashboard that use the closed cohort. */
+/** Records of the administrator that everyone can access: an insight and a dashboard that use the restricted cohort. */
 let openInsight: number;
 let openDashboard: number;
 let openSubscription: number;
@@ -269,7 +269,7 @@ test("does not reveal the numbers of a restricted cohort through another user's 
   for (const about of [{ insight: openInsight }, { dashboard: openDashboard }]) {
     expect(await send('POST', 'subscriptions', { ...begins, ...about })).toMatchObject(refused());
   }
-  // The project's own filters only apply if a query asks for them.
+  // The project's own filters apply only if a query requests them.
   const settings = { test_account_filters: [inCohort(Number(closed.cohort))] };
   await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: settings });
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
@@ -347,7 +347,8 @@ describe('restricted insights and dashboards', () => {
   test('keep their sent reports restricted when a subscription changes to something else', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
-    // The member cannot change the subscription. After another user has, the report still contains the closed insight.
+    // The member cannot change the subscription. After another user has changed it, the report still contains the
+    // restricted insight.
     expect(await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight })).toMatchObject(refused());
     await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight }, acme.A.key);
     expect((await send('GET', `subscriptions/${openSubscription}`)).body.insight).toBe(own.insight);

@@ -1,5 +1,5 @@
-// Checks access to the records that filters name. Otherwise, a query could reveal the members of a cohort or flag that the
-// caller cannot view.
+// Checks access to the records that filters refer to. Otherwise, a query could reveal the members of a cohort or flag
+// that the caller cannot view.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -11,16 +11,19 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether the project's `test_account_filters` apply. */
+  /** True if the project's `test_account_filters` apply. */
   withTestAccountFilters: boolean;
-  /** Whether an SQL query can read any cohort. */
+  /** True if an SQL query can read any cohort. */
   withAllCohorts: boolean;
 }
 
-/** SQL names cohorts by ID, by name and by a table. A backslash can hide the word in a quoted name. */
+/**
+ * Matches SQL that may read a cohort. SQL refers to cohorts by ID, by name and through a table. A backslash can hide
+ * the word in a quoted name.
+ */
 const mayReadCohorts = /cohort|\\/i;
 
-/** Returns the texts of an object that are SQL. */
+/** Returns the texts in an object that are SQL. */
 function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<string, unknown>): unknown[] {
   return [
     kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,
@@ -33,7 +36,10 @@ function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<st
   ].flat();
 }
 
-/** The records that filters, conditions or a query name anywhere, as the code that evaluates them reads them. */
+/**
+ * Returns the records that filters, conditions or a query refer to anywhere, in the way in which the code that
+ * evaluates them reads them.
+ */
 function namedIn(value: unknown): Named {
   const named: Named = {
     cohort: new Set(),
@@ -60,9 +66,10 @@ function namedIn(value: unknown): Named {
 }
 
 /**
- * Checks filters before they are evaluated or stored for the caller. Records that do not exist are ignored: the code that reads the
- * filters handles them. `settings` are those of the project, if they were read already.
- * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view.
+ * Checks filters before they are evaluated or stored for the caller. Records that do not exist are ignored here, and
+ * handled by the code that reads the filters.
+ * @param settings those of the project, if they were already read
+ * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view
  */
 export async function requireNamedRecords(
   sql: Sql,

@@ -5,9 +5,9 @@ import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /**
- * Calls every page route, i.e. every route outside the OpenAPI document, with every kind of credential and with hostile paths and
- * bodies. A new page is covered as soon as it is declared. `access-matrix`, `reach-matrix` and `hostile-bodies` do the same for API
- * routes.
+ * Calls every page route, which is every route outside the OpenAPI document, with every kind of credential and with
+ * hostile paths and bodies. A new page is covered as soon as it is declared. `access-matrix`, `reach-matrix` and
+ * `hostile-bodies` do the same for API routes.
  */
 const pages = declaredPages();
 const isPassedOn = ({ path }: PageRoute) => declaredRoutes().some((route) => route.path === path);

@@ -16,14 +16,17 @@ export interface PersonalKeyAccessDeps {
 }
 
 /**
- * Callers with a personal API key (docs/api/personal-api-keys.md). Nothing is cached, so a revoked key, a deactivated user or
- * a lost membership takes effect with the next request. Concurrent requests with the same key share a lookup that begins
- * after they arrive.
+ * Authenticates callers by a personal API key (docs/api/personal-api-keys.md). Nothing is cached, so a key that was
+ * revoked, a user who was deactivated or a membership that was removed takes effect with the next request. Concurrent
+ * requests with the same key share a lookup that begins after they arrive.
  */
 export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
-    /** Finds the caller by the personal API key of the request. @throws AppError `unauthenticated`. */
+    /**
+     * Finds the caller by the personal API key of the request.
+     * @throws AppError `unauthenticated`
+     */
     async authenticate(request: ApiRequest): Promise<Caller> {
       const requestKey = await findPersonalKey(request);
       const secureValue = requestKey && hashPersonalApiKey(requestKey.value);
@@ -35,7 +38,7 @@ export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKey
       }
       guessLimit.recordSuccess(secureValue);
       if (key.is_last_use_stale) {
-        // In the background, so that the request neither waits for it nor fails with it.
+        // This runs in the background, so that the request neither waits for it nor fails with it.
         recordKeyUse(sql, key.id).catch((error) =>
           logger.debug('could not update last_used_at of a personal API key', { error }),
         );
@@ -64,18 +67,18 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** A key in a request, and its place for error messages. */
+/** A key in a request, and where it was found, for error messages. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';
 }
 
 /**
- * Finds the personal API key of a request. The first one found is used: `Authorization: Bearer <key>` (the scheme in any
- * case, as in RFC 9110, and with extra spaces), then the query parameter `personal_api_key`, then the field of that name in
- * the body (docs/api/personal-api-keys.md; PostHog's own scripts use the header). The body comes last, because it must be
- * read first. Large or compressed bodies are not searched.
- * @returns null if there is none.
+ * Finds the personal API key of a request. The first key that is found is used, in this order: `Authorization: Bearer
+ * <key>` (the scheme in any case, as in RFC 9110, and with extra spaces), the query parameter `personal_api_key`, and
+ * the field of that name in the body (docs/api/personal-api-keys.md). PostHog's own scripts use the header. The body is
+ * last, because it must be read first. Large or compressed bodies are not searched.
+ * @returns null if there is no key
  */
 async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> {
   const header = /^Bearer\s+(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
@@ -86,14 +89,17 @@ async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> 
   return fromBody === null ? null : { value: fromBody, source: 'body' };
 }
 
-/** A body that cannot be parsed contains no key. If that is an error, the route reports it after the 401. */
+/**
+ * Returns the key in the body. A body that cannot be parsed contains no key. If this is an error, the route reports it
+ * after the 401.
+ */
 async function keyInBody(request: ApiRequest): Promise<string | null> {
   const body = await request.smallBody().catch(() => null);
   const key = (body as { personal_api_key?: unknown } | null)?.personal_api_key;
   return typeof key === 'string' && key !== '' ? key : null;
 }
 
-/** After this time, new calls do not wait for the running lookup, because its connection may never respond. */
+/** After this time, new calls do not wait for the running lookup any more, because its connection may never respond. */
 const patienceMs = 250;
 
 interface Query<Result> {
@@ -104,8 +110,8 @@ interface Query<Result> {
 
 /**
  * Coalesces concurrent lookups of the same subject. Calls during a lookup wait for the next one, which begins when the
- * current one ends. So a result is never older than the request that uses it, which a cache could not guarantee, and a client
- * with many connections costs hardly more than one with a single connection.
+ * current one ends. A result is therefore never older than the request that uses it, which a cache could not guarantee.
+ * A client with many connections costs hardly more than one with a single connection.
  */
 export function coalesceLookups<Result>(
   ask: (subject: string) => Promise<Result>,

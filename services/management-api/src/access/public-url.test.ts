@@ -5,7 +5,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { createTestKey } from '@millrace/testing/provider-key';
 import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Identity providers and passkeys are bound to the configured URL, never to the `Host` header of a request. */
+/** Tests that identity providers and passkeys use the configured URL, never the `Host` header of a request. */
 let api: TestApi;
 let without: TestApi;
 let tenant: TestTenant;

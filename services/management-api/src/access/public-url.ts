@@ -4,9 +4,9 @@ import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 /**
- * The URL to which identity providers and passkeys are bound. Clients choose the `Host` header, so only the configured URL is
- * used (`PUBLIC_API_URL`).
- * @throws AppError `invalid` with code `public_url_required` if the operator has not set it.
+ * Returns the URL with which identity providers and passkeys are registered. Clients choose the `Host` header, so only
+ * the configured URL is used (`PUBLIC_API_URL`).
+ * @throws AppError `invalid` with code `public_url_required` if the operator has not set it
  */
 export function requirePublicUrl({ publicUrl }: Pick<ApiRequest, 'publicUrl'>): string {
   if (publicUrl !== null) return publicUrl;

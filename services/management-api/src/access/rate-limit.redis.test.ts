@@ -37,7 +37,7 @@ describe.each([
     const wait = await limit.take('a');
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(120);
-    // Rejected requests do not count, so a client that waits for the returned time gets through.
+    // Rejected requests do not count, so a client that waits for the returned time succeeds.
     for (let count = 0; count < 20; count += 1) await limit.take('a');
     clock.at += wait ?? 0;
     expect(await limit.take('a')).toBeNull();

@@ -4,7 +4,7 @@ import { AppError } from '@millrace/runtime';
 import { type CounterChange, createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
-/** At most `limit` requests in any `seconds`. */
+/** A limit of at most `limit` requests in any `seconds`. */
 export interface RateWindow {
   seconds: number;
   limit: number;
@@ -13,31 +13,32 @@ export interface RateWindow {
 export interface RateLimit {
   /**
    * Counts one request of a subject, e.g. a key.
-   * @returns null if it is within all windows, otherwise the seconds to wait. It is then not counted.
+   * @returns null if it is within all windows. Otherwise, it is not counted, and the seconds to wait are returned.
    */
   take(subject: string): Promise<number | null>;
-  /** Reverts a recent count, for limits that only count failures. */
+  /** Reverts a recent count. It is for limits that count only failures. */
   refund(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
-  /** Shared by all processes. While it is unreachable, each process counts for itself. */
+  /** The store that all processes share. While it is unreachable, each process counts on its own. */
   keyValue: KeyValueStore;
-  /** Prefix of the counters, one per kind of limit. */
+  /** The prefix of the counters, which is different for each kind of limit. */
   name: string;
-  /** Windows with a limit of 0 are not limited. */
+  /** The windows. A limit of 0 means no limit. */
   windows: readonly RateWindow[];
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now?: () => number;
 }
 
 /**
- * Sliding windows (docs/api/README.md#rate-limits). Each one has two counters: the current interval, and the part of the
- * previous one that is still in the window. Takes one round trip. If counting fails, requests are allowed.
+ * Creates sliding windows (docs/api/README.md#rate-limits). Each window has two counters: the current interval, and the
+ * part of the previous one that is still in the window. Counting takes one round trip. If it fails, requests are
+ * allowed.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
-  /** Created on first use, because it reserves much memory. */
+  /** Created when it is first used, because it reserves much memory. */
   let fallback: KeyValueStore | undefined;
   const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
 
@@ -95,9 +96,9 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
 }
 
 /**
- * The time until one more request fits, 0 for immediately.
- * @param elapsed share of the current interval that has passed, 0 to 1.
- * @param current requests counted in this interval, `previous` in the one before.
+ * Returns the seconds until one more request is allowed, or 0 for immediately.
+ * @param elapsed the part of the current interval that has passed, from 0 to 1
+ * @param current the number of requests in this interval. `previous` is that of the one before.
  */
 function secondsToWait(
   { seconds, limit }: RateWindow,
@@ -105,14 +106,15 @@ function secondsToWait(
 ): number {
   const room = limit - 1 - current;
   if (previous * (1 - elapsed) <= room) return 0;
-  // Either in this interval, as the previous one leaves the window, or in the next interval, as this one does.
+  // This happens either in this interval, while the previous one leaves the window, or in the next interval, while this
+  // one does.
   const fadesAt = room >= 0 ? 1 - room / previous : 2 - (limit - 1) / current;
   return Math.max((fadesAt - elapsed) * seconds, 0.001);
 }
 
 /**
- * The error with `Retry-After` (docs/api/README.md#rate-limits).
- * @param reason a sentence that says whose requests were too many.
+ * Creates the error with `Retry-After` (docs/api/README.md#rate-limits).
+ * @param reason a sentence that says which requests were too many
  */
 export function createThrottledError(seconds: number, reason: string): AppError {
   return new AppError(
@@ -135,7 +137,7 @@ const maxChanges = 200;
 
 /**
  * Sends the changes of one iteration of the event loop as one command, with each counter once. Callers get the counts
- * as if the changes had been made one by one in the order of the calls. Only for changes with `atLeast` 0.
+ * as if the changes had been made one by one in the order of the calls. It is only for changes with `atLeast` 0.
  */
 export function batchCounts(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
@@ -178,15 +180,15 @@ export function batchCounts(addToCounters: AddToCounters): AddToCounters {
 }
 
 /**
- * Prevents an address from guessing keys. After too many requests with a wrong or missing key, all requests from there are
- * rejected for a while, except with keys that were valid recently. Otherwise, one broken script could block a whole office
- * that shares an address.
+ * Prevents guessing keys from an address. After too many requests with a wrong or missing key, all requests from there
+ * are rejected for a while, except with keys that were valid recently. Otherwise, one broken script could block a whole
+ * office that shares an address.
  */
 export interface GuessLimit {
   /**
-   * Call before looking up a key.
-   * @param secureValue null for a request without a key.
-   * @throws AppError `rate_limited`.
+   * Checks whether an address is blocked. Call it before looking up a key.
+   * @param secureValue null for a request without a key
+   * @throws AppError `rate_limited`
    */
   check(address: string, secureValue: string | null): void;
   recordSuccess(secureValue: string): void;
@@ -197,7 +199,7 @@ export interface GuessLimit {
 const goodKeyMs = 10 * 60_000;
 
 /**
- * Creates a limit for requests by which an address could guess a secret.
+ * Creates a limit of requests with which an address could guess a secret.
  * @param what describes the counted requests in the error message
  */
 export function createGuessLimit(
@@ -222,7 +224,10 @@ export function createGuessLimit(
   };
 }
 
-/** One IPv6 client usually has a /64 of addresses, so these count together. An IPv4 address counts alone, in any notation. */
+/**
+ * Returns the network to which an address belongs. A client with IPv6 usually has a /64 of addresses, so these are
+ * counted together. An IPv4 address is counted on its own, in any notation.
+ */
 export function toNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;
@@ -235,19 +240,22 @@ export function toNetwork(address: string): string {
 
 /** Limits requests for invites without a key, to which no other limit applies. */
 export interface SignUpLimit {
-  /** Counts a request, right or wrong. @throws AppError `rate_limited` for too many requests from the address. */
+  /**
+   * Counts a request, with a right or wrong secret.
+   * @throws AppError `rate_limited` for too many requests from the address
+   */
   countRequest(address: string): Promise<void>;
   /**
-   * Counts a request for an invite with a wrong secret, from any address. Requests with the right secret do not count, so
-   * that an attacker cannot lock the invited user out.
-   * @throws AppError `rate_limited`.
+   * Counts a request for an invite with a wrong secret, from any address. Requests with the right secret are not
+   * counted, so that an attacker cannot lock the invited user out.
+   * @throws AppError `rate_limited`
    */
   countWrong(inviteId: string): Promise<void>;
 }
 
 /**
  * Creates the limits for invite requests without a key.
- * @param perMinute limit of requests from one address, and of wrong ones for one invite. 0 means no limit.
+ * @param perMinute the limit of requests from one address, and of wrong ones for one invite. 0 means no limit.
  */
 export function createSignUpLimit({
   keyValue,

@@ -12,10 +12,10 @@ import { startTestApi, type TestApi, type TestResponse } from '../testing/start-
 import type { Caller } from './caller.ts';
 
 /**
- * Calls every route as every actor. No response contains anything of a place that the actor's key cannot access, neither in
- * the body nor in a header, except what the request itself contains. In `npm test`, each actor calls each route with one
- * address. The nine actors of a route use three addresses of each kind, and the next route uses others. `npm run test:long`
- * uses all addresses.
+ * Calls every route as every actor. No response contains anything of a place that the actor's key cannot access,
+ * neither in the body nor in a header, except for what the request itself contains. In `npm test`, each actor calls
+ * each route with one address. The nine actors of a route use three addresses of each kind, and the next route uses
+ * others. `npm run test:long` uses all addresses.
  */
 const guarded = declaredRoutes().filter((route) => route.scope !== 'public');
 const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
@@ -34,7 +34,7 @@ function actorOf(name: string): Actor {
   return actor;
 }
 
-/** Addresses are of three kinds: by ID, as `@current`, and with records of another place. */
+/** There are three kinds of addresses: by ID, as `@current`, and with records of another place. */
 const addressesFor = (name: string, routes: Route<Caller>[], route: Route<Caller>) => {
   const kinds = fixture.addressKinds;
   const turn = actorNames.indexOf(name as (typeof actorNames)[number]) + routes.indexOf(route);
@@ -59,7 +59,7 @@ function pathAt(route: Route<Caller>, address: Address): string {
   });
 }
 
-/** The example of the route, with the IDs of the address instead of its own. */
+/** Returns the example of the route, with its IDs replaced by those of the address. */
 function bodyAt(route: Route<Caller>, address: Address): unknown {
   const example = route.examples.request ?? {};
   if (Array.isArray(example)) return example;
@@ -89,7 +89,7 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
   };
 }
 
-/** Marks that are in the response but not in the request. */
+/** Returns the marks that are in the response but not in the request. */
 function leaks(answer: TestResponse, { hidden }: Actor, request: string): string[] {
   const text = `${JSON.stringify(answer.body ?? null)} ${JSON.stringify([...answer.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
@@ -101,7 +101,7 @@ function leaks(answer: TestResponse, { hidden }: Actor, request: string): string
 
 const patterns = new Map<string[], RegExp>();
 
-/** The marks that are in a text as separate words. */
+/** Returns the marks that are in a text as separate words. */
 function marksIn(text: string, marks: string[]): Set<string> {
   const pattern = patterns.get(marks) ?? new RegExp(`(?<![0-9A-Za-z])(?:${marks.join('|')})(?![0-9A-Za-z])`, 'g');
   patterns.set(marks, pattern);
@@ -130,12 +130,12 @@ describe.each(actorNames)('%s gets no data that it cannot access', (name) => {
   });
 });
 
-/** Requests that would delete a place for later tests. */
+/** Returns whether a request would delete a place that later tests need. */
 const isLasting = ({ method, path }: Route<Caller>) =>
   method === 'DELETE' ||
   /\/(reset_token|rotate_secret_token|delete_secret_token_backup|roll|accept|bulk_delete)$/.test(path);
 
-/** Whether the path of the request names something that the actor cannot access. */
+/** Returns whether the path of the request names something that the actor cannot access. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
@@ -151,7 +151,7 @@ function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   return organization !== undefined && !actor.organizations.includes(organization);
 }
 
-/** The stored rows of the places that an actor cannot access, by table. */
+/** Returns the stored rows of the places that an actor cannot access, by table. */
 async function beyond({ organizations, environments }: Actor) {
   const { sql } = api.database;
   const hidden = {

@@ -1,4 +1,4 @@
-// The caller's rights on the records of an environment, by kind and for single records
+// The caller's rights to the records of an environment, by kind and for single records
 // (docs/api/access.md#access-to-records).
 
 import { type RecordAccessLevel, recordAccessLevels } from '@millrace/accounts';
@@ -8,8 +8,8 @@ import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../sql/conditions.ts';
 
 /**
- * Kinds of records that access rules can restrict, by the scope of their routes. `name` is a column by which paths can
- * identify a record in addition to its ID.
+ * The kinds of records that access rules can restrict, by the scope of their routes. `name` is a column by which paths
+ * can identify a record in addition to its ID.
  */
 export const governedKinds = {
   cohort: { path: 'cohorts', table: 'cohort', name: 'NULL', creator: 'created_by_id' },
@@ -30,18 +30,18 @@ export const governedKindNames = Object.keys(governedKinds) as GovernedKind[];
 interface Rule {
   resource: string;
   resource_id: string | null;
-  /** Whether the rule is for the caller, for one of their roles, or for everyone. */
+  /** Whether the rule is for the caller, for one of the caller's roles, or for everyone. */
   whom: 'own' | 'role' | 'everybody';
   level: RecordAccessLevel;
 }
 
 interface RecordName {
   id: string | number;
-  /** The creator, who has all rights on the record, or null if unknown. */
+  /** The creator, who has all rights to the record, or null if unknown. */
   createdById: number | null;
 }
 
-/** The ID and creator of a row in the form of lists. */
+/** Converts the ID and creator of a row to the form that lists use. */
 export function toRecordName({
   id,
   created_by,
@@ -55,11 +55,11 @@ export function toRecordName({
 /** The rights of one caller in one environment. */
 export interface RecordRights {
   userId: number;
-  /** Null for administrators of the environment, who have all rights. */
+  /** The rules that apply, or null for administrators of the environment, who have all rights. */
   rules: readonly Rule[] | null;
 }
 
-/** The rules that apply to a caller in an environment. Without any rules, nothing is read. */
+/** Reads the rules that apply to a caller in an environment. Reads nothing if the environment has no rules. */
 export async function readRecordRights(
   sql: Sql,
   userId: number,
@@ -81,7 +81,10 @@ export async function readRecordRights(
   return { userId, rules };
 }
 
-/** The rights that every member of an environment has, without rules for single members or roles. Public links have these rights. */
+/**
+ * Reads the rights that every member of an environment has, without rules for single members or roles. Public links
+ * have these rights.
+ */
 export async function readRightsOfEveryMember(sql: Sql, environmentId: number): Promise<RecordRights> {
   const rules = await sql.query<Rule & Record<string, unknown>>(
     `SELECT resource, resource_id, level, 'everybody' AS whom FROM access_rule
@@ -92,8 +95,8 @@ export async function readRightsOfEveryMember(sql: Sql, environmentId: number): 
 }
 
 /**
- * Combines rules to the highest level. `none` for the caller, or only `none` from their roles, takes precedence over the rule
- * for everyone.
+ * Combines rules to the highest level. `none` for the caller takes precedence over the rule for everyone, and so does
+ * `none` from all of the caller's roles.
  */
 function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   const named = rules.filter(({ whom }) => whom !== 'everybody');
@@ -104,15 +107,15 @@ function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   return recordAccessLevels[Math.max(...ranks)];
 }
 
-/** The caller's level on a kind of record. Without rules, everyone can change records. */
+/** Returns the caller's level for a kind of record. Without rules, everyone can change records. */
 export function findKindLevel({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
   if (rules === null) return 'manager';
   return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
 }
 
 /**
- * The caller's level on one record. The rules for the record take precedence over those for its kind, and its creator always
- * has all rights.
+ * Returns the caller's level for one record. The rules for the record take precedence over those for its kind, and its
+ * creator always has all rights.
  */
 export function findRecordLevel(
   rights: RecordRights,
@@ -124,7 +127,7 @@ export function findRecordLevel(
   return decide(own) ?? findKindLevel(rights, kind);
 }
 
-/** Whether a level is at least the needed one. */
+/** Returns whether a level is high enough. */
 function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
   return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
 }
@@ -138,7 +141,10 @@ export function hasRecordLevel(
   return reaches(findRecordLevel(rights, kind, record), needed);
 }
 
-/** Checks that the caller has a level for a record. @throws AppError `forbidden`. */
+/**
+ * Checks that the caller has a level for a record.
+ * @throws AppError `forbidden`
+ */
 export function requireRecord(
   rights: RecordRights,
   kind: GovernedKind,
@@ -149,9 +155,9 @@ export function requireRecord(
 }
 
 /**
- * Checks access to a record that was loaded for the caller. Every function that loads a governed record by its path ends with
- * this call, so that the checked record is the one that is used.
- * @throws AppError `not_found` or `forbidden`.
+ * Checks access to a record that was loaded for the caller. Every function that loads a governed record by its path
+ * ends with this call, so that the record that is checked is the one that is used.
+ * @throws AppError `not_found` or `forbidden`
  */
 export function requireFound<Row extends { id: string | number; created_by?: { id: number } | null }>(
   rights: RecordRights,
@@ -163,17 +169,20 @@ export function requireFound<Row extends { id: string | number; created_by?: { i
   return row;
 }
 
-/** For a new record. @throws AppError `forbidden`. */
+/**
+ * Checks that the caller can create a record of a kind.
+ * @throws AppError `forbidden`
+ */
 export function requireKind(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel): void {
   if (!reaches(findKindLevel(rights, kind), needed)) throw createForbiddenError(needed);
 }
 
-/** The error if the caller does not have the level on a record. */
+/** Creates the error for a caller whose level for a record is too low. */
 export function createForbiddenError(needed: RecordAccessLevel): AppError {
   return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
 }
 
-/** The IDs of records of a kind that have their own rules, by the caller's access. */
+/** Returns the IDs of the records of a kind that have their own rules, by the caller's access to them. */
 function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean): string[] {
   const own = rights.rules?.flatMap((rule) => (rule.resource === kind ? (rule.resource_id ?? []) : [])) ?? [];
   return [...new Set(own)].filter(
@@ -182,8 +191,8 @@ function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean
 }
 
 /**
- * IDs of the records of a kind that the caller created. If no rule is about the kind, they are not needed and nothing is
- * read.
+ * Returns the IDs of the records of a kind that the caller created. If no rule applies to the kind, they are not needed
+ * and nothing is read.
  */
 export async function findOwnRecordIds(
   sql: Sql,
@@ -199,7 +208,7 @@ export async function findOwnRecordIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns a function that tells whether the caller can see a record of the kind, for many records. */
+/** Returns a function that checks whether the caller can see a record of the kind, for many records. */
 export async function createVisibilityCheck(
   sql: Sql,
   rights: RecordRights,
@@ -212,7 +221,7 @@ export async function createVisibilityCheck(
 
 /**
  * Adds a condition that hides the records that the caller cannot view.
- * @param columns SQL of the record's ID and of its creator, or the IDs that the caller created.
+ * @param columns SQL of the record's ID and of its creator, or the IDs that the caller created
  */
 export function addVisibilityCondition(
   where: Conditions,
@@ -233,9 +242,9 @@ export function addVisibilityCondition(
 const kindsByPath = new Map<string, GovernedKind>(governedKindNames.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
- * Checks the caller's rights on the kinds of records of a route, before the handler runs. A list excludes what is closed to
- * the caller, and a route for one record checks that record (`requireFound`).
- * @throws AppError `forbidden`.
+ * Checks the caller's rights to the kinds of records of a route, before the handler runs. A list leaves out records
+ * that the caller cannot see, and a route for one record checks that record (`requireFound`).
+ * @throws AppError `forbidden`
  */
 export function requireRouteRights(rights: RecordRights, route: { path: string; scope: Scope }): void {
   if (rights.rules === null || rights.rules.length === 0) return;
@@ -250,7 +259,10 @@ export function requireRouteRights(rights: RecordRights, route: { path: string; 
   if (!isSome) requireKind(rights, kind, ofKind);
 }
 
-/** The record with an ID in the form of paths, otherwise the one with that name. Includes deleted ones. */
+/**
+ * Returns the record with an ID in the form that paths use, or otherwise the one with that name. Includes deleted
+ * records.
+ */
 export async function findRecord(
   sql: Sql,
   environmentId: number,

@@ -2,7 +2,10 @@ import { includesScope, type Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 
-/** For routes that require a second scope. @throws AppError `forbidden`. */
+/**
+ * Checks that the caller has a scope, for routes that require a second one.
+ * @throws AppError `forbidden`
+ */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: Scope): void {
   if (includesScope(scopes, scope)) return;
   throw new AppError('forbidden', `API key missing required scope '${scope}'`);

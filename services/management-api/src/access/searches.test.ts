@@ -85,7 +85,7 @@ describe('searches in the running service', () => {
       }),
     );
     const statuses = (await Promise.all(searches)).map(({ status }) => status);
-    // One search ran, and one waited for its turn.
+    // One search ran, and one waited.
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   });
 
@@ -115,7 +115,7 @@ describe('the order in which searches start', () => {
     target: { organizationId },
   });
 
-  /** A search that runs until `end` is called. */
+  /** Starts a search that runs until `end` is called. */
   function startSearch(searches: ReturnType<typeof createSearches>, who: ReturnType<typeof searcher>) {
     let end = () => {};
     let isRunning = false;
@@ -141,7 +141,7 @@ describe('the order in which searches start', () => {
     expect([quiet.isRunning(), third.isRunning()]).toEqual([true, false]);
     busy[0]?.end();
     await afterAllTurns();
-    // The search of `third` came later than the last one of `busy`, but it has none running.
+    // The search of `third` came later than the last one of `busy`, but `third` has none running.
     expect([third.isRunning(), busy[2]?.isRunning()]).toEqual([true, false]);
     for (const search of [quiet, third, busy[1]]) search?.end();
     await afterAllTurns();
@@ -163,7 +163,7 @@ describe('the order in which searches start', () => {
       search.end();
     }
     await Promise.all(begun.map(({ done }) => done));
-    // Finished searches no longer count.
+    // Searches that have ended no longer count.
     expect(await searches.run(searcher('busy', 'e'), 'something', async () => 1)).toBe(1);
   });
 

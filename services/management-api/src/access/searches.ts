@@ -5,7 +5,7 @@ import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 
-/** The caller and the organization, to which the limits apply. */
+/** The caller and the organization to which the limits apply. */
 interface Searcher {
   caller: { credential: { kind: 'key' | 'session' | 'link'; id: string } };
   target: Pick<AddressedProject, 'organizationId'>;
@@ -17,7 +17,7 @@ export interface Searches {
    * @param narrowing parameters that make the query faster, for the error message: "use …". Null if no parameter helps.
    * @param signal aborts waiting for a connection. `work` itself must stop a running query.
    * @throws AppError `rate_limited` if the key or its organization has too many searches in flight, `unavailable` if no
-   * connection was free in time or the search took too long; the reason of the signal.
+   * connection was free in time or the search took too long, or the reason of the signal
    */
   run<T>(
     searcher: Searcher,
@@ -30,7 +30,7 @@ export interface Searches {
 interface SearchesOptions {
   /** A separate pool, so that searches cannot take the connections of other requests. */
   sql: Sql;
-  /** Number of connections of `sql`. */
+  /** The number of connections of `sql`. */
   connections: number;
   /** How long a search waits for a connection. */
   patienceMs?: number;
@@ -41,22 +41,23 @@ interface Waiting {
   start: () => void;
 }
 
-/** When a rejected client can try again. Most searches have ended by then. */
+/** The time after which a rejected client can try again. Most searches have ended by then. */
 const retryAfterSeconds = 2;
-/** SQLSTATE of a statement that was cancelled because it exceeded the timeout of its pool. */
+/** The SQLSTATE of a statement that was cancelled because it exceeded the timeout of its pool. */
 const queryCanceled = '57014';
 
 /**
  * Shares a few connections among searches, so that one caller's searches do not block another's
- * (docs/api/README.md#searches). A key can have as many searches in flight as there are connections, and an organization
- * twice as many, but one connection always stays free for other organizations. Waiting searches start in the order of
- * arrival, those of organizations with the fewest running ones first. All counts are per process.
+ * (docs/api/README.md#searches). A key can have as many searches in flight as there are connections, and an
+ * organization twice as many, but one connection always stays free for other organizations. Waiting searches of
+ * organizations with the fewest running ones start first, and otherwise the order of arrival decides. All counts are
+ * per process.
  */
 export function createSearches({ sql, connections, patienceMs = 5000 }: SearchesOptions): Searches {
   const maxPerKey = connections;
   const maxPerOrganization = 2 * connections;
   const maxRunningPerOrganization = Math.max(1, connections - 1);
-  /** Running and waiting searches. */
+  /** The number of running and waiting searches. */
   const inFlight = createCounts();
   const running = createCounts();
   let free = connections;
@@ -135,7 +136,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   };
 }
 
-/** An error of PostgreSQL, or of another event store. */
+/** Returns whether a search took too long, according to an error of PostgreSQL or of another event store. */
 const isTooLong = (error: unknown) =>
   error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 

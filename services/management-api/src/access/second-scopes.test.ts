@@ -5,7 +5,7 @@ import { PD } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /**
- * Routes that read or change more than their own resource, and the scopes they require for that
+ * Tests routes that read or change more than their own resource, and the scopes that they require for this
  * (docs/api/personal-api-keys.md#scopes).
  */
 const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] };
@@ -56,7 +56,7 @@ const condition = { properties: [{ key: 'plan', type: 'person', operator: 'exact
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 /**
  * Sends the request of a case.
- * @param path contains IDs by name in braces. A body contains them as `{name}` too.
+ * @param path contains IDs by name in braces. A body can contain them as `{name}` too.
  */
 const send = (method: Method, path: string, body: object | undefined, key: string) => {
   const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (_match, name: string) => String(ids[name]));

@@ -12,23 +12,23 @@ import { readSessionCookie, requireOwnPage } from './session-cookie.ts';
 interface SessionAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Limits invalid sessions per address. */
+  /** Limits invalid sessions from each address. */
   guessLimit: GuessLimit;
 }
 
 /**
- * Callers with a session (docs/api/sign-in.md). They have all scopes of their user, limited by the user's levels. As with
- * keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
+ * Authenticates callers by a session (docs/api/sign-in.md). They have all scopes of their user, limited by the user's
+ * levels. As with keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
  */
 export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
   return {
     /**
      * Finds the caller by the session of the request.
-     * @param isUnsafe whether a GET request changes something
+     * @param isUnsafe true if a GET request changes something
      * @returns null for a request without our cookie
-     * @throws AppError `unauthenticated` if the session has ended; `forbidden` and `unsupported_media_type` for a write
-     * that a page of another site may have sent
+     * @throws AppError `unauthenticated` if the session has ended, or `forbidden` and `unsupported_media_type` for a
+     * write that a page of another site may have sent
      */
     async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
       const secret = readSessionCookie(request);

@@ -4,7 +4,7 @@ import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
-/** `step` is an unfinished action, e.g. a sign-in between its two factors. */
+/** The kinds of cookies. `step` is for an unfinished action, e.g. a sign-in between its two factors. */
 type CookieKind = 'session' | 'device' | 'step';
 
 interface Cookie {
@@ -13,10 +13,11 @@ interface Cookie {
 }
 
 /**
- * The cookie for the URL of the API. Over TLS, the `__Host-` prefix makes browsers reject the cookie from any other host and
- * without `Secure`. It requires the path `/`, so installations below different paths of a host have different cookie names.
- * Without TLS, only localhost is allowed, because anyone on the network could steal the session.
- * @returns null if sessions are not possible.
+ * Returns the cookie for the URL of the API. Over TLS, the `__Host-` prefix makes browsers reject the cookie from any
+ * other host and without `Secure`. It requires the path `/`, so installations below different paths of a host have
+ * different cookie names. Without TLS, only localhost is allowed, because anyone on the network could steal the
+ * session.
+ * @returns null if sessions are not possible
  */
 function cookieAt(baseUrl: string, kind: CookieKind): Cookie | null {
   const { protocol, hostname, pathname } = new URL(baseUrl);
@@ -30,17 +31,17 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** The session secret in a request. Null if the request has no session cookie. */
+/** Returns the session secret in a request. Null if the request has no session cookie. */
 export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
 
-/** The device secret, by which the browser may be known. */
+/** Returns the device secret, by which the browser may be known. */
 export function readDeviceCookie(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
-/** The secret of the unfinished action. */
+/** Returns the secret of the unfinished action. */
 export function readStepCookie(request: ApiRequest): string | null {
   return secretOf(request, 'step');
 }
@@ -57,7 +58,10 @@ function secretOf(request: ApiRequest, kind: CookieKind): string | null {
   return null;
 }
 
-/** Call before a sign-in. @throws AppError `invalid` with code `https_required` if cookies cannot be set. */
+/**
+ * Checks that cookies can be set. Call it before a sign-in.
+ * @throws AppError `invalid` with code `https_required` if cookies cannot be set
+ */
 export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
   if (cookieAt(baseUrl, 'session') !== null) return;
   throw new AppError(
@@ -70,7 +74,7 @@ export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
 /** The secrets for a browser after a sign-in. */
 export interface SignedIn {
   session: string;
-  /** Null if the device cookie does not change. */
+  /** The secret of the device. Null if the device cookie does not change. */
   device: string | null;
 }
 
@@ -78,7 +82,7 @@ const daySeconds = 24 * 3600;
 /** Unfinished actions expire after at most this time. */
 const stepSeconds = 600;
 
-/** Headers that set the session cookie and delete the cookie of the unfinished action. */
+/** Returns headers that set the session cookie and delete the cookie of the unfinished action. */
 export function setSessionCookies(request: ApiRequest, { session, device }: SignedIn) {
   const { baseUrl } = request;
   return {
@@ -90,12 +94,12 @@ export function setSessionCookies(request: ApiRequest, { session, device }: Sign
   };
 }
 
-/** Headers that set the cookie of an unfinished action. */
+/** Returns headers that set the cookie of an unfinished action. */
 export function setStepCookie({ baseUrl }: ApiRequest, secret: string) {
   return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
 
-/** Headers that delete the session cookie. The device stays known. */
+/** Returns headers that delete the session cookie. The device stays known. */
 export function deleteSessionCookie({ baseUrl }: ApiRequest) {
   return { 'set-cookie': setCookie(baseUrl, 'session', { value: '', maxAge: 0 }) };
 }
@@ -108,10 +112,11 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 }
 
 /**
- * Browsers also send the cookie with requests from pages of other sites. So a request that changes something must come from
- * our own page, according to the browser's headers, and contain JSON, which forms of other sites cannot send. A GET that
- * changes something must not come from a link on another site.
- * @throws AppError `forbidden`, `unsupported_media_type`.
+ * Checks that a request was sent by one of our own pages, because browsers also send the cookie with requests from
+ * pages of other sites. A request that changes something must come from our own page, according to the browser's
+ * headers, and contain JSON, which forms of other sites cannot send. A GET that changes something must not come from a
+ * link on another site.
+ * @throws AppError `forbidden` or `unsupported_media_type`
  */
 export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -136,8 +141,8 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
 }
 
 /**
- * For public requests that must not come from pages of other sites, because they could sign the user in to another account.
- * @throws AppError `forbidden`.
+ * Rejects public requests from pages of other sites, which could otherwise sign the user in to another account.
+ * @throws AppError `forbidden`
  */
 export function rejectForeignPage(request: ApiRequest): void {
   if (originOf(request) !== 'foreign') return;
@@ -145,8 +150,8 @@ export function rejectForeignPage(request: ApiRequest): void {
 }
 
 /**
- * `Sec-Fetch-Site` comes from the browser and is correct even behind a proxy that changes the host. Older browsers only send
- * `Origin`.
+ * Returns whether a page of ours sent the request. `Sec-Fetch-Site` is set by the browser, and is correct even behind a
+ * proxy that changes the host. Older browsers send only `Origin`.
  */
 function originOf(request: ApiRequest): 'own' | 'foreign' | 'unknown' {
   const site = request.header('sec-fetch-site');

@@ -7,45 +7,57 @@ import { createRateLimit, createThrottledError, toNetwork } from './rate-limit.t
 
 export interface SignInLimits {
   /**
-   * Counts an attempt before the password is checked, so that concurrent attempts count too.
-   * @param account the entered address, whether such an account exists or not.
-   * @param device a device in which the account has signed in before. It has its own counter, so that other people's failures
-   * cannot lock the owner out.
-   * @returns a function that reverts the count, to call if the password was right.
-   * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`.
+   * Counts an attempt before the password is checked, so that concurrent attempts are counted too.
+   * @param account the entered address, whether or not such an account exists
+   * @param device a device on which the account has signed in before. It has its own counter, so that failures of other
+   *   people cannot lock the owner out.
+   * @returns a function that reverts the count, to be called if the password was right
+   * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`
    */
   countAttempt(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
   /**
    * Counts a second-factor code before it is checked. A new sign-in does not reset the count.
-   * @returns a function that reverts the count, to call if the code was right.
-   * @throws AppError `rate_limited` with code `2fa_too_many_attempts`.
+   * @returns a function that reverts the count, to be called if the code was right
+   * @throws AppError `rate_limited` with code `2fa_too_many_attempts`
    */
   countCode(userId: number): Promise<() => Promise<void>>;
-  /** Counts a request without authentication. @throws AppError `rate_limited`. */
+  /**
+   * Counts a request without authentication.
+   * @throws AppError `rate_limited`
+   */
   countAnonymousRequest(address: string): Promise<void>;
-  /** Counts a redirect to a sign-in provider, or back. @throws AppError `rate_limited`. */
+  /**
+   * Counts a redirect to a sign-in provider or back from it.
+   * @throws AppError `rate_limited`
+   */
   countProviderStep(address: string): Promise<void>;
-  /** Counts a request for a password reset, whether the account exists or not. @throws AppError `rate_limited`. */
+  /**
+   * Counts a request for a password reset, whether or not the account exists.
+   * @throws AppError `rate_limited`
+   */
   countReset(address: string, account: string): Promise<void>;
   /**
-   * Counts a code for a new address by the account that requests it. Counting by the new address would use up the password
-   * resets of its owner.
-   * @throws AppError `rate_limited`.
+   * Counts a code for a new address by the account that requests it. Counting by the new address would use up the
+   * password resets of its owner.
+   * @throws AppError `rate_limited`
    */
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
 /** 0 means no limit. */
 export interface SignInLimitSettings {
-  /** Failures from one address in ten minutes. */
+  /** The number of failures from one address in ten minutes. */
   signInFailures: number;
-  /** Failures for one account in a quarter of an hour, from any address. */
+  /** The number of failures for one account in a quarter of an hour, from any address. */
   signInFailuresOfAccount: number;
-  /** Wrong second-factor codes of one account in twenty minutes. */
+  /** The number of wrong second-factor codes for one account in twenty minutes. */
   secondFactorFailures: number;
-  /** Requests without authentication from one address per minute. */
+  /** The number of requests without authentication from one address per minute. */
   signInQuestionsPerMinute: number;
-  /** Password reset emails to one account per day, and codes for new addresses that one account can request per day. */
+  /**
+   * The number of password reset emails to one account per day, and of codes for new addresses that one account can
+   * request per day.
+   */
   resetsPerDay: number;
 }
 
@@ -58,7 +70,7 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
   const anonymousRequests = limit('question', 60, settings.signInQuestionsPerMinute);
-  // Twice, for the redirect there and back.
+  // The limit is doubled, for the redirect to the provider and back.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);

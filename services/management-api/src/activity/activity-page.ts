@@ -8,7 +8,9 @@ import { type ActivityFilter, type ActivityRow, listActivity } from './activity-
 
 export const maxPage = 1_000_000;
 
-/** This list has page numbers, unlike all others (docs/api/activity.md). An invalid number is 400. */
+/**
+ * The query of a list with page numbers, unlike all other lists (docs/api/activity.md). An invalid number returns 400.
+ */
 export const activityQuery = Type.Object({
   limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of entries per page.' }),
   page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Page number, starting at 1.' }),
@@ -120,8 +122,8 @@ export const activityExample = {
 };
 
 /**
- * One page of the activity of a record, or of all records of a kind in an environment.
- * @throws AppError `not_found` for a page after the last.
+ * Returns one page of the activity of a record, or of all records of a kind in an environment.
+ * @throws AppError `not_found` for a page after the last one
  */
 export async function readActivity(
   sql: Sql,

@@ -16,23 +16,23 @@ import type { TimeRange } from '../time/time-range.ts';
 export interface ActivityRow
   extends Columns<'activity_log', 'id' | 'organization_id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
   detail: ActivityDetail;
-  /** Null for the system and for deleted users. */
+  /** The user, or null for the system and for deleted users. */
   user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
 export interface ActivityFilter {
-  /** Kinds of records, or all if absent. */
+  /** The kinds of records to include. Absent for all. */
   scopes?: string[];
-  /** Kinds of records to exclude. */
+  /** The kinds of records to exclude. */
   hiddenScopes?: string[];
   itemId?: string;
   userUuid?: string;
   environmentId?: number;
-  /** The caller's rights in the environment. Activity of closed records is excluded. */
+  /** The caller's rights in the environment. Activity of records that the caller cannot see is excluded. */
   seen?: RecordRights;
 }
 
-/** The scope of the activity of each governed kind of record. */
+/** The name in the activity log of each kind of record that access rules can restrict. */
 const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   cohort: 'Cohort',
   dashboard: 'Dashboard',
@@ -41,7 +41,7 @@ const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   insight: 'Insight',
 };
 
-/** Excludes the activity of closed records, for each kind of record that the filter can include. */
+/** Excludes the activity of records that the caller cannot see, for each kind of record that the filter can include. */
 async function addSeen(
   sql: Sql,
   where: Conditions,
@@ -60,8 +60,8 @@ async function addSeen(
 const maxChangesBytes = 2 * 1024 * 1024;
 
 /**
- * The activity of one record, or of all records of a kind in an environment, the latest first, and the total count. Pages
- * have numbers, so a page cannot end early. Instead, the changes of the records after the size limit are null.
+ * Returns the activity of one record, or of all records of a kind in an environment, latest first, and the total count.
+ * Pages have numbers, so a page cannot end early. The changes of records beyond the size limit are null instead.
  */
 export async function listActivity(
   sql: Sql,
@@ -110,13 +110,13 @@ interface OrganizationActivityFilter extends TimeRange {
   userUuid?: string;
 }
 
-/** Microseconds since 1970, because several records can have the same millisecond. */
+/** The time in microseconds since 1970, because several records can have the same millisecond. */
 export interface ActivityPosition {
   at: number;
   id: string;
 }
 
-/** The records on one page of an organization's activity, the latest first. */
+/** Returns the records on one page of an organization's activity, latest first. */
 export async function findActivityKeys(
   sql: Sql,
   organizationId: string,

@@ -12,7 +12,7 @@ import { timeRangeQuery, toTimeRange } from '../time/time-range.ts';
 import { activityExample, activityItem, toActivity } from './activity-page.ts';
 import { findActivityKeys, readOrganizationActivity } from './activity-store.ts';
 
-/** The last record of the previous page: microseconds since 1970, as stored in the row, and the ID. */
+/** The last record of the previous page: its time in microseconds since 1970, and its ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   id: Type.String({ format: 'uuid' }),
@@ -28,12 +28,12 @@ const organizationItem = Type.Object(
   { title: 'OrganizationActivity' },
 );
 
-/** Unlike other activity lists, which have page numbers. */
+/** A list with a cursor. The other activity lists have page numbers. */
 const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
   title: 'OrganizationActivityPage',
 });
 
-/** For administrators only, because it includes private environments. */
+/** The route is for administrators only, because the activity includes private environments. */
 export function organizationActivityRoute({
   sql,
   searches,

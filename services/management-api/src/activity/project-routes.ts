@@ -51,9 +51,9 @@ const query = Type.Object({
 });
 
 /**
- * Only administrators can use the routes for dead letters, so only they see that activity. Some kinds can contain records
- * that access rules close to a member, such as a subscription to a closed insight. Their activity is excluded if any rule
- * applies to the caller.
+ * Only administrators can use the routes for dead letters, so only they see that activity. Some kinds of activity can
+ * contain records that a member cannot see, such as a subscription to a restricted insight. They are excluded if any
+ * rule applies to the caller.
  */
 const onlyForAdministrators = ['DeadLetter', 'IngestionRestriction'];
 const canContainClosed = ['Annotation', 'BatchExport', 'Subscription'];
@@ -107,7 +107,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
   });
 }
 
-/** Combined with AND: with both, a scope must also be in the list. */
+/** Combines the two filters with AND. If both are given, a scope must be in the list too. */
 function scopesOf(scope: string | undefined, scopes: string[]): string[] {
   const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
   if (scope === undefined) return listed;

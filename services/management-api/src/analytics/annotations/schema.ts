@@ -136,7 +136,10 @@ export const annotationExample = {
   updated_at: '2026-11-20T09:12:00Z',
 };
 
-/** Converts a row to an API response. @param sees whether the caller may read the insight and the dashboard of the annotation */
+/**
+ * Converts a row to an API response.
+ * @param sees whether the caller has permission to read the insight and the dashboard of the annotation
+ */
 export function toAnnotation(row: AnnotationRow, sees: { insights: boolean; dashboards: boolean }) {
   return {
     id: row.id,

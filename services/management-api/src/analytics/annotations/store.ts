@@ -17,7 +17,7 @@ export interface AnnotationFields
   extends Columns<'annotation', 'content' | 'date_marker' | 'emoji' | 'hidden_in_user_interface' | 'deleted'> {
   scope: AnnotationScope;
   creation_type: 'USR' | 'GIT';
-  /** IDs of an insight and of a dashboard. */
+  /** The IDs of an insight and of a dashboard. */
   dashboard_item: number | null;
   dashboard_id: number | null;
 }
@@ -54,7 +54,10 @@ export interface AnnotationFilter {
 
 type Place = Pick<AddressedProject, 'environmentId' | 'organizationId' | 'rights'>;
 
-/** One page of the annotations that are shown in an environment, latest date marker first, and their total number. */
+/**
+ * Returns one page of the annotations that are shown in an environment, latest date marker first, and their total
+ * number.
+ */
 export async function listAnnotations(
   sql: Sql,
   place: Place,
@@ -86,7 +89,7 @@ export async function listAnnotations(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Finds one annotation that is shown in an environment, which may be deleted. */
+/** Finds one annotation that is shown in an environment. It may be deleted. */
 export async function findAnnotation(sql: Sql, place: Place, id: number): Promise<AnnotationRow | undefined> {
   const { where, from } = shownIn(place);
   where.add(`a.id = ${where.parameter(id)}`);
@@ -95,8 +98,8 @@ export async function findAnnotation(sql: Sql, place: Place, id: number): Promis
 }
 
 /**
- * Selects the annotations that are shown in an environment: its own, and those of the organization. Leaves out annotations of
- * an insight or dashboard that the caller may not see, and those that are scoped to a deleted one.
+ * Selects the annotations that are shown in an environment: its own, and those of the organization. Leaves out
+ * annotations of an insight or dashboard that the caller cannot see, and those that are scoped to a deleted one.
  */
 function shownIn({ environmentId, organizationId, rights }: Place): { where: Conditions; from: string } {
   const where = createConditions();
@@ -117,7 +120,10 @@ function shownIn({ environmentId, organizationId, rights }: Place): { where: Con
   return { where, from: tables(environment) };
 }
 
-/** Locks an annotation until the transaction ends. @returns false if it does not exist. */
+/**
+ * Locks an annotation until the transaction ends.
+ * @returns false if it does not exist
+ */
 export async function lockAnnotation(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
   const text = 'SELECT 1 FROM annotation WHERE environment_id = $1 AND id = $2 FOR UPDATE';
   return (await tx.query(text, [environmentId, id])).length > 0;

@@ -42,7 +42,8 @@ const fieldsOfNew: AnnotationFields = {
 
 /**
  * Creates an annotation.
- * @throws AppError `invalid` naming the field, or `forbidden` for a key that may not read the insight or dashboard
+ * @throws AppError `invalid` naming the field, or `forbidden` for a key without permission to read the insight or
+ * dashboard
  */
 export async function createAnnotation(tx: Transaction, author: Author, body: Changes): Promise<AnnotationRow> {
   const { caller, place } = author;
@@ -55,8 +56,9 @@ export async function createAnnotation(tx: Transaction, author: Author, body: Ch
 }
 
 /**
- * Changes the fields that are sent. The row is locked, so concurrent changes to different fields do not overwrite each other.
- * @throws AppError `not_found`, `forbidden` for an annotation of another project, or `invalid` naming the field.
+ * Changes the fields that are sent. The row is locked, so concurrent changes to different fields do not overwrite each
+ * other.
+ * @throws AppError `not_found`, `forbidden` for an annotation of another project, or `invalid` naming the field
  */
 export async function changeAnnotation(
   tx: Transaction,
@@ -105,7 +107,7 @@ function parseScope(text: string): AnnotationScope {
 
 /**
  * Checks the insight and the dashboard of an annotation.
- * @throws AppError `invalid` for an insight or dashboard that the caller may not see, or `forbidden` without its scope
+ * @throws AppError `invalid` for an insight or dashboard that the caller cannot see, or `forbidden` without its scope
  */
 async function checkParents(tx: Transaction, { caller, place }: Author, changes: Changes): Promise<void> {
   const parents = [

@@ -5,12 +5,15 @@ import { cohortFilterTypes, namedCohort, propertyOperators } from '@millrace/fla
 import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 
-/** Counting a cohort evaluates every filter for every person. The limit is far above what users create by hand. */
+/**
+ * The maximum number of filters. Counting a cohort evaluates each of them for every person. The limit is far above what
+ * users create by hand.
+ */
 const maxLeaves = 1000;
 
 /**
  * Validates the filters of a cohort and normalizes operators and cohort IDs.
- * @throws AppError `invalid` with attr `filters`.
+ * @throws AppError `invalid` with attr `filters`
  */
 export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters {
   const { properties } = sent;
@@ -46,12 +49,15 @@ export function createFiltersError(detail: string, code = 'invalid_input'): AppE
 
 /** Aliases that some scripts send, mapped to the operators that are stored. */
 const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
-/** These operators only test whether the property exists. */
+/** Operators that test only whether the property exists. */
 const withoutValue = new Set(['is_set', 'is_not_set']);
-/** These operators compare the whole value, so its length does not matter. The others search within the value. */
+/** Operators that compare the whole value, so its length does not matter. The others search within the value. */
 const comparesWhole = new Set(['exact', 'is_not']);
 
-/** Validates one filter. @throws AppError `invalid` with attr `filters`. */
+/**
+ * Validates one filter.
+ * @throws AppError `invalid` with attr `filters`
+ */
 function parseLeaf(leaf: Record<string, unknown>, path: string): CohortLeaf {
   if (cohortFilterTypes.has(leaf.type)) return parseCohortLeaf(leaf);
   switch (leaf.type) {
@@ -83,7 +89,10 @@ function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
   return { ...leaf, type: 'person', operator, ...negationOf(leaf) };
 }
 
-/** Older clients send `exact` instead of `in`. Any other operator is an error, because the cohort would have no members. */
+/**
+ * Validates a filter that refers to a cohort. Older clients send `exact` instead of `in`. Any other operator is an
+ * error, because the cohort would have no members.
+ */
 function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
   requireKeys('cohort', leaf, ['key', 'value']);
   const value = namedCohort(leaf);
@@ -115,10 +124,10 @@ function leafError(detail: string): AppError {
 }
 
 /**
- * Converts `groups`, the former way to define a cohort, to a filter tree. Persons belong to the cohort if they match all
- * properties of at least one group.
- * @returns the tree, which is not validated yet, or null if the list is empty.
- * @throws AppError `invalid` with attr `groups` for a group by an event or an action.
+ * Converts `groups`, the former way to define a cohort, to a filter tree. Persons belong to the cohort if they match
+ * all properties of at least one group.
+ * @returns the tree, which is not validated yet, or null if the list is empty
+ * @throws AppError `invalid` with attr `groups` for a group defined by an event or an action
  */
 export function convertGroupsToTree(groups: unknown): CohortFilters | null {
   const listed = Array.isArray(groups) ? groups.filter(isObject) : [];
@@ -155,12 +164,12 @@ interface CohortGroup {
 }
 type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' };
 
-/** All filters of a tree, at any depth. */
+/** Returns all filters of a tree, at any depth. */
 function leavesOf({ values }: CohortGroup): CohortLeaf[] {
   return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
 }
 
-/** IDs of the cohorts that a filter tree references. */
+/** Returns the IDs of the cohorts that a filter tree references. */
 export function findNamedCohorts(tree: CohortGroup): number[] {
   return [...new Set(leavesOf(tree).flatMap((leaf) => (leaf.type === 'cohort' ? [Number(leaf.value)] : [])))];
 }

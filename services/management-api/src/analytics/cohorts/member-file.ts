@@ -9,10 +9,10 @@ import { parse } from 'csv-parse';
 
 const maxRows = 250_000;
 const maxRowBytes = 64 * 1024;
-/** IDs and email addresses are never longer, so longer values are skipped. */
+/** IDs and email addresses are never longer than this, so longer values are skipped. */
 const maxValueLength = 400;
 
-/** Recognized column headers, in order of preference, and the kind of ID in each column. */
+/** Column headers that are recognized, in order of preference, and the kind of ID in each column. */
 const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['person_id', 'person_id'],
   ['distinct_id', 'distinct_id'],
@@ -33,7 +33,10 @@ export const memberFile: FileField<MembersToAdd> = {
   read: readMemberFile,
 };
 
-/** Reads the file as a stream and keeps only the IDs in memory. @throws AppError `invalid` with attr `csv`. */
+/**
+ * Reads the file as a stream and keeps only the IDs in memory.
+ * @throws AppError `invalid` with attr `csv`
+ */
 async function readMemberFile(content: Readable): Promise<MembersToAdd> {
   const rows = parse({
     bom: true,
@@ -52,7 +55,8 @@ async function readMemberFile(content: Readable): Promise<MembersToAdd> {
       }
     });
   } catch (cause) {
-    // Throwing stops the whole pipeline, whose stages then fail with errors of their own. Report the original reason.
+    // Throwing stops the whole pipeline, whose stages then fail with errors of their own. The original reason is
+    // reported.
     throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
   }
   return list.members();
@@ -78,7 +82,10 @@ function createMemberList() {
       if (!isHeader && value && value.length <= maxValueLength && !value.includes('\0')) values.add(value);
       return undefined;
     },
-    /** Returns the members that were read from the file. @throws AppError `invalid`. */
+    /**
+     * Returns the members that were read from the file.
+     * @throws AppError `invalid`
+     */
     members(): MembersToAdd {
       if (column === undefined) throw fileError('The file is empty.');
       if (values.size === 0) throw fileError('The file contains no IDs.');
@@ -92,7 +99,10 @@ interface Column {
   by: MembersToAdd['by'];
 }
 
-/** A file with a single column does not need a header. Its first row is then a distinct ID. */
+/**
+ * Returns the column of the IDs. A file with a single column does not need a header. Its first row is then a distinct
+ * ID.
+ */
 function columnOf(record: string[]): Column | undefined {
   const headers = record.map((header) => header.toLowerCase());
   for (const [header, by] of columns) {

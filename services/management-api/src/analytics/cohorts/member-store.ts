@@ -5,7 +5,10 @@ import type { StaticCohort } from '@millrace/flags/cohorts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
-/** Removes a person from a static cohort. @returns false if the person was not a member. */
+/**
+ * Removes a person from a static cohort.
+ * @returns false if the person was not a member
+ */
 export async function removeMember(
   tx: Transaction,
   { projectId, cohortId }: StaticCohort,
@@ -18,7 +21,7 @@ export async function removeMember(
   return rows.length > 0;
 }
 
-/** One page of the members of a static cohort, sorted by UUID, starting after the UUID `after`. */
+/** Returns one page of the members of a static cohort, sorted by UUID, starting after the UUID `after`. */
 export async function listMemberUuids(
   sql: Sql,
   { projectId, cohortId }: StaticCohort,
@@ -32,7 +35,10 @@ export async function listMemberUuids(
   return rows.map(({ person_uuid }) => person_uuid);
 }
 
-/** Reads the persons with these UUIDs that exist, sorted by UUID. Stops at the person who fills the byte limit of a page. */
+/**
+ * Reads the persons with these UUIDs that exist, sorted by UUID. Stops after the person with whom the byte limit of a
+ * page is reached.
+ */
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {
   if (uuids.length === 0) return [];
   return sql.query<PersonRow & Record<string, unknown>>(

@@ -106,7 +106,7 @@ function uuidsAmong(texts: readonly string[]): string[] {
 
 /**
  * Adds persons to a static cohort and counts its members.
- * @returns the updated cohort, and how many of the values belong to a person.
+ * @returns the updated cohort, and how many of the values belong to a person
  */
 export async function addCohortMembers(
   database: Pick<Database, 'transaction'>,

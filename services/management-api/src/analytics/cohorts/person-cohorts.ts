@@ -9,7 +9,10 @@ import type { Searches } from '../../access/searches.ts';
 import { cohort, cohortExample, toCohort } from './schema.ts';
 import { listCohortIds, listCohorts } from './store.ts';
 
-/** Lists the cohorts of a person. Dynamic cohorts are evaluated now, so the result does not depend on their last calculation. */
+/**
+ * Declares the route that lists the cohorts of a person. Dynamic cohorts are evaluated now, so the result does not
+ * depend on their last calculation.
+ */
 export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({
     method: 'GET',

@@ -125,7 +125,7 @@ async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** Start of the next page. Null unless this is the last portion of the page. */
+  /** The start of the next page. Null unless this is the last portion of the page. */
   end: { after: string | null } | null;
 }
 
@@ -150,13 +150,16 @@ interface MemberWindow {
   limit: number;
 }
 
-/** Limits of one search. The members of a dynamic cohort are found by evaluating its filters for one person after another. */
+/**
+ * The limits of one search. The members of a dynamic cohort are found by evaluating its filters for one person after
+ * another.
+ */
 const maxLookedAt = 20_000;
 const maxMs = 3000;
 
 interface FoundUuids {
   uuids: string[];
-  /** UUID of the last person who was examined, or null if no persons are left. */
+  /** The UUID of the last person who was examined, or null if no persons are left. */
   lookedUntil: string | null;
 }
 
@@ -166,7 +169,10 @@ interface MemberPage {
   after: string | null;
 }
 
-/** Finds persons of a cohort, sorted by UUID. Can return fewer than `limit` persons, or none, although the cohort has more. */
+/**
+ * Finds persons of a cohort, sorted by UUID. It can return fewer than `limit` persons, or none, although the cohort has
+ * more.
+ */
 async function findMembers(
   sql: Sql,
   cohort: StaticCohort & { isStatic: boolean },
@@ -177,7 +183,7 @@ async function findMembers(
     : await evaluated(sql, cohort, window);
   const persons = await readPersons(sql, cohort.projectId, uuids);
   const last = persons.at(-1)?.uuid;
-  // If `readPersons` stopped at its byte limit, the next page starts after the last person it returned.
+  // If `readPersons` stopped at its byte limit, the next page starts after the last person that it returned.
   const isCut = last !== undefined && uuids.some((uuid) => uuid > last) && persons.length < uuids.length;
   return { persons, after: isCut ? last : lookedUntil };
 }
@@ -209,7 +215,7 @@ async function evaluated(
   return { uuids, lookedUntil: null };
 }
 
-/** The file can be uploaded again to create a static cohort, because `memberFile` reads these headers. */
+/** `memberFile` can read these headers, so the file can be uploaded again to create a static cohort. */
 const header = ['person_id', 'distinct_id', 'email', 'is_identified', 'created_at'];
 
 const toCsvRow = ({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }: PersonRow) => [

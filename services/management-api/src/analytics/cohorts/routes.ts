@@ -39,7 +39,10 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Routes of cohorts. A cohort is a group of persons, defined by filters (dynamic) or as a fixed list (static). */
+/**
+ * Creates the routes of cohorts. A cohort is a group of persons, defined by filters (dynamic) or as a fixed list
+ * (static).
+ */
 export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
   // Paths such as `cohorts/activity` must come before `cohorts/:id`.
   return [

@@ -19,7 +19,10 @@ const fieldsOfNothing: CohortFields = {
   is_static: false,
 };
 
-/** Applies the fields that are sent and keeps all others (docs/api/cohorts.md). @throws AppError `invalid` naming the field. */
+/**
+ * Applies the fields that are sent and keeps all others (docs/api/cohorts.md).
+ * @throws AppError `invalid` naming the field
+ */
 export function applyCohortChanges(before: CohortFields, changes: CohortChanges): CohortFields {
   const { name, description, groups, deleted, is_static } = { ...before, ...changes };
   const filters = filtersOf(before, changes);
@@ -31,7 +34,7 @@ export function fillNewFields(changes: CohortChanges): CohortFields {
   return applyCohortChanges(fieldsOfNothing, changes);
 }
 
-/** Uses `filters` if they are sent, otherwise converts the former `groups`. */
+/** Returns the new filters: `filters` if they are sent, or otherwise the former `groups` after conversion. */
 function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
   if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
   if (groups === undefined) return before.filters;
@@ -52,13 +55,13 @@ export function findCohortType({ is_static, filters }: CohortFields): (typeof co
   return filters === null ? null : 'person_property';
 }
 
-/** Maximum number of flag keys in an error message. */
+/** The maximum number of flag keys in an error message. */
 const maxNamed = 20;
 
 /**
  * Checks that the cohorts in the filters exist and do not lead back to this cohort.
- * @param id null for a new cohort, which no other cohort can reference yet.
- * @throws AppError `invalid`.
+ * @param id null for a new cohort, which no other cohort can reference yet
+ * @throws AppError `invalid`
  */
 export async function checkReferences(
   tx: Transaction,
@@ -69,7 +72,7 @@ export async function checkReferences(
   const named = findNamedCohorts(filters.properties);
   const within = await findCohortsWithin(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
-  // Check for loops first: a deleted cohort that is restored and references itself is a loop, not an unknown cohort.
+  // Check for loops first. A deleted cohort that is restored and references itself is a loop, not an unknown cohort.
   if (id !== null && (named.includes(id) || known.has(id))) {
     throw createFiltersError('Cohorts cannot reference other cohorts in a loop.');
   }

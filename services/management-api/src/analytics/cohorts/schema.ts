@@ -46,7 +46,7 @@ export const cohort = Type.Object(
   { title: 'Cohort', description: 'A cohort.' },
 );
 
-/** Body of POST, PUT and PATCH. No field is required. */
+/** The body of POST, PUT and PATCH. No field is required. */
 export const cohortChanges = Type.Object(
   {
     name: Type.Optional(fields.name),
@@ -104,7 +104,7 @@ export const cohortParams = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the cohort.' }),
 });
 
-/** Converts a row to an API response. Cohorts from before `filters` existed have only `groups`. */
+/** Converts a row to an API response. Cohorts that were created before `filters` existed have only `groups`. */
 export function toCohort(row: CohortRow) {
   const filters = row.filters ?? convertGroupsToTree(row.groups);
   return {

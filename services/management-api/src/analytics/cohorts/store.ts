@@ -25,7 +25,7 @@ export interface CohortRow
 
 type Row = CohortRow & Record<string, unknown>;
 
-/** SQL: true if a calculation is due, or has started and not finished. */
+/** SQL condition that is true if a calculation is due, or has started and not finished. */
 const isCalculating = `(coalesce(c.calculate_at <= now(), false) OR c.fill_from IS NOT NULL
   OR EXISTS (SELECT FROM cohort_calculation k WHERE k.cohort_id = c.id AND k.finished_at IS NULL))`;
 
@@ -40,7 +40,7 @@ export interface CohortFilter {
   ids?: number[];
 }
 
-/** The cohorts of an environment that the caller may see, without deleted ones. */
+/** Selects the cohorts of an environment that the caller can see, without deleted ones. */
 function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>): Conditions {
   const where = createConditions();
   addVisibilityCondition(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
@@ -49,7 +49,7 @@ function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentI
   return where;
 }
 
-/** The IDs of all cohorts that `listCohorts` would list. */
+/** Returns the IDs of all cohorts that `listCohorts` would list. */
 export async function listCohortIds(
   sql: Sql,
   place: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -59,7 +59,10 @@ export async function listCohortIds(
   return rows.map(({ id }) => id);
 }
 
-/** One page of the cohorts that the caller may see, newest first, and their total number. Leaves out deleted cohorts. */
+/**
+ * Returns one page of the cohorts that the caller can see, newest first, and their total number. Leaves out deleted
+ * cohorts.
+ */
 export async function listCohorts(
   sql: Sql,
   place: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -88,7 +91,7 @@ export async function listCohorts(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Reads one cohort, which may be deleted. */
+/** Reads one cohort. It may be deleted. */
 export async function findCohort(sql: Sql, environmentId: number, id: number): Promise<CohortRow | undefined> {
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM cohort c LEFT JOIN "user" u ON u.id = c.created_by_id
@@ -108,13 +111,16 @@ function valuesOf(fields: CohortFields): unknown[] {
   });
 }
 
-/** The source that fills a static cohort in the background: the persons of a cohort, or the persons who match a feature flag. */
+/**
+ * The source from which a static cohort is filled in the background: the persons of a cohort, or the persons who match
+ * a feature flag.
+ */
 export type CohortSource = { cohort: number } | { flag: number };
 
 /**
- * Inserts a cohort that is due for calculation. A static cohort that receives its members from requests is counted whenever
- * members are added, so its first calculation is a day later.
- * @returns the ID.
+ * Inserts a cohort that is due for calculation. A static cohort that receives its members from requests is counted
+ * whenever members are added, so its first calculation is a day later.
+ * @returns the ID
  */
 export async function insertCohort(
   tx: Transaction,
@@ -170,7 +176,7 @@ export async function setMemberCount(tx: Transaction, id: number, count: number)
   ]);
 }
 
-/** SQL that selects the IDs of all cohorts that filters reference, at any depth. */
+/** Returns SQL that selects the IDs of all cohorts that filters reference, at any depth. */
 const namedIn = (filters: string) =>
   `SELECT (leaf.value #>> '{}')::int AS id
      FROM jsonb_path_query(${filters}, 'strict $.** ? (@.type() == "object" && @.type == "cohort" && exists(@.value)).value')
@@ -178,8 +184,9 @@ const namedIn = (filters: string) =>
     WHERE (leaf.value #>> '{}') ~ '^[1-9][0-9]{0,8}$'`;
 
 /**
- * Finds the given cohorts and all cohorts that they reference, directly or indirectly. Each one that exists is returned once,
- * even if the references form a loop. References of static cohorts are not followed, because a static cohort is a fixed list.
+ * Finds the given cohorts and all cohorts that they reference, directly or indirectly. Each one that exists is returned
+ * once, even if the references form a loop. References of static cohorts are not followed, because a static cohort is a
+ * fixed list.
  */
 export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<{ id: number }[]> {
   return sql.query<{ id: number }>(
@@ -195,7 +202,7 @@ export async function findCohortsWithin(sql: Sql, environmentId: number, ids: nu
   );
 }
 
-/** Keys of the active feature flags that use a cohort, directly or through other cohorts. */
+/** Returns the keys of the active feature flags that use a cohort, directly or through other cohorts. */
 export async function findFlagsUsingCohort(sql: Sql, environmentId: number, cohortId: number): Promise<string[]> {
   const rows = await sql.query<{ key: string }>(
     `WITH RECURSIVE made_of AS MATERIALIZED (
@@ -214,7 +221,7 @@ export async function findFlagsUsingCohort(sql: Sql, environmentId: number, coho
 
 type CalculationRow = Columns<'cohort_calculation', 'id' | 'started_at' | 'finished_at' | 'count' | 'error'>;
 
-/** One page of a cohort's calculations, latest first, and their total number. */
+/** Returns one page of a cohort's calculations, latest first, and their total number. */
 export async function listCalculations(
   sql: Sql,
   cohortId: number,

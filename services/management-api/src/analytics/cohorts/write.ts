@@ -25,7 +25,10 @@ import {
   updateCohort,
 } from './store.ts';
 
-/** Creates a cohort. @throws AppError `invalid` naming the field. */
+/**
+ * Creates a cohort.
+ * @throws AppError `invalid` naming the field
+ */
 export async function createCohort(
   tx: Transaction,
   author: CohortAuthor,
@@ -49,7 +52,7 @@ export async function createCohort(
 
 /**
  * Changes the fields that are sent. A lock on the environment makes concurrent changes wait for each other.
- * @throws AppError `not_found`, or `invalid` naming the field.
+ * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeCohort(
   tx: Transaction,
@@ -71,12 +74,15 @@ export async function changeCohort(
   return after;
 }
 
-/** The fields that determine which persons belong to a cohort, as a string to compare. */
+/** Returns the fields that determine which persons belong to a cohort, as a string to compare. */
 function membershipOf({ filters, is_static, deleted }: CohortFields): string {
   return JSON.stringify([filters, is_static, deleted]);
 }
 
-/** Finds a cohort and checks that the caller has the required access level. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Finds a cohort and checks that the caller has the required access level.
+ * @throws AppError `not_found` or `forbidden`
+ */
 export async function requireCohort(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -96,7 +102,7 @@ const maxNameLength = 400;
 
 /**
  * Creates a static copy of a dynamic cohort. The delivery worker fills it with the persons who belong to the original.
- * @throws AppError `not_found`, or `invalid` for a static cohort.
+ * @throws AppError `not_found`, or `invalid` for a static cohort
  */
 export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, id: number): Promise<CohortRow> {
   const source = await requireCohort(tx, author.target, { id, needed: 'viewer' });
@@ -108,7 +114,7 @@ export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, i
   return createCohort(tx, author, { body, fillFrom: { cohort: id } });
 }
 
-/** Fields that users can change. Results of calculations are left out of the activity log. */
+/** Returns the fields that users can change. Results of calculations are left out of the activity log. */
 function visible({ name, description, groups, deleted, filters, query, is_static }: CohortRow) {
   return { name, description, groups, deleted, filters, query, is_static };
 }

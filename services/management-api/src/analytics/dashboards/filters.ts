@@ -20,7 +20,10 @@ export async function requireUsable(
   }
 }
 
-/** Rejects variables with which no SQL insight can run. @throws AppError `invalid` naming `variables`. */
+/**
+ * Rejects variables with which no SQL insight can run.
+ * @throws AppError `invalid` naming `variables`
+ */
 export async function requireVariables(
   sql: Sql,
   { projectId, variables }: { projectId: number; variables: Record<string, unknown> },

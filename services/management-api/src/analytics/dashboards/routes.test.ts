@@ -145,7 +145,7 @@ test.each([
   expect(await insightsOn(own)).toEqual([one]);
 });
 
-/** A dashboard of another organization, with a tile. */
+/** Creates a dashboard of another organization, with a tile. */
 async function theirs() {
   const { projectId, personalApiKey: key } = acme.off;
   const path = `/api/projects/${projectId}/dashboards/`;
@@ -329,7 +329,7 @@ test('insight-273: moves a tile to another dashboard with its layout', async () 
     body: { id, tiles: [] },
   });
   expect(await tilesOf(other)).toMatchObject([{ id: tile?.id, insight: { id: one }, ...place(1, 2) }]);
-  // The insight has a deleted tile on the other dashboard. The moved tile replaces it.
+  // The insight has a deleted tile on the other dashboard, which the moved tile replaces.
   await send('PATCH', `insights/${one}`, { dashboards: [other, id] });
   await send('PATCH', `insights/${one}`, { dashboards: [id] });
   const [back] = await tilesOf(id);

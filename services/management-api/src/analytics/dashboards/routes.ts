@@ -65,7 +65,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Routes of dashboards: pages with insights and texts as tiles (docs/api/dashboards.md). */
+/** Creates the routes of dashboards, which are pages with insights and texts as tiles (docs/api/dashboards.md). */
 export function dashboardRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
@@ -82,7 +82,10 @@ const shownQuery = Type.Object({
   ...overrideQuery,
 });
 
-/** Number of insights of a dashboard that one request computes at the same time. It leaves a slot for other queries of the project. */
+/**
+ * The number of insights of a dashboard that one request computes at the same time. It leaves a slot for other queries
+ * of the project.
+ */
 const maxConcurrentQueries = 2;
 
 function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner: QueryRunner }) {

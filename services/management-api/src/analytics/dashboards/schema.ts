@@ -155,7 +155,7 @@ export const newDashboard = Type.Object(
   { title: 'DashboardToCreate' },
 );
 
-/** Whitespace in the text of a tile is kept. */
+/** White space in the text of a tile is kept. */
 const tileChanges = Type.Object(
   {
     id: Type.Optional(orNull(numberOf('tile'), 'ID of the tile to change. Leave it out to add a text tile.')),

@@ -52,7 +52,10 @@ export interface TileRunner {
   run(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }
 
-/** Converts a dashboard with its tiles to an API response. Without a `tileRunner`, it has no results. If the viewer may not see an insight, its tile is empty. */
+/**
+ * Converts a dashboard with its tiles to an API response. Without a `tileRunner`, it has no results. If the viewer
+ * cannot see an insight, its tile is empty.
+ */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, tileRunner?: TileRunner) {
   const tiles = row.deleted ? [] : sortByLayout(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);

@@ -54,8 +54,8 @@ export interface DashboardFilter {
 }
 
 /**
- * One page of the dashboards of an environment and their total number. By default, pinned dashboards come first, and the
- * order is by name. Leaves out deleted dashboards.
+ * Returns one page of the dashboards of an environment and their total number. By default, pinned dashboards come
+ * first, and the others are sorted by name. Leaves out deleted dashboards.
  */
 export async function listDashboards(
   sql: Sql,
@@ -98,17 +98,20 @@ const orderColumns: Record<string, string> = {
   pinned: 'd.pinned',
 };
 
-/** Allowed values of `order`: each field, optionally with a leading `-` for descending order. */
+/** The allowed values of `order`: each field, optionally with a leading `-` for descending order. */
 export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
 
-/** SQL of a sort order. @param order one of `dashboardOrders` */
+/**
+ * Returns the SQL of a sort order.
+ * @param order one of `dashboardOrders`
+ */
 function orderOf(order: string | undefined): string {
   const column = orderColumns[order?.replace(/^-/, '') ?? ''];
   if (column === undefined) return 'd.pinned DESC, d.name, d.id';
   return order?.startsWith('-') ? `${column} DESC NULLS LAST, d.id DESC` : `${column} ASC NULLS FIRST, d.id ASC`;
 }
 
-/** Finds one dashboard, which may be deleted. */
+/** Finds one dashboard. It may be deleted. */
 export async function findDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow | undefined> {
   const rows = await sql.query<Row>(`SELECT ${columns} FROM ${tables} WHERE d.project_id = $1 AND d.id = $2`, [
     environmentId,
@@ -167,8 +170,9 @@ export async function updateDashboard(tx: Transaction, id: number, fields: Dashb
 }
 
 /**
- * Stores when the dashboard was last opened. Writes at most once a minute, so that frequent reads do not cause frequent writes.
- * @returns the stored time, or undefined if the last one is less than a minute old.
+ * Stores when the dashboard was last opened. Writes at most once a minute, so that frequent reads do not cause frequent
+ * writes.
+ * @returns the stored time, or undefined if the last one is less than a minute old
  */
 export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date | undefined> {
   const rows = await sql.query<{ last_accessed_at: Date }>(
@@ -180,7 +184,10 @@ export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date 
   return rows[0]?.last_accessed_at;
 }
 
-/** Unsets the primary dashboard of a project if it is this dashboard. @returns whether it was the primary dashboard. */
+/**
+ * Unsets the primary dashboard of a project if it is this dashboard.
+ * @returns whether it was the primary dashboard
+ */
 export async function clearPrimary(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE environment SET primary_dashboard = NULL, updated_at = now()

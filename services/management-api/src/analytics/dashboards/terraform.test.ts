@@ -4,8 +4,8 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Sends the same requests as PostHog's Terraform provider and compares the responses like the provider. A plan lists what the
- * provider would change.
+ * Sends the same requests as PostHog's Terraform provider and compares the responses like the provider. A plan lists
+ * what the provider would change.
  */
 let api: TestApi;
 let acme: OrganizationActors;
@@ -53,7 +53,10 @@ function insightBody({ name, description, query_json, tags = [], dashboard_ids =
   };
 }
 
-/** Reduces a query in a response to the keys that the user wrote, as the provider does. Lists are compared by position. */
+/**
+ * Reduces a query in a response to the keys that the user wrote, like the provider does. Lists are compared by
+ * position.
+ */
 function cutDown(answer: unknown, written: unknown): unknown {
   if (isObject(answer) && isObject(written)) {
     const keys = Object.keys(written).filter((key) => Object.hasOwn(answer, key));
@@ -67,7 +70,7 @@ const orNull = (text: unknown) => (typeof text === 'string' && text.trim() !== '
 const asSet = (list: unknown) => (Array.isArray(list) ? [...list].sort() : list);
 
 /**
- * Compares an insight with its configuration, as a plan of Terraform does.
+ * Compares an insight with its configuration, like a Terraform plan.
  * @returns the fields in which the configuration and the response differ, or null if the insight was deleted
  */
 async function planInsight(id: number, config: InsightConfig): Promise<string[] | null> {
@@ -169,7 +172,10 @@ interface AnsweredTile {
   show_description: boolean | null;
 }
 
-/** Matches the tiles of the configuration with those of a response by content. Texts with the same body are matched one by one. */
+/**
+ * Matches the tiles of the configuration with those of a response by content. Texts with the same body are matched one
+ * by one.
+ */
 function matched(tiles: AnsweredTile[], config: LayoutTile[]) {
   const left = [...tiles];
   return config.map((wanted) => {
@@ -258,7 +264,7 @@ test('insight-286: has an empty plan for a dashboard with two insights, a text a
   expect(await planDashboard(id, { ...board, pinned: true })).toEqual([]);
   const now: AnsweredTile[] = (await ok('GET', `dashboards/${id}`)).tiles;
   expect(now.map((tile) => tile.id)).toEqual(ids);
-  // Terraform destroys the layout first, then the insights and the dashboard.
+  // Terraform destroys the layout first, and then the insights and the dashboard.
   const tiles = now.map(({ id: tile, text }) => (text ? { id: tile, deleted: true } : { id: tile, layouts: {} }));
   await ok('PATCH', `dashboards/${id}`, { tiles });
   const left: AnsweredTile[] = (await ok('GET', `dashboards/${id}`)).tiles;
