@@ -28,7 +28,7 @@ test('stores every event acknowledged with 200 once and in order when Kafka goes
   const waitForResponses = async (count: number) => {
     const from = load.attempts.length;
     await eventually(() => load.attempts.slice(from).filter(({ status }) => status === 200).length >= count, {
-      what: `Getting ${count} answers with 200`,
+      what: `Getting ${count} responses with 200`,
     });
   };
   try {

@@ -155,9 +155,9 @@ async function waitForResponses(load: SteadyLoad, count: number, status: number)
   await eventually(
     () => {
       const found = tally(since());
-      if ((found[status] ?? 0) < count) throw new Error(`answers by status: ${JSON.stringify(found)}`);
+      if ((found[status] ?? 0) < count) throw new Error(`responses by status: ${JSON.stringify(found)}`);
     },
-    { what: `Getting ${count} answers with ${status}` },
+    { what: `Getting ${count} responses with ${status}` },
   );
 }
 

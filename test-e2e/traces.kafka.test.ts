@@ -103,9 +103,9 @@ test.each([
   ['the consumer', 'millrace_consumer_batch_seconds', () => services.consumers[0]],
 ])('a histogram of %s has an exemplar with the trace ID', async (_name, histogram, process) => {
   const accept = { accept: 'application/openmetrics-text; version=1.0.0' };
-  const answer = await fetch(`http://127.0.0.1:${process()?.port}/metrics`, { headers: accept });
-  expect(answer.headers.get('content-type')).toMatch('application/openmetrics-text');
-  expect(await answer.text()).toMatch(new RegExp(`${histogram}_bucket\\{[^}]+\\} 1 # \\{trace_id="${traceId}"\\}`));
+  const response = await fetch(`http://127.0.0.1:${process()?.port}/metrics`, { headers: accept });
+  expect(response.headers.get('content-type')).toMatch('application/openmetrics-text');
+  expect(await response.text()).toMatch(new RegExp(`${histogram}_bucket\\{[^}]+\\} 1 # \\{trace_id="${traceId}"\\}`));
 });
 
 test('a request without the sampled flag is not traced', async () => {

@@ -49,22 +49,22 @@ test.each(releases)(
     const visitor = await browser.newContext();
     const page = await visitor.newPage();
     const [requested, errors]: [string[], string[]] = [[], []];
-    page.on('response', (answer) => {
-      if (answer.url().startsWith(services.ingestUrl))
-        requested.push(`${answer.status()} ${new URL(answer.url()).pathname}`);
+    page.on('response', (response) => {
+      if (response.url().startsWith(services.ingestUrl))
+        requested.push(`${response.status()} ${new URL(response.url()).pathname}`);
     });
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     await page.goto(site.pageUrl({ ingestUrl: services.ingestUrl, projectApiKey: services.tenant.projectApiKey }));
     await page.waitForFunction('window.posthog?.__loaded');
     // Trigger every kind of capture: clicks without effect, a mouse move, an error and a web vital.
-    await eventually(() => requested.some((answer) => /config|decide|flags/.test(answer)));
+    await eventually(() => requested.some((response) => /config|decide|flags/.test(response)));
     for (let at = 0; at < 4; at++) await page.mouse.click(20, 200);
     await page.mouse.move(40, 200);
     await page.evaluate(`setTimeout(() => { throw new Error('of the page'); })`);
     await page.reload();
     await page.waitForFunction('window.posthog?.__loaded');
     await page.waitForLoadState('networkidle');
-    expect(requested.filter((answer) => !answer.startsWith('200'))).toEqual([]);
+    expect(requested.filter((response) => !response.startsWith('200'))).toEqual([]);
     expect(errors.filter((text) => !text.includes('of the page'))).toEqual([]);
     await visitor.close();
     await site.stop();

@@ -169,8 +169,8 @@ test('uses bootstrapped flags until flags are fetched', async () => {
   expect(made.status).toBe(201);
   const question = { token: tenant.projectApiKey, distinct_id: 'anybody' };
   await eventually(async () => {
-    const answer = await fetch(`${ingestUrl}/flags/?v=2`, { method: 'POST', body: JSON.stringify(question) });
-    expect(await answer.json()).toMatchObject({ flags: { 'new-checkout': { enabled: true } } });
+    const response = await fetch(`${ingestUrl}/flags/?v=2`, { method: 'POST', body: JSON.stringify(question) });
+    expect(await response.json()).toMatchObject({ flags: { 'new-checkout': { enabled: true } } });
   });
   const visitor = await browser.newContext();
   let release: () => void = () => {};
@@ -213,12 +213,12 @@ test('uses bootstrapped flags until flags are fetched', async () => {
 test('a site that switches from posthog-js during a visit keeps one person', async () => {
   const visitor = await browser.newContext();
   const before = await enter(visitor, { library: '/reference.js' });
-  const answered = before.waitForResponse(
-    (answer) => answer.request().method() === 'POST' && answer.url().includes('/e/'),
+  const responded = before.waitForResponse(
+    (response) => response.request().method() === 'POST' && response.url().includes('/e/'),
   );
   await run(before, `posthog.register({ shop: 'north' }); posthog.capture('with the other library')`);
   const anonymous = await idOf(before);
-  await answered;
+  await responded;
   // If both pages were open, each could overwrite what the other one has stored in the browser.
   await before.close();
   const after = await enter(visitor);
@@ -241,8 +241,8 @@ test('stores the views, clicks, order and identity of a visitor to the demo shop
   // On a busy machine, the gateway may respond before it has loaded the settings, so wait until the settings are in the
   // response.
   await eventually(async () => {
-    const answer = await fetch(`${ingestUrl}/array/${tenant.projectApiKey}/config`);
-    expect(await answer.json()).toMatchObject({ autocapture_opt_out: false });
+    const response = await fetch(`${ingestUrl}/array/${tenant.projectApiKey}/config`);
+    expect(await response.json()).toMatchObject({ autocapture_opt_out: false });
   });
   // The library ignores automated browsers, so this browser pretends to be a regular one.
   const visitor = await browser.newContext({

@@ -38,11 +38,11 @@ test('probes use the port of the service, and metrics have a separate port', asy
   for (const deployment of rendered) {
     const { ports, readinessProbe, livenessProbe } = containerOf(deployment);
     const own = environmentOf(deployment);
-    const [answering, metrics] = ports;
-    expect(String(answering?.containerPort)).toBe(own.INGEST_PORT ?? own.API_PORT ?? own.HEALTH_PORT);
+    const [main, metrics] = ports;
+    expect(String(main?.containerPort)).toBe(own.INGEST_PORT ?? own.API_PORT ?? own.HEALTH_PORT);
     expect(metrics).toEqual({ name: 'metrics', containerPort: Number(own.METRICS_PORT) });
-    expect(readinessProbe.httpGet).toEqual({ path: '/_readiness', port: answering?.name });
-    expect(livenessProbe.httpGet).toEqual({ path: '/_liveness', port: answering?.name });
+    expect(readinessProbe.httpGet).toEqual({ path: '/_readiness', port: main?.name });
+    expect(livenessProbe.httpGet).toEqual({ path: '/_liveness', port: main?.name });
   }
 });
 

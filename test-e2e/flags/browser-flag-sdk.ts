@@ -25,12 +25,12 @@ const options = {
  */
 const evaluateAll = `async (cases) => {
   const loaded = (posthog) => new Promise((resolve) => {
-    let isAsked = false;
-    const stop = posthog.onFeatureFlags(() => { if (isAsked) { stop(); resolve(); } });
-    isAsked = true;
+    let isRequested = false;
+    const stop = posthog.onFeatureFlags(() => { if (isRequested) { stop(); resolve(); } });
+    isRequested = true;
     posthog.reloadFeatureFlags();
   });
-  const ask = async (posthog, one) => {
+  const evaluate = async (posthog, one) => {
     posthog.resetPersonPropertiesForFlags();
     posthog.resetGroupPropertiesForFlags();
     posthog.register({ distinct_id: one.distinctId, $device_id: one.deviceId, $groups: one.groups });
@@ -39,16 +39,16 @@ const evaluateAll = `async (cases) => {
     await loaded(posthog);
     return { value: posthog.getFeatureFlag(one.flag, { send_event: false }), payload: posthog.getFeatureFlagPayload(one.flag) };
   };
-  const answers = [];
+  const results = [];
   const waiting = cases.values();
   const { token, ...config } = window.posthog.config;
   await Promise.all(Array.from({ length: 4 }, async (_, n) => {
     const posthog = await new Promise((loaded) => {
-      window.posthog.init(token, { ...config, loaded }, 'asker' + n);
+      window.posthog.init(token, { ...config, loaded }, 'instance' + n);
     });
-    for (const one of waiting) answers.push([one.number, await ask(posthog, one)]);
+    for (const one of waiting) results.push([one.number, await evaluate(posthog, one)]);
   }));
-  return answers;
+  return results;
 }`;
 
 export function browserFlagSdk(): FlagSdk {

@@ -55,9 +55,9 @@ function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
   return startServer((request, response) => {
     const { url = '/', method, headers } = request;
     const forwarded = pass(new URL(url, hostOf(url)), { method, headers });
-    forwarded.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    forwarded.on('response', (received) => {
+      response.writeHead(received.statusCode ?? 502, received.headers);
+      received.pipe(response);
     });
     request.pipe(forwarded);
   });

@@ -121,7 +121,7 @@ function printAgreement(): void {
   const cell = ({ agree, queries: asks, differ }: Tally) =>
     [`${agree}`, asks > 0 ? `${asks} asked` : '', differ > 0 ? `${differ} other` : ''].filter(Boolean).join(', ');
   const none: Tally = { agree: 0, queries: 0, differ: 0 };
-  printTable('Flags: answers that agree with the server, by category and SDK', {
+  printTable('Flags: values that agree with the server, by category and SDK', {
     rows: [
       ['Category', 'Cases', ...names.map((name) => name.replace('posthog-', ''))],
       ...categories.map((category) => [

@@ -23,8 +23,8 @@ function toFlagSdk({ name, command, unavailable }: SdkProgram): FlagSdk {
           .split('\n')
           .filter((line) => line !== '')
           .map((line) => {
-            const { number, ...answer } = JSON.parse(line) as SdkResult & { number: number };
-            return [number, answer];
+            const { number, ...result } = JSON.parse(line) as SdkResult & { number: number };
+            return [number, result];
           }),
       );
     },

@@ -198,12 +198,12 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
   );
 
   test('stores and returns an accepted event', async () => {
-    const answer = await fetch(`${await urlOf('ingest-gateway')}/capture/`, {
+    const response = await fetch(`${await urlOf('ingest-gateway')}/capture/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ api_key: keys.projectApiKey, event: 'from the image', distinct_id: 'ada' }),
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const list = `${await urlOf('management-api')}/api/projects/${keys.projectId}/events/?event=from%20the%20image`;
     await eventually(async () => {
       const found = await fetch(list, { headers: { authorization: `Bearer ${keys.personalApiKey}` } });
@@ -233,12 +233,12 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     const healthUrl = `http://127.0.0.1:${await port()}`;
     await eventually(async () => (await fetch(`${healthUrl}/_readiness`)).ok, { what: 'Readiness of all-in-one' });
     const [ingest, api] = ['ingestPort', 'apiPort'].map((name) => new RegExp(`"${name}":(\\d+)`).exec(output())?.[1]);
-    const answer = await fetch(`http://127.0.0.1:${ingest}/capture/`, {
+    const response = await fetch(`http://127.0.0.1:${ingest}/capture/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ api_key: keys.projectApiKey, event: 'from one process', distinct_id: 'ada' }),
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const list = `http://127.0.0.1:${api}/api/projects/${keys.projectId}/events/?event=from%20one%20process`;
     await eventually(async () => {
       const found = await fetch(list, { headers: { authorization: `Bearer ${keys.personalApiKey}` } });

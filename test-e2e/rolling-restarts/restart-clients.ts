@@ -75,7 +75,7 @@ function post(url: string, body: string, agent: Agent | undefined): Promise<numb
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     const sending = request(url, { method: 'POST', headers, agent: agent ?? false, timeout: responseTimeoutMs });
-    sending.on('timeout', () => sending.destroy(new Error('no answer')));
+    sending.on('timeout', () => sending.destroy(new Error('no response')));
     sending.on('error', (error) => resolve(error.message));
     sending.on('response', (response) => {
       response.resume();

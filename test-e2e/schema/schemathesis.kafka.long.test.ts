@@ -77,9 +77,9 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     const { organizationId } = tenant;
     const headers = { authorization: `Bearer ${tenant.personalApiKey}`, 'content-type': 'application/json' };
     const make = async (path: string, body: object): Promise<string> => {
-      const answer = await fetch(`${apiUrl}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      expect([path, answer.status]).toEqual([path, 201]);
-      return String(((await answer.json()) as { id: unknown }).id);
+      const response = await fetch(`${apiUrl}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect([path, response.status]).toEqual([path, 201]);
+      return String(((await response.json()) as { id: unknown }).id);
     };
     const project = () => make(`organizations/${organizationId}/projects/`, { name: 'To be removed' });
     const environment = () => make(`projects/${tenant.projectId}/environments/`, { name: 'To be removed' });

@@ -24,8 +24,8 @@ export interface RecordingProxy {
 /** Starts a proxy between an SDK and the gateway. It records everything and changes nothing. */
 export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
   const exchanges: Exchange[] = [];
-  const server = createServer((incoming, answer) => {
-    void pass(incoming, answer, targetUrl, exchanges);
+  const server = createServer((incoming, response) => {
+    void pass(incoming, response, targetUrl, exchanges);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -40,7 +40,7 @@ export async function startRecordingProxy(targetUrl: string): Promise<RecordingP
   };
 }
 
-async function pass(incoming: IncomingMessage, answer: ServerResponse, targetUrl: string, exchanges: Exchange[]) {
+async function pass(incoming: IncomingMessage, response: ServerResponse, targetUrl: string, exchanges: Exchange[]) {
   const { method = '', url = '/', headers } = incoming;
   const exchange: Exchange = {
     method,
@@ -55,15 +55,15 @@ async function pass(incoming: IncomingMessage, answer: ServerResponse, targetUrl
     exchange.body = await readAll(incoming);
     const outgoing = request(new URL(url, targetUrl), { method, headers });
     outgoing.end(exchange.body);
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const body = await readAll(response);
-    exchange.responseHeaders = response.headers;
-    answer.writeHead(response.statusCode ?? 0, response.rawHeaders);
-    answer.end(body);
-    exchange.status = response.statusCode ?? 0;
+    const [received] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const body = await readAll(received);
+    exchange.responseHeaders = received.headers;
+    response.writeHead(received.statusCode ?? 0, received.rawHeaders);
+    response.end(body);
+    exchange.status = received.statusCode ?? 0;
   } catch {
     exchange.status = 0;
-    answer.destroy();
+    response.destroy();
   }
 }
 

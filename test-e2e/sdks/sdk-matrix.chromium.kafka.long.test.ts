@@ -72,7 +72,9 @@ for (const sdk of sdks) {
     );
 
     test('no request failed or was repeated', async () => {
-      await eventually(() => proxy.exchanges.every(({ status }) => status !== null), { what: 'Answering everything' });
+      await eventually(() => proxy.exchanges.every(({ status }) => status !== null), {
+        what: 'Responding to everything',
+      });
       const seen = proxy.exchanges.map(({ method, url, status }) => `${status} ${method} ${url.pathname}`);
       expect(seen.filter((line) => !/^20[04] /.test(line))).toEqual([]);
       const uuids = proxy.exchanges.flatMap((exchange) =>
@@ -119,8 +121,8 @@ function expectBrowserGotResponses(exchanges: readonly Exchange[]): void {
   const isBeacon = ({ url, headers }: Exchange) =>
     headers['sec-fetch-mode'] === 'no-cors' || url.searchParams.get('beacon') === '1';
   expect(fromPage.some(isBeacon)).toBe(true);
-  for (const { headers, responseHeaders: answerHeaders } of fromPage) {
-    expect(answerHeaders).toMatchObject({
+  for (const { headers, responseHeaders } of fromPage) {
+    expect(responseHeaders).toMatchObject({
       'access-control-allow-origin': headers.origin,
       'access-control-allow-credentials': 'true',
     });

@@ -63,7 +63,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     },
   });
   /** Returns the page that posts the provider's response. */
-  async function answer(url: URL): Promise<string> {
+  async function buildResponsePage(url: URL): Promise<string> {
     const client = samlify.ServiceProvider({ metadata: await (await fetch(metadata())).text() });
     const query = Object.fromEntries(url.searchParams);
     const { extract } = await provider.parseLoginRequest(client, 'redirect', { query });
@@ -94,7 +94,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     return `<!doctype html><form method="post" action="${target}">${fields.join('')}</form><script>document.forms[0].submit()</script>`;
   }
   server.on('request', (request, response) => {
-    answer(new URL(request.url ?? '/', base)).then(
+    buildResponsePage(new URL(request.url ?? '/', base)).then(
       (page) => response.setHeader('content-type', 'text/html').end(page),
       (error) => response.writeHead(500).end(String(error?.stack ?? error)),
     );

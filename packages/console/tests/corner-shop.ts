@@ -370,8 +370,8 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
     route.fulfill({ json: { users_on_product: 38, window_seconds: 60 } }),
   );
   await visitor.route(/\/api\/projects\/\d+\/health$/, async (route) => {
-    const answer = await route.fetch().catch(() => null);
-    const health: object | null = await answer?.json().catch(() => null);
+    const response = await route.fetch().catch(() => null);
+    const health: object | null = await response?.json().catch(() => null);
     // This happens if the page was closed.
     if (!health) return;
     const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };

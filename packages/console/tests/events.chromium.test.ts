@@ -61,12 +61,12 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
   await page.getByRole('heading', { name: 'Event not found' }).waitFor();
 
   const list = /\/api\/.*\/events\?/;
-  const answers = [
+  const failures = [
     { status: 403, picture: 'refused', code: 'permission_denied' },
     { status: 400, picture: 'failed', code: 'invalid' },
     { status: 503, picture: 'slow', code: 'query_timeout' },
   ];
-  for (const { status, picture, code } of answers) {
+  for (const { status, picture, code } of failures) {
     await page.route(list, (route) =>
       route.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { code, detail: 'Because of a test.' } }),
     );
@@ -80,9 +80,9 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
   await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
   expect(queryOf(page).get('after')).toBe('-7d');
 
-  let answer = () => {};
+  let respond = () => {};
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   await page.route(list, async (route) => {
     await held;
@@ -90,7 +90,7 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
   });
   await page.reload();
   await page.getByText('Loading').first().waitFor();
-  answer();
+  respond();
   await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
   await page.context().close();
 });
@@ -406,9 +406,9 @@ describe('with events', () => {
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
     // The page shows the response to the request that the reload sends.
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
-    const answer = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
+    const reloaded = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
     await page.reload();
-    const body = await (await answer).text();
+    const body = await (await reloaded).text();
     await detail(page).getByRole('button', { name: 'Copy JSON' }).click();
     await detail(page).getByText('Copied').waitFor();
     expect(await copied()).toBe(body);

@@ -33,11 +33,11 @@ it('shows distinct states for empty, loading, failed, refused and not found', as
   await page.goto(console.address('flags?flag=99999999'));
   await page.locator('[data-state=gone]').waitFor();
 
-  const answers = [
+  const failures = [
     { status: 403, picture: 'refused' },
     { status: 400, picture: 'failed' },
   ];
-  for (const { status, picture } of answers) {
+  for (const { status, picture } of failures) {
     await page.route(/feature_flags\?/, (route) =>
       route.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
     );
@@ -46,9 +46,9 @@ it('shows distinct states for empty, loading, failed, refused and not found', as
     await page.unroute(/feature_flags\?/);
   }
   await page.getByText('r-17').waitFor();
-  let answer = () => {};
+  let respond = () => {};
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   await page.route(/feature_flags\?/, async (route) => {
     await held;
@@ -57,7 +57,7 @@ it('shows distinct states for empty, loading, failed, refused and not found', as
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.reload();
   await page.getByText('Loading').first().waitFor();
-  answer();
+  respond();
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   await page.context().close();
 });
@@ -173,9 +173,9 @@ it('toggles a flag immediately, reverts with the reason on an error, and lists d
   const page = await console.open('flags');
   const turn = (key: string) => page.getByRole('switch', { name: `${key} is on` });
   await row(page, 'above').getByText('flag base is true').waitFor();
-  let answer = () => {};
+  let respond = () => {};
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   await page.route(`**/feature_flags/${base.id}`, async (route) => {
     await held;
@@ -183,7 +183,7 @@ it('toggles a flag immediately, reverts with the reason on an error, and lists d
   });
   await turn('base').click();
   await eventually(async () => expect(await turn('base').getAttribute('aria-checked')).toBe('false'));
-  answer();
+  respond();
   await page.getByRole('alert').getByText('base is still on.').getByText('above').waitFor();
   expect(await turn('base').getAttribute('aria-checked')).toBe('true');
   await row(page, 'base').getByRole('button').click();

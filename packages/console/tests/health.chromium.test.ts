@@ -21,7 +21,7 @@ async function expectAccessible(page: Page) {
   expect(await violationsInThemes(page)).toEqual([]);
 }
 
-const answerWith = (page: Page, route: RegExp, status: number) =>
+const respondWith = (page: Page, route: RegExp, status: number) =>
   page.route(route, (one) =>
     one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
   );
@@ -99,7 +99,7 @@ it.each([
   [400, 'failed'],
 ])('console-007, console-008: shows a %i response as "%s", and keeps the rest of the page', async (status, picture) => {
   const page = await console.open('live');
-  await answerWith(page, /events\/counts/, status);
+  await respondWith(page, /events\/counts/, status);
   await page.goto(console.address('health'));
   await page.getByRole('region', { name: 'Events' }).locator(`[data-state=${picture}]`).waitFor();
   await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
@@ -109,9 +109,9 @@ it.each([
 
 it('greys out only the tile of an unavailable source with the reason, unlike a loading tile', async () => {
   const page = await console.open('live');
-  let answer = () => {};
+  let respond = () => {};
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   await page.route(/\/api\/.*\/health$/, async (route) => {
     await held;
@@ -126,7 +126,7 @@ it('greys out only the tile of an unavailable source with the reason, unlike a l
   await page.goto(console.address('health'));
   await tile(page, 'Ingestion delay').getByText('loading …').waitFor();
   await page.getByRole('region', { name: 'Topics' }).getByText('Loading').waitFor();
-  answer();
+  respond();
   const away = page.locator('.tile-away');
   await away.getByText('The event log does not respond.').waitFor();
   expect(await away.count()).toBe(1);

@@ -212,9 +212,12 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
 it('if email is not set up, says before and after inviting that the link must be shared', async () => {
   const page = await openAs(console, 15, 'members');
   await page.route('**/console/**', async (route) => {
-    const answer = await route.fetch();
-    const body = (await answer.text()).replace('name="millrace-mail" content="on"', 'name="millrace-mail" content=""');
-    await route.fulfill({ response: answer, body });
+    const response = await route.fetch();
+    const body = (await response.text()).replace(
+      'name="millrace-mail" content="on"',
+      'name="millrace-mail" content=""',
+    );
+    await route.fulfill({ response, body });
   });
   await page.goto(console.address('settings/members?open=invite'));
   await page.getByText('Email is not set up here. You get a link').waitFor();

@@ -17,9 +17,9 @@ it('searches on the server, never shows an older response after a newer one, and
   await page.reload();
   const person = (name: string) => page.getByRole('button', { name, exact: true });
   await person('ada@example.com').waitFor();
-  let answer = () => {};
+  let respond = () => {};
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   let isAsked = false;
   await page.route(/persons\?search=ada/, async (route) => {
@@ -33,7 +33,7 @@ it('searches on the server, never shows an older response after a newer one, and
   await search.fill('grace');
   await person('grace@example.com').waitFor();
   await person('ada@example.com').waitFor({ state: 'detached' });
-  answer();
+  respond();
   await page.waitForLoadState('networkidle');
   expect(await person('ada@example.com').count()).toBe(0);
   expect(new URL(page.url()).search).toBe('?search=grace');
@@ -45,11 +45,11 @@ it('searches on the server, never shows an older response after a newer one, and
 it('shows a plus after a count that ran out of time, and not the text of the API if a count failed for this reason', async () => {
   const page = await console.open('persons');
   const tooSlow = { type: 'server_error', code: 'query_timeout', detail: 'Use `distinct_id` or `email`.' };
-  for (const [answer, shown] of [
+  for (const [response, shown] of [
     [{ json: { count: 3, is_complete: false } }, '3+'],
     [{ status: 503, json: tooSlow }, 'The persons could not be counted in time.'],
   ] as const) {
-    await page.route(/persons\/count/, (route) => route.fulfill(answer));
+    await page.route(/persons\/count/, (route) => route.fulfill(response));
     await page.reload();
     await page.getByRole('main').getByText(shown, { exact: true }).waitFor();
   }

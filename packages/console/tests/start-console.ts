@@ -22,7 +22,7 @@ export interface RunningConsole {
    * Calls the API as the owner. The path is relative to the project, or begins with `/api/`.
    * @throws Error unless the call succeeds
    */
-  api<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
+  api<Result>(method: string, path: string, body?: unknown): Promise<Result>;
   /** Runs SQL. `$1` is the project's ID, unless other values are given. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /** The environment and the key to use for records in the log. */
@@ -109,7 +109,7 @@ export async function startConsole({
       return visit(path, options, { permissions: ['clipboard-read'], storageState: { cookies: [kept], origins: [] } });
     },
     beginSession,
-    async api<Answer>(method: string, path: string, body?: unknown) {
+    async api<Result>(method: string, path: string, body?: unknown) {
       const fullPath = path.startsWith('/') ? path : `/api/projects/${tenant.projectId}/${path}`;
       const response = await fetch(url + fullPath, {
         method,
@@ -118,7 +118,7 @@ export async function startConsole({
       });
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-      return (text === '' ? undefined : JSON.parse(text)) as Answer;
+      return (text === '' ? undefined : JSON.parse(text)) as Result;
     },
     query: (sql, values = [tenant.projectId]) => database.query(sql, values),
     async append(topic, { key, value, headers }) {

@@ -65,12 +65,12 @@ it.each([
   const page = await console.open(path);
   await page.locator('.good').getByRole('heading', { name: empty }).waitFor();
   await expectAccessible(page);
-  const answers = [
+  const failures = [
     { status: 403, picture: 'refused' },
     { status: 400, picture: 'failed' },
     { status: 404, picture: 'gone' },
   ];
-  for (const { status, picture } of answers) {
+  for (const { status, picture } of failures) {
     await page.route(route, (one) =>
       one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
     );
@@ -78,9 +78,9 @@ it.each([
     await page.locator(`[data-state=${picture}]`).waitFor();
     await page.unroute(route);
   }
-  let answer = () => {};
+  let respond = () => {};
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   await page.route(route, async (one) => {
     await held;
@@ -88,7 +88,7 @@ it.each([
   });
   await page.goto(console.address(path));
   await page.getByText('Loading').first().waitFor();
-  answer();
+  respond();
   await page.getByRole('heading', { name: empty }).waitFor();
   await page.context().close();
 });

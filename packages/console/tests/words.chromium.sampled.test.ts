@@ -82,22 +82,22 @@ describe.each([false, true])('with data: %s', (isFilled) => {
   const fifth = sampleOf(everyPage, { count: Math.ceil(everyPage.length / 5), turn: 0 });
   it.each(isFilled ? everyPage : fifth)('console-043: takes every text of %s from its words.ts', async (path) => {
     const data = new Set<string>();
-    const answers: Promise<void>[] = [];
-    const note = (answer: string) => {
-      const body = answer.replaceAll(/^(event|data): /gm, '');
+    const reads: Promise<void>[] = [];
+    const note = (response: string) => {
+      const body = response.replaceAll(/^(event|data): /gm, '');
       for (const line of body.startsWith('{') ? [body] : body.split('\n'))
         for (const text of textsIn(parseOrNull(line))) data.add(text);
     };
     const prepare = (visitor: BrowserContext) => {
       visitor.on('response', (response) => {
         // The response of an open stream never ends, so it is left out.
-        if (isFilled || !response.url().includes('/live/events')) answers.push(response.text().then(note, () => {}));
+        if (isFilled || !response.url().includes('/live/events')) reads.push(response.text().then(note, () => {}));
       });
     };
     const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
     const texts = await textsOfPage(page);
     // Waits for the responses, because all data on the page comes from them.
-    await Promise.all(answers);
+    await Promise.all(reads);
     const outside = new Set<string>();
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));

@@ -97,7 +97,7 @@ export async function compareRandomQueries(
           const actual = read(results as never[]);
           if (!isDeepStrictEqual(rounded(actual), rounded(expected))) {
             const texts = [query, actual, expected].map((value) => JSON.stringify(value));
-            throw new Error(`${texts[0]}\nanswered ${texts[1]}\nexpected ${texts[2]}`);
+            throw new Error(`${texts[0]}\nreturned ${texts[1]}\nexpected ${texts[2]}`);
           }
         }
       },

@@ -64,12 +64,12 @@ describe.each(engines)('on $name', (engine) => {
     const text = `SELECT sum(a.n * b.n * c.n) FROM ${series('a')} CROSS JOIN ${series('b')} CROSS JOIN ${series('c')}`;
     const left = new AbortController();
     const deps = { sql: store.database.sql, events: store.events, parser };
-    const answer = runSql(deps, await request(text), { ...ample(), maxMs: 600_000, signal: left.signal }).catch(
+    const result = runSql(deps, await request(text), { ...ample(), maxMs: 600_000, signal: left.signal }).catch(
       () => 'ended',
     );
     await eventually(async () => expect(await store.runningJoins()).toBe(1));
     left.abort();
-    expect(await answer).toBe('ended');
+    expect(await result).toBe('ended');
     await eventually(async () => expect(await store.runningJoins()).toBe(0));
   });
 

@@ -24,10 +24,10 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   test.each(sqlCases.cases.map((one) => [`${one.no}: ${one.title}`, one] as const))('%s', async (_, one) => {
-    const answer = await run(one);
-    if (one.error !== undefined) return checkError(answer, one.error);
-    expect(answer).toMatchObject({ columns: one.columns });
-    const { results, types, ...response } = answer as { results: unknown[][]; types: [string, string][] };
+    const result = await run(one);
+    if (one.error !== undefined) return checkError(result, one.error);
+    expect(result).toMatchObject({ columns: one.columns });
+    const { results, types, ...response } = result as { results: unknown[][]; types: [string, string][] };
     expect(types.map(([name, type]) => [name, classOf(type)])).toEqual(
       one.types?.map(([name, type]) => [name, classOf(type)]),
     );
@@ -46,9 +46,9 @@ describe.each(engines)('on $name', (engine) => {
         (below ?? ['']).filter((one) => one !== 'person').map((one) => (one === '' ? field : `${field}.${one}`)),
       );
       const aliased = columns.map((column, at) => `${column} AS c${at}`);
-      const answer = await run({ no: '', title: '', query: `SELECT ${aliased.join(', ')} FROM ${name}` });
-      expect(answer).toMatchObject({ columns: aliased.map((_, at) => `c${at}`), results: expect.any(Array) });
-      expect((answer as { results: unknown[] }).results.length).toBeGreaterThan(0);
+      const result = await run({ no: '', title: '', query: `SELECT ${aliased.join(', ')} FROM ${name}` });
+      expect(result).toMatchObject({ columns: aliased.map((_, at) => `c${at}`), results: expect.any(Array) });
+      expect((result as { results: unknown[] }).results.length).toBeGreaterThan(0);
     },
   );
 
@@ -79,9 +79,9 @@ describe.each(engines)('on $name', (engine) => {
   }
 });
 
-function checkError(answer: unknown, { detail, ...expected }: NonNullable<SqlCase['error']>): void {
-  expect(answer).toMatchObject(expected);
-  expect(String((answer as { detail: string }).detail).toLowerCase()).toContain(detail.toLowerCase());
+function checkError(result: unknown, { detail, ...expected }: NonNullable<SqlCase['error']>): void {
+  expect(result).toMatchObject(expected);
+  expect(String((result as { detail: string }).detail).toLowerCase()).toContain(detail.toLowerCase());
 }
 
 const sorted = (rows: unknown[][]) => [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));

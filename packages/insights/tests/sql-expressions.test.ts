@@ -31,12 +31,12 @@ describe.each(engines)('on $name', (engine) => {
       settings: { ...settings, ...(one.testAccountFilters && { testAccountFilters: one.testAccountFilters }) },
     };
     const deps = { sql: store.database.sql, events: store.events, parser };
-    const answer = await runQuery(deps, asked, ample()).catch((error: unknown) => {
+    const result = await runQuery(deps, asked, ample()).catch((error: unknown) => {
       if (isAppError(error, 'invalid')) return { code: error.code, detail: error.message };
       throw error;
     });
     const { detail, ...others } = one.expect;
-    expect(answer).toMatchObject(others);
-    if (detail !== undefined) expect(answer).toHaveProperty('detail', expect.stringContaining(String(detail)));
+    expect(result).toMatchObject(others);
+    if (detail !== undefined) expect(result).toHaveProperty('detail', expect.stringContaining(String(detail)));
   });
 });

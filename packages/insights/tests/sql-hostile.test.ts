@@ -180,8 +180,8 @@ describe.each(engines)('on $name', (engine) => {
     'texts remain texts in %s of an insight query',
     async (_, queryOf, expression = 'concat(%, event) = %') => {
       for (const text of nastyTexts) {
-        const answer = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
-        expect([text, answer]).toEqual([text, expect.any(Array)]);
+        const result = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
+        expect([text, result]).toEqual([text, expect.any(Array)]);
         // As an entire expression, the text returns an error or a value.
         const whole = await runInsight(queryOf(text));
         expect([

@@ -52,7 +52,7 @@ describe.each(engines)('on $name', (engine) => {
     const { projectId, now } = world;
     const settings = await readProjectSettings(store.database.sql, projectId);
     const text = query.replace('COHORT 123', () => `COHORT ${world.textOf('__COHORT_A__')}`);
-    const answer = await runSql(
+    const result = await runSql(
       { sql: store.database.sql, events: store.events, parser },
       {
         ...{ projectId, settings, now, text },
@@ -64,7 +64,7 @@ describe.each(engines)('on $name', (engine) => {
       if (isAppError(error, 'invalid')) return error.message;
       throw error;
     });
-    if (refused === undefined) expect(answer).toMatchObject({ results: expect.any(Array) });
-    else expect(answer).toEqual(expect.stringContaining(refused));
+    if (refused === undefined) expect(result).toMatchObject({ results: expect.any(Array) });
+    else expect(result).toEqual(expect.stringContaining(refused));
   });
 });

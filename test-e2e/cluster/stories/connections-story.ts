@@ -45,7 +45,7 @@ async function ask(
   { name, namespace, url }: { name: string; namespace: string; url: string },
 ): Promise<void> {
   const kubectl = (...words: string[]) => release.kubectl('--namespace', namespace, ...words);
-  const script = `fetch('${url}').then((answer) => answer.text())`;
+  const script = `fetch('${url}').then((response) => response.text())`;
   await kubectl('run', name, `--image=${imageRepository}:${tags.installed}`, '--restart=Never', '--', '-e', script);
   await kubectl('wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s');
   await kubectl('delete', 'pod', name);

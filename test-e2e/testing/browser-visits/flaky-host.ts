@@ -86,9 +86,9 @@ async function pass(port: number, request: IncomingMessage, body: Buffer, respon
   const { method, url: path, headers } = request;
   const forwarded = requestOf({ host: '127.0.0.1', port, method, path, headers });
   forwarded.end(body);
-  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
-  response?.writeHead(answer.statusCode ?? 502, answer.headers);
-  for await (const chunk of answer) response?.write(chunk);
+  const [received] = (await once(forwarded, 'response')) as [IncomingMessage];
+  response?.writeHead(received.statusCode ?? 502, received.headers);
+  for await (const chunk of received) response?.write(chunk);
   response?.end();
 }
 

@@ -30,7 +30,7 @@ export function afterHeaders(script: SocketScript): SocketScript {
 const say = (text: string | Buffer) => (socket: Socket) => void socket.write(text);
 const end = (text: string | Buffer) => (socket: Socket) => void socket.end(text);
 const head = (fields: string, status = '200 OK') => `HTTP/1.1 ${status}\r\n${fields}\r\n\r\n`;
-const answer = (status: string, body = '{}') =>
+const respond = (status: string, body = '{}') =>
   head(`content-type: application/json\r\ncontent-length: ${body.length}`, status) + body;
 const begin = (text: string, then: (socket: Socket) => void) => (socket: Socket) => {
   socket.write(text);
@@ -44,19 +44,19 @@ const noise = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 167 + 13
 
 // biome-ignore format: a case is one line
 const rows: [string, string, SocketScript, string, string][] = [
-  ['hostile-001', 'status 000', end(answer('000 Nothing')), 'invalid', 'invalid'],
-  ['hostile-002', 'status 099', end(answer('099 Nothing')), 'invalid', 'invalid'],
-  ['hostile-003', 'status 600', end(answer('600 Other')), 'invalid', 'invalid'],
-  ['hostile-004', 'status 999', end(answer('999 Other')), 'invalid', 'invalid'],
-  ['hostile-005', 'a status of one digit', end(answer('2 OK')), 'invalid', 'invalid'],
-  ['hostile-006', 'a status of four digits', end(answer('2000 OK')), 'invalid', 'invalid'],
-  ['hostile-007', 'a negative status', end(answer('-200 OK')), 'invalid', 'invalid'],
+  ['hostile-001', 'status 000', end(respond('000 Nothing')), 'invalid', 'invalid'],
+  ['hostile-002', 'status 099', end(respond('099 Nothing')), 'invalid', 'invalid'],
+  ['hostile-003', 'status 600', end(respond('600 Other')), 'invalid', 'invalid'],
+  ['hostile-004', 'status 999', end(respond('999 Other')), 'invalid', 'invalid'],
+  ['hostile-005', 'a status of one digit', end(respond('2 OK')), 'invalid', 'invalid'],
+  ['hostile-006', 'a status of four digits', end(respond('2000 OK')), 'invalid', 'invalid'],
+  ['hostile-007', 'a negative status', end(respond('-200 OK')), 'invalid', 'invalid'],
   ['hostile-008', 'status 101', say(head('connection: upgrade\r\nupgrade: websocket', '101 Other')), 'invalid', 'invalid'],
   ['hostile-009', 'status 100 and then silence', say('HTTP/1.1 100 Continue\r\n\r\n'), 'late', 'late'],
   ['hostile-010', 'status 103 without end', (socket) => drip(socket, 'HTTP/1.1 103 Early\r\nlink: </a>\r\n\r\n'), 'late', 'late'],
-  ['hostile-011', 'status 204 with a body', end(answer('204 No Content')), 'ok', 'surplus'],
+  ['hostile-011', 'status 204 with a body', end(respond('204 No Content')), 'ok', 'surplus'],
   ['hostile-012', 'status 304', end(head('etag: "a"', '304 Not Modified')), 'refused', 'refused'],
-  ['hostile-013', 'status 500', end(answer('500 Broken')), 'refused', 'refused'],
+  ['hostile-013', 'status 500', end(respond('500 Broken')), 'refused', 'refused'],
   ['hostile-014', 'a redirect to itself', end(head('location: /\r\ncontent-length: 0', '302 Found')), 'refused', 'refused'],
   ['hostile-015', 'a redirect to a private address', end(head('location: http://169.254.169.254/\r\ncontent-length: 0', '307 Other')), 'refused', 'refused'],
   ['hostile-016', 'a header without a colon', end(`HTTP/1.1 200 OK\r\nbroken\r\n\r\n`), 'invalid', 'invalid'],
@@ -87,9 +87,9 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-041', 'gzip that is not gzip', end(`${head(`${json}\r\ncontent-encoding: gzip\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
   ['hostile-042', 'an unknown encoding', end(`${head(`${json}\r\ncontent-encoding: zz\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
   ['hostile-043', 'an unknown transfer encoding', end(`${head(`${json}\r\ntransfer-encoding: zz`)}{}`), 'ok', 'refused'],
-  ['hostile-044', 'a second response without a request', end(answer('200 OK') + answer('200 OK')), 'ok', 'refused'],
-  ['hostile-045', 'JSON nested 500,000 times', end(answer('200 OK', '['.repeat(500_000))), 'ok', 'refused'],
-  ['hostile-046', 'XML nested 100,000 times', end(answer('400 Bad', '<a>'.repeat(100_000))), 'refused', 'refused'],
+  ['hostile-044', 'a second response without a request', end(respond('200 OK') + respond('200 OK')), 'ok', 'refused'],
+  ['hostile-045', 'JSON nested 500,000 times', end(respond('200 OK', '['.repeat(500_000))), 'ok', 'refused'],
+  ['hostile-046', 'XML nested 100,000 times', end(respond('400 Bad', '<a>'.repeat(100_000))), 'refused', 'refused'],
   ['hostile-047', 'invalid UTF-8', end(Buffer.concat([Buffer.from(head(`${json}\r\ncontent-length: 4`)), Buffer.from([0xff, 0xfe, 0, 0x80])])), 'ok', 'refused'],
   ['hostile-048', 'HTTP/0.9', end('<html>a page without a head</html>'), 'invalid', 'invalid'],
   ['hostile-049', 'HTTP/3.7', end('HTTP/3.7 200 OK\r\ncontent-length: 0\r\n\r\n'), 'invalid', 'invalid'],
@@ -103,7 +103,7 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-057', 'an end without a response', (socket) => void socket.end(), 'cut', 'cut'],
   ['hostile-058', 'a reset', (socket) => void socket.resetAndDestroy(), 'cut', 'cut'],
   ['hostile-059', 'a reset within the headers', begin('HTTP/1.1 200 OK\r\na:', (socket) => setTimeout(() => socket.resetAndDestroy(), 20)), 'cut', 'cut'],
-  ['hostile-060', 'an XML error whose code is no code', end(answer('403 No', `<Error><Code>a&#0;b ${'x'.repeat(100_000)}</Code></Error>`)), 'refused', 'refused'],
+  ['hostile-060', 'an XML error whose code is no code', end(respond('403 No', `<Error><Code>a&#0;b ${'x'.repeat(100_000)}</Code></Error>`)), 'refused', 'refused'],
 ];
 
 /**
@@ -122,7 +122,7 @@ export const brokenTls: [string, string, SocketScript][] = [
   [
     'hostile-061',
     'an HTTP response instead of TLS',
-    (socket) => void socket.once('data', () => socket.end(answer('400 Bad'))),
+    (socket) => void socket.once('data', () => socket.end(respond('400 Bad'))),
   ],
   ['hostile-062', 'a TLS alert', (socket) => void socket.once('data', () => socket.end(tlsAlert))],
   ['hostile-063', 'noise instead of TLS', (socket) => void socket.once('data', () => pour(socket, noise))],

@@ -89,11 +89,11 @@ async function startKafkaAddressProxy(
       for (const frame of readRequests(chunk)) noteRequest(frame, requests);
       server.write(chunk);
     });
-    const readAnswers = frameReader();
+    const readResponses = frameReader();
     let written: Promise<void> = Promise.resolve();
     server.on('data', (chunk) => {
       written = written.then(async () => {
-        for (const frame of readAnswers(chunk)) client.write(await rewriteAnswer(frame, requests, replace));
+        for (const frame of readResponses(chunk)) client.write(await rewriteResponse(frame, requests, replace));
       });
       written.catch((error: Error) => client.destroy(error));
     });
@@ -123,7 +123,7 @@ function noteRequest(frame: Buffer, requests: Map<number, Request>): void {
 }
 
 /** Rewrites a response, which starts with the correlation ID of its request. */
-async function rewriteAnswer(
+async function rewriteResponse(
   frame: Buffer,
   requests: Map<number, Request>,
   replace: (address: Address) => Promise<Address>,

@@ -35,10 +35,10 @@ export async function connectMarionette(port: number): Promise<Driver> {
     async send<Result>(command: string, parameters: object = {}): Promise<Result> {
       last += 1;
       const id = last;
-      const answered = new Promise<Reply>((resolve) => waiting.set(id, resolve));
+      const reply = new Promise<Reply>((resolve) => waiting.set(id, resolve));
       const text = JSON.stringify([0, id, command, parameters]);
       socket.write(`${Buffer.byteLength(text)}:${text}`);
-      const [, , error, result] = await answered;
+      const [, , error, result] = await reply;
       waiting.delete(id);
       if (error) throw new Error(`${command}: ${error.message}`);
       return result as Result;

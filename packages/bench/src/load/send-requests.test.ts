@@ -27,5 +27,5 @@ test('reports no status before the body is complete', () => {
 });
 
 test('throws for bytes that are not HTTP', () => {
-  expect(() => read(['SSH-2.0-x\r\n\r\n'])).toThrow('did not answer in HTTP/1.1');
+  expect(() => read(['SSH-2.0-x\r\n\r\n'])).toThrow('did not respond in HTTP/1.1');
 });

@@ -72,7 +72,7 @@ export function createResponseReader(onResponse: (status: number) => void): { pu
     if (headLength < 0) return false;
     const head = pending.toString('latin1', 0, headLength);
     const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? Number.NaN);
-    if (Number.isNaN(status)) throw new Error('The server did not answer in HTTP/1.1.');
+    if (Number.isNaN(status)) throw new Error('The server did not respond in HTTP/1.1.');
     const end = bodyEnd(head, headLength + headEnd.length);
     if (end === null || end > pending.length) return false;
     pending = pending.subarray(end);

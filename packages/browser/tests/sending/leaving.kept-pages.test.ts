@@ -80,7 +80,7 @@ test('events of a beacon are sent again by the next page and then removed', asyn
 test.each([
   ['500', { status: 500 }],
   ['nothing', { isDropped: true }],
-])('events of a beacon answered with %s are sent by the next page', async (_, response) => {
+])('events of a beacon whose response is %s are sent by the next page', async (_, response) => {
   ingest.respondWith(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? response : undefined));
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);

@@ -56,5 +56,5 @@ export async function openKept(open: () => Promise<Visit>, elsewhere: string): P
 }
 
 function throwIfAny(underWay: Set<Request>): void {
-  for (const request of underWay) throw new Error(`Not answered yet: ${request.url()}`);
+  for (const request of underWay) throw new Error(`No response yet: ${request.url()}`);
 }

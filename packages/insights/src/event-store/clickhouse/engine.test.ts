@@ -45,14 +45,14 @@ test('closes the connection of a query whose client has left, so that the server
   const leaving = new AbortController();
   try {
     const budget = { signal: leaving.signal, maxMs: 600_000, maxBytes: 1_000_000 };
-    const answer = clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {});
+    const reading = clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {});
     const { url, socket } = await request;
     expect(new URL(url ?? '', 'http://server').searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe(
       '1',
     );
     const closed = once(socket, 'close');
     leaving.abort(new Error('left'));
-    await expect(answer).rejects.toThrow('left');
+    await expect(reading).rejects.toThrow('left');
     await closed;
   } finally {
     await client.close();
