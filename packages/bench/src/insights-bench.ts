@@ -109,9 +109,9 @@ function insightsReport({ results, dashboardMs, overApi, events }: Results): str
   const atMost = (targetMs: number) => Math.max(50, (targetMs * events) / 10_000_000);
   const targets = queries.flatMap(({ name, targetMs }): Target[] => {
     const [ms = Number.NaN, sqlMs] = [engineName, asSql].map((variant) => results.get(name)?.get(variant));
-    const ofQuery: Target = [`${name}, ms`, ms, { atMost: atMost(targetMs) }];
-    if (sqlMs === undefined) return [ofQuery];
-    return [ofQuery, [`${name} as SQL, ms`, sqlMs, { atMost: Math.max(20, longerAsSql * ms) }]];
+    const queryRequest: Target = [`${name}, ms`, ms, { atMost: atMost(targetMs) }];
+    if (sqlMs === undefined) return [queryRequest];
+    return [queryRequest, [`${name} as SQL, ms`, sqlMs, { atMost: Math.max(20, longerAsSql * ms) }]];
   });
   const { cachedMs, crowdMs, rejected, maxRssBytes } = overApi;
   const megabytes = maxRssBytes / 2 ** 20;

@@ -55,7 +55,7 @@ export const eventsPerBatch = 25;
  * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that they are new
  * each time.
  */
-export function batchesFor(project: BenchProject | undefined, count: number): string[] {
+export function buildBatches(project: BenchProject | undefined, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {
     const batch = Array.from({ length: eventsPerBatch }, (_unused, index) => ({
       event: index % 3 === 0 ? 'order placed' : '$pageview',

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { runProgram } from '@millrace/stack/run-program';
 import type { Page } from 'playwright-core';
 import type { sendLoad } from '../load/measure-requests.ts';
-import { batchesFor, type ConsoleSystem, eventsPerBatch } from './console-system.ts';
+import { buildBatches, type ConsoleSystem, eventsPerBatch } from './console-system.ts';
 import { cpuSlowdown, type PageTimings, readMainThreadMs, waitUntilDrawn, withTab } from './open-page.ts';
 
 const rows = '.live-rows [role=option]';
@@ -14,7 +14,7 @@ const liveOf = ({ api, projects }: ConsoleSystem) =>
 /** Sends events of the first project at a constant rate while `work` runs. */
 async function whileSending<Result>(system: ConsoleSystem, perSecond: number, work: () => Promise<Result>) {
   let isOver = false;
-  const requests = batchesFor(system.projects[0], 40);
+  const requests = buildBatches(system.projects[0], 40);
   const requestsPerSecond = perSecond / eventsPerBatch;
   const job = { port: system.gateway.port, requests, connections: 16, requestsPerSecond, durationMs: 2000 };
   const sending = (async () => {

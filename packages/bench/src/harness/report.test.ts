@@ -1,4 +1,4 @@
-import { formatFigure, formatTable, median, percentile, verdict } from './report.ts';
+import { formatFigure, formatTable, formatTarget, median, percentile } from './report.ts';
 
 test.each([
   [[3, 1, 2], 2],
@@ -43,5 +43,5 @@ test.each([
   [9999, { atLeast: 10_000 }, 'NOT MET'],
   [Number.NaN, { atMost: 1 }, 'NOT MET'],
 ])('judges %d against the target %j as %s', (value, target, expected) => {
-  expect(verdict('x', value, target).startsWith(expected)).toBe(true);
+  expect(formatTarget('x', value, target).startsWith(expected)).toBe(true);
 });

@@ -92,7 +92,7 @@ export type Target = [name: string, value: number, bound: { atMost: number } | {
 /** Prints tables with their titles, followed by the targets and whether they are met. */
 export function report(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
   const parts = tables.flatMap(([title, table]) => [...(title ? [title] : []), table, '']);
-  return [...parts, 'Targets', ...targets.map((target) => verdict(...target))].join('\n');
+  return [...parts, 'Targets', ...targets.map((target) => formatTarget(...target))].join('\n');
 }
 
 /**
@@ -106,7 +106,7 @@ export function formatFigure(value: number): string {
 }
 
 /** Formats a target and whether it is met. A figure that was not measured never meets its target. */
-export function verdict(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
+export function formatTarget(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
   const [bound, isMet] =
     'atMost' in target
       ? [`at most ${formatFigure(target.atMost)}`, value <= target.atMost]

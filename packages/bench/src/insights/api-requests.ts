@@ -32,7 +32,7 @@ export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
 export const personSearch = `persons/?search=person${listedPerson}@example.com`;
 
 /** Returns a request for a query, which must be computed and not come from the cache. */
-export const ofQuery = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
+export const queryRequest = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
 
 const ofProperty = (key: string, value: string | number) =>
   encodeURIComponent(JSON.stringify([{ key, type: 'event', operator: 'exact', value }]));
@@ -75,26 +75,30 @@ const targets: Readonly<Record<string, number>> = {
 
 export const apiRequests: readonly ApiRequest[] = [
   ...pages,
-  ...queries.map(({ name, query }) => ({ name, ...ofQuery(query), targetMs: targets[name] })),
-  { name: 'weekly actives, 30 days', ...ofQuery(weekly), targetMs: 4000 },
+  ...queries.map(({ name, query }) => ({ name, ...queryRequest(query), targetMs: targets[name] })),
+  { name: 'weekly actives, 30 days', ...queryRequest(weekly), targetMs: 4000 },
   {
     name: 'monthly actives, 30 days',
-    ...ofQuery(trend(event('$pageview', { math: 'monthly_active' }))),
+    ...queryRequest(trend(event('$pageview', { math: 'monthly_active' }))),
     targetMs: 6000,
   },
-  { name: 'total by a person property, 30 days', ...ofQuery(byPersonPlan), targetMs: 5000 },
-  { name: 'total with a filter by a person property, 30 days', ...ofQuery({ ...daily, ...ofPaying }), targetMs: 5000 },
-  { name: 'lifecycle, 7 days', ...ofQuery(lifecycle(week)), targetMs: 2000 },
-  { name: 'funnel from $pageview by $browser', ...ofQuery({ ...ofPageView, ...by('$browser') }), targetMs: 5000 },
-  { name: 'funnel from $pageview, conversion time', ...ofQuery(funnelWith({ funnelVizType: 'time_to_convert' })) },
-  { name: 'funnel from $pageview over time', ...ofQuery(funnelWith({ funnelVizType: 'trends' })) },
+  { name: 'total by a person property, 30 days', ...queryRequest(byPersonPlan), targetMs: 5000 },
+  {
+    name: 'total with a filter by a person property, 30 days',
+    ...queryRequest({ ...daily, ...ofPaying }),
+    targetMs: 5000,
+  },
+  { name: 'lifecycle, 7 days', ...queryRequest(lifecycle(week)), targetMs: 2000 },
+  { name: 'funnel from $pageview by $browser', ...queryRequest({ ...ofPageView, ...by('$browser') }), targetMs: 5000 },
+  { name: 'funnel from $pageview, conversion time', ...queryRequest(funnelWith({ funnelVizType: 'time_to_convert' })) },
+  { name: 'funnel from $pageview over time', ...queryRequest(funnelWith({ funnelVizType: 'trends' })) },
   {
     name: 'funnel from $pageview with an exclusion',
-    ...ofQuery(funnelWith({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] })),
+    ...queryRequest(funnelWith({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] })),
   },
   {
     name: 'persons who dropped off in a funnel',
-    ...ofQuery({
+    ...queryRequest({
       kind: 'ActorsQuery',
       source: { kind: 'FunnelsActorsQuery', source: ofPageView, funnelStep: -2 },
       limit: 100,
@@ -102,18 +106,18 @@ export const apiRequests: readonly ApiRequest[] = [
   },
   {
     name: 'sum of an unusual property, 30 days',
-    ...ofQuery(trend(event('$pageview', { math: 'sum', math_property: 'price' }))),
+    ...queryRequest(trend(event('$pageview', { math: 'sum', math_property: 'price' }))),
     targetMs: 3000,
   },
-  { name: 'total by an unusual property, 30 days', ...ofQuery(byPlan), targetMs: 3000 },
+  { name: 'total by an unusual property, 30 days', ...queryRequest(byPlan), targetMs: 3000 },
   {
     name: 'total by an unusual property, 90 days',
-    ...ofQuery({ ...byPlan, dateRange: { date_from: '-90d' } }),
+    ...queryRequest({ ...byPlan, dateRange: { date_from: '-90d' } }),
     targetMs: 9000,
   },
 ];
 
-export const tileRequests = dashboardTiles.map((query): ApiRequest => ({ name: 'tile', ...ofQuery(query) }));
+export const tileRequests = dashboardTiles.map((query): ApiRequest => ({ name: 'tile', ...queryRequest(query) }));
 export const dashboardTargetMs = 7000;
 export const firstTileTargetMs = 1000;
 export const cohortTargetMs = 120_000;

@@ -8,9 +8,9 @@ import {
   byPlan,
   listedPerson,
   listedPersonUuid,
-  ofQuery,
   personSearch,
   personTimeline,
+  queryRequest,
   type Send,
   weekly,
 } from './api-requests.ts';
@@ -51,11 +51,11 @@ function listChecks(size: Generated): readonly Checked[] {
   const timeline = `SELECT groupArray(uuid) FROM (SELECT ${eventUuidOf('number')} AS uuid FROM (${generated})
      WHERE owner = ${listedPerson} ORDER BY ms DESC LIMIT 100)`;
   return [
-    { ...ofQuery(daily), expected: byDay('count()'), pick: seriesOf },
-    { ...ofQuery(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
-    { ...ofQuery(weekly), expected: inWeek, pick: seriesOf },
-    { ...ofQuery(byPlan), expected: byValue(planOf('number')), pick: valuesOf },
-    { ...ofQuery(byPersonPlan), expected: byValue(planOf('owner')), pick: valuesOf },
+    { ...queryRequest(daily), expected: byDay('count()'), pick: seriesOf },
+    { ...queryRequest(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
+    { ...queryRequest(weekly), expected: inWeek, pick: seriesOf },
+    { ...queryRequest(byPlan), expected: byValue(planOf('number')), pick: valuesOf },
+    { ...queryRequest(byPersonPlan), expected: byValue(planOf('owner')), pick: valuesOf },
     { path: personTimeline, expected: timeline, pick: uuidsOf },
     { path: personSearch, expected: `SELECT ['${listedPersonUuid}']`, pick: uuidsOf },
   ];

@@ -27,7 +27,7 @@ export interface Generated {
  * of an earlier run if ClickHouse still has them.
  * @throws Error if ClickHouse has a different number of events
  */
-export async function provideEvents(
+export async function ensureGeneratedEvents(
   { database, print, onEnd }: Pick<Bench, 'database' | 'print' | 'onEnd'>,
   client: ClickHouseClient,
   events: number,

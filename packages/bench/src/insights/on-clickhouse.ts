@@ -19,7 +19,7 @@ import {
   tileRequests,
 } from './api-requests.ts';
 import { checkResults } from './check-results.ts';
-import { provideEvents } from './generated-events.ts';
+import { ensureGeneratedEvents } from './generated-events.ts';
 import { measureCohort } from './measure-cohort.ts';
 
 export interface ClickHouseBenchOptions {
@@ -58,7 +58,7 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
   bench.onEnd(() => server.stop());
   const client = connectClickHouse(server.url);
   bench.onEnd(() => client.close());
-  const size = await provideEvents(bench, client, events);
+  const size = await ensureGeneratedEvents(bench, client, events);
   const settings = { EVENT_LOG: 'postgres', EVENT_STORE: 'clickhouse', CLICKHOUSE_URL: server.url };
   const api = await bench.start(programs.api, settings);
   const send: Send = (request) => sendRequest(bench, api, request);
