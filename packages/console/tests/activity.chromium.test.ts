@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, lookAt, openAs } from './people.ts';
+import { addMember, checkPage, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -20,7 +20,7 @@ const openPage = async (level: 1 | 8 | 15, query = '') => {
 it('console-020, console-035: describes each change with its user and the values before and after, without secrets', async () => {
   const page = await openPage(8, '?project=all');
   await page.getByText('No changes in this date range').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await console.api('PATCH', '', { timezone: 'Europe/Lisbon', name: '<img src=x onerror=alert(1)>' });
   await addMember(console, 1, 'grace');
   await console.query(
@@ -44,7 +44,7 @@ it('console-020, console-035: describes each change with its user and the values
   const ofProject = entries(page).filter({ hasText: 'Europe/Lisbon' }).first();
   await ofProject.getByText('UTC').waitFor();
   await entries(page).getByText('<img src=x onerror=alert(1)>').first().waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.context().close();
 });
 
@@ -59,7 +59,7 @@ it('console-004, console-005: keeps filters by user, type and record in the URL,
   const address = page.url();
   await page.getByLabel('User:').selectOption({ index: 1 });
   await page.getByText('No changes match your filters').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.goBack();
   await eventually(() => expect(page.url()).toBe(address));
   await entries(page).first().waitFor();
@@ -99,7 +99,7 @@ it('shows the changes of this project unless the whole organization is chosen, w
   await page.getByLabel('Project:').selectOption('entire organization');
   await entries(page).filter({ hasText: 'flag elsewhere' }).getByText('#4711').waitFor();
   await entries(page).filter({ hasText: 'member' }).first().getByText('Organization').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await change.getByRole('link', { name: 'new-checkout' }).click();
   await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
   await page.getByRole('complementary').getByText('new-checkout').first().waitFor();

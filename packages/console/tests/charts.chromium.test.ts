@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { seriesColors } from '@millrace/contracts/chart';
 import { eventually } from '@millrace/testing';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 /** The time is noon in the middle of a week, so that the current day has past and future hours. */
@@ -51,7 +51,7 @@ const trends = (more: object = {}) => ({
 });
 
 async function open(query: object): Promise<Page> {
-  const page = await console.open(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(query))}`, {
+  const page = await console.open(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`, {
     prepare: (visitor) => visitor.clock.setFixedTime(clock),
   });
   return page;
@@ -97,7 +97,7 @@ describe('the tooltip', () => {
     ]);
     await page.mouse.move(5, 5);
     await tooltip.waitFor({ state: 'detached' });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
   });
 
   it('is reached by keyboard and announced by screen readers', async () => {
@@ -157,7 +157,7 @@ it('draws the interval in progress as a dashed line, and all others as solid lin
   expect(await open_.count()).toBe(2);
   await page.goto(
     console.address(
-      `insights?insight=new&question=${encodeURIComponent(JSON.stringify(trends({ dateRange: { date_from: '2026-11-19', date_to: '2026-11-24' } })))}`,
+      `insights?insight=new&query=${encodeURIComponent(JSON.stringify(trends({ dateRange: { date_from: '2026-11-19', date_to: '2026-11-24' } })))}`,
     ),
   );
   await chart(page).and(page.locator('[aria-valuemax="5"]')).waitFor();
@@ -204,7 +204,7 @@ it('gives each of the first ten series its own color in both themes, and all oth
 });
 
 describe('zoom', () => {
-  const rangeOf = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}').dateRange;
+  const rangeOf = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('query') ?? '{}').dateRange;
 
   it('dragging narrows the date range, and a double click restores it', async () => {
     const page = await open(trends());
@@ -241,10 +241,10 @@ describe('numbers', () => {
     await page.getByRole('button', { name: 'Units' }).click();
     await page.getByRole('combobox', { name: 'Unit' }).selectOption({ label: 'Duration (seconds)' });
     await page.getByLabel('Postfix').fill(' each');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.locator('.insight-figure').getByText('25 min 1 s each').waitFor();
-    const { trendsFilter } = JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}');
+    const { trendsFilter } = JSON.parse(new URL(page.url()).searchParams.get('query') ?? '{}');
     expect(trendsFilter).toEqual({ aggregationAxisFormat: 'duration', aggregationAxisPostfix: ' each' });
   });
 
@@ -262,7 +262,7 @@ it('shows a big number with its change and a line chart', async () => {
   await page.locator('.big-number').getByText('18', { exact: true }).waitFor();
   const line = page.getByRole('img', { name: 'The number over time' });
   await line.locator('.chart-open').waitFor({ state: 'attached' });
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
 });
 
 it('shows a big number on a dashboard without a table, even with a comparison', async () => {
@@ -330,7 +330,7 @@ describe('funnels', () => {
     await page.getByRole('row', { name: /^free .*1 .*0 0% 0%$/ }).waitFor();
     expect(await page.getByRole('table').count()).toBe(1);
     expect(await page.locator('.funnel-bars .funnel-column').count()).toBe(4);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
   });
 
   it('show the time to convert as durations', async () => {
@@ -367,7 +367,7 @@ it('draws the mean retention of completed intervals as a curve', async () => {
   // Ada comes back every day. Today is the sixth day after the first one.
   await chart(page).and(page.locator('[aria-valuetext="Day 5: Weighted mean 100%"]')).waitFor();
   await page.locator('.insight-axis').getByText('100%').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
 });
 
 it('draws dormant users of a lifecycle below the axis, each status in its own color', async () => {
@@ -405,7 +405,7 @@ it('shows an increase in the color for bad changes if the insight says so', asyn
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.locator('.insight-figure .pill-bad').waitFor();
   await page.locator('td.bad').waitFor();
-  expect(new URL(page.url()).searchParams.get('question')).toContain('"isIncreaseBad":true');
+  expect(new URL(page.url()).searchParams.get('query')).toContain('"isIncreaseBad":true');
   await page.getByRole('button', { name: 'Number' }).click();
   await page.locator('.big-number .pill-bad').waitFor();
   await page.getByRole('button', { name: 'Units' }).click();
@@ -441,11 +441,11 @@ describe('annotations', () => {
     expect(place.y + place.height).toBeCloseTo(pane.y + pane.height, 0);
     expect(pane.width).toBeGreaterThan(400);
     expect(await page.locator('.chart-annotation').count()).toBe(1);
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await runAxeInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Annotate' }).click();
     await page.getByRole('textbox', { name: 'Text' }).fill('Campaign');
     await page.getByRole('combobox', { name: 'Show on' }).selectOption('this insight');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Add annotation' }).click();
     await marker(page, 'Wed, 25 Nov 2026: Campaign').waitFor();
     await marker(page, 'Sun, 22 Nov 2026: Released').press('Enter');

@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { lookAt, openAs } from './people.ts';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { checkPage, openAs } from './people.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -24,8 +24,8 @@ const save = (page: Page) => page.getByRole('button', { name: 'Save changes' });
 it('shows distinct states for no cohorts, no matches and an unknown cohort', async () => {
   const page = await console.open('cohorts');
   await page.getByRole('heading', { name: 'No cohorts yet' }).waitFor();
-  await lookAt(page);
-  expect(await violationsOf(page)).toEqual([]);
+  await checkPage(page);
+  expect(await runAxe(page)).toEqual([]);
   await page.goto(console.address('cohorts?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No cohorts match your search' }).waitFor();
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
@@ -53,7 +53,7 @@ it('creates a cohort from conditions, counts and shows its persons, and edits an
   await page.getByRole('button', { name: 'Create cohort' }).click();
   await page.getByRole('heading', { level: 2, name: 'Paying <b>' }).waitFor();
   await page.getByRole('link', { name: 'Ada' }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   expect(await stored()).toMatchObject([
     {
       is_static: false,
@@ -118,7 +118,7 @@ it('opens a new insight that is filtered by the cohort', async () => {
   await page.getByRole('link', { name: 'New insight' }).click();
   await page.getByRole('heading', { level: 1, name: 'New insight' }).waitFor();
   await page.getByRole('button', { name: 'in cohort Subscribers', exact: true }).waitFor();
-  expect(JSON.parse(new URL(page.url()).searchParams.get('question') ?? '')).toMatchObject({
+  expect(JSON.parse(new URL(page.url()).searchParams.get('query') ?? '')).toMatchObject({
     properties: [{ type: 'cohort', key: 'id', operator: 'in', value: id }],
   });
   await page.context().close();
@@ -151,7 +151,7 @@ it('refers to another cohort, copies one as a static cohort, sets access rules, 
   await page.getByRole('button', { name: 'Access' }).click();
   await page.getByRole('dialog', { name: /Others/ }).waitFor();
   await page.keyboard.press('Escape');
-  await lookAt(page);
+  await checkPage(page);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.goto(console.address(`cohorts?cohort=${id}`));

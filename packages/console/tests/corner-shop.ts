@@ -20,7 +20,7 @@ export const views: Record<string, string> = {
   sql: `sql?insight=${sqlInsight}`,
   // The first dashboard of the shop.
   dashboards: 'dashboards?dashboard=1',
-  insights: `insights?insight=new&question=${encodeURIComponent(
+  insights: `insights?insight=new&query=${encodeURIComponent(
     JSON.stringify({
       kind: 'TrendsQuery',
       dateRange: { date_from: '-14d' },

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const namesOf = (page: Page) =>
 it('console-007: shows distinct states for no dashboards, no matches and an unknown dashboard', async () => {
   const page = await console.open('dashboards');
   await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.goto(console.address('dashboards?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No dashboards match your search' }).waitFor();
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
@@ -55,7 +55,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await page.getByRole('checkbox', { name: 'First' }).check();
   await page.getByRole('searchbox', { name: 'Search insights' }).fill('');
   await page.getByRole('checkbox', { name: 'Second' }).check();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Add 2 insights' }).click();
   for (const name of ['First', 'Second']) await page.getByRole('link', { name }).waitFor();
   expect(await page.getByRole('button', { name: /^(Move|Resize|Remove) / }).count()).toBe(0);
@@ -76,7 +76,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await page.getByText('This insight could not be loaded.').waitFor();
   await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'Text']));
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: /^Move Second/ }).press('ArrowLeft');
   await page.getByText('Second is now at position 1').waitFor({ state: 'attached' });
   await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'Text']));
@@ -260,7 +260,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   const dashboards = async () => (await console.api<{ dashboards: number[] }>('GET', `insights/${made}`)).dashboards;
   await choice('Another').waitFor();
   expect(await choice('Widths').getAttribute('aria-checked')).toBe('true');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await choice('Widths').click();
   await page.getByText('Stretched was removed from Widths.').waitFor();
   await eventually(async () => expect(await dashboards()).toEqual([]));
@@ -282,7 +282,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   expect(top).toBeGreaterThanOrEqual(0);
   expect(top).toBeLessThan(640);
   expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(async () => expect(await dashboards()).toEqual([]));
@@ -348,7 +348,7 @@ it('filters all insights of a dashboard for the user only, in addition to saved 
   await dialog.getByRole('combobox', { name: 'Property', exact: true }).fill('land');
   await dialog.getByLabel('Operator').selectOption('is_set');
   await dialog.getByRole('button', { name: 'Add filter' }).click();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
   await shows('1');
   expect(await kept()).toEqual({ properties: [plan], interval: 'day' });
@@ -395,7 +395,7 @@ it('sorts dashboards in the list, marks them as favorites, tags them and deletes
   await eventually(async () => expect(await names()).toBe('Zebra Yak Xerus'));
   for (const name of ['Zebra', 'Yak']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
   await page.getByText('2 items selected').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Add tag' }).click();
   // The field has the focus.
   await page.keyboard.type('wild');

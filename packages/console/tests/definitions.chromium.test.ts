@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { fillCornerShop, shopTime } from './corner-shop.ts';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ it('shows no definitions in a project without events', async () => {
   const page = await console.open('definitions');
   await page.getByRole('heading', { name: 'No definitions yet' }).waitFor();
   await page.getByRole('link', { name: 'Send your first event' }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().close();
 });
 
@@ -30,7 +30,7 @@ describe('definitions of a shop', () => {
     await order.getByText('A customer paid.').waitFor();
     for (const shown of ['checkout', 'revenue', 'verified', /^\d+$/]) await order.getByText(shown).first().waitFor();
     await row(page, 'job finished').getByText('hidden').waitFor();
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await runAxeInBothThemes(page)).toEqual([]);
     await page.getByLabel('Show:').selectOption('not hidden');
     await row(page, 'job finished').waitFor({ state: 'detached' });
     await page.getByLabel('Show:').selectOption('verified');
@@ -75,7 +75,7 @@ describe('definitions of a shop', () => {
     expect(stored).toMatchObject({
       ...{ description: 'Someone looked for a product.', tags: ['shelf'], verified: true, hidden: false },
     });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await detail.getByRole('link', { name: 'View events' }).click();
     await page.locator('.chip').filter({ hasText: 'search' }).waitFor();
     await page.context().close();

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 import { everyPage, type Watched, watch } from './visit-pages.ts';
 
 let console: RunningConsole;
@@ -27,7 +27,7 @@ describe('documentation in the console', () => {
     await page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
     await page.getByRole('searchbox').fill('zzzzqq');
     await page.getByText('No section matches your search.').waitFor();
-    expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+    expect(await runAxe(page, { isWhole: true })).toEqual([]);
     expect(watched.flatMap(({ complaints }) => complaints)).toEqual([]);
     const addresses = watched.flatMap(({ asked }) => asked.map(({ url }) => url));
     expect(addresses.filter((address) => !address.startsWith(docs().replace(/docs$/, '')))).toEqual([]);

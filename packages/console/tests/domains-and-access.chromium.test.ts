@@ -1,6 +1,6 @@
 import { type DnsServer, eventually, startDnsServer } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, lookAt, openAs } from './people.ts';
+import { addMember, checkPage, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -20,7 +20,7 @@ const dialogOf = (page: Page) => page.getByRole('dialog');
 it('verifies a domain in three steps, and shows the DNS query, its server and the response', async () => {
   const page = await openAs(console, 8, 'domains');
   await page.getByText('No domains yet').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   const name = page.getByLabel('Domain', { exact: true });
   await name.fill('Not A Domain');
   await page.getByRole('button', { name: 'Add domain' }).click();
@@ -44,7 +44,7 @@ it('verifies a domain in three steps, and shows the DNS query, its server and th
   await verify.click();
   await said.getByText('Found 2 records with this name, but none with this value.').waitFor();
   await said.getByText('“<img src=x onerror=alert(1)>”').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   dns.setTxt(record, [[challenge]]);
   await verify.click();
   await said.getByText('The domain is verified.').waitFor();
@@ -60,7 +60,7 @@ it('verifies a domain in three steps, and shows the DNS query, its server and th
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('settings/domains'));
   await page.getByRole('button', { name: 'Remove acme.example.com' }).click();
-  await lookAt(page);
+  await checkPage(page);
   await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
   await page.getByText('No domains yet').waitFor();
   await page.context().close();
@@ -104,7 +104,7 @@ describe('access to the project', () => {
     const rules = page.getByRole('group', { name: 'Every member' });
     await rules.getByText('Private', { exact: true }).click();
     await dialogOf(page).getByText('It takes effect with each member’s next request.').waitFor();
-    await lookAt(page);
+    await checkPage(page);
     await dialogOf(page).getByRole('button', { name: 'Change access' }).click();
     const grace = row(page, 'grace@example.com');
     await grace.getByText('no access').last().waitFor();
@@ -112,7 +112,7 @@ describe('access to the project', () => {
     await eventually(async () => expect(await grace.getByRole('cell').last().textContent()).toBe('administrator'));
     expect(await row(page, 'alan@example.com').getByRole('cell').last().textContent()).toBe('no access');
     await row(page, 'always has access').first().waitFor();
-    await lookAt(page);
+    await checkPage(page);
     const stored = await console.api<{ access_controls: { access_level: string }[] }>('GET', 'access_controls');
     expect(stored.access_controls.map(({ access_level }) => access_level)).toEqual(['none', 'admin']);
     await page.context().close();
@@ -135,7 +135,7 @@ describe('access to the project', () => {
     await console.query(`UPDATE organization SET available_product_features = '[]'`, []);
     const page = await openAs(console, 15, 'access');
     await page.getByText('does not include access rules for projects').waitFor();
-    await lookAt(page);
+    await checkPage(page);
     await page.context().close();
   });
 });

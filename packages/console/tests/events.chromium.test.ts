@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes } from './start-console.ts';
+import { type RunningConsole, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ const namesOf = (page: Page) => page.locator('a[data-row]').allTextContents();
 
 /** Expects that axe finds no violation in either theme. */
 async function expectAccessible(page: Page) {
-  expect(await violationsInThemes(page)).toEqual([]);
+  expect(await runAxeInBothThemes(page)).toEqual([]);
 }
 
 it('console-007, console-008, console-038: shows distinct states for empty, loading, failed, refused, not found and timed out', async () => {

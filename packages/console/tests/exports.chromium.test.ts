@@ -4,7 +4,7 @@ import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { destinationSettings, destinationTypes } from '../src/pages/settings/exports/destinations.ts';
 import { lastFinished, type Rhythm } from '../src/pages/settings/exports/rhythm.ts';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -48,8 +48,8 @@ const field = (page: Page, name: string) => page.getByLabel(name, { exact: true 
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
 /** Checks the current page in both themes and on a phone. */
-async function lookAt(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+async function checkPage(page: Page): Promise<void> {
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -76,7 +76,7 @@ it('console-007, console-038: lists what each destination needs, creates an expo
   const page = await console.open('settings/exports');
   await page.getByRole('heading', { name: 'No exports yet' }).waitFor();
   await page.getByText('You need a bucket, its region, and an access key').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: /^PostgreSQL/ }).click();
   expect(await page.getByRole('radio', { name: 'PostgreSQL' }).isChecked()).toBe(true);
   await page.goBack();
@@ -92,7 +92,7 @@ it('console-007, console-038: lists what each destination needs, creates an expo
   await field(page, 'Database').fill('analytics');
   await page.getByText('More settings').click();
   await page.getByLabel('Exclude these events').fill('$pageleave\n\nheartbeat\n');
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: 'Create export' }).click();
   const port = field(page, 'Port');
   await eventually(async () => expect(await port.getAttribute('aria-invalid')).toBe('true'));
@@ -107,7 +107,7 @@ it('console-007, console-038: lists what each destination needs, creates an expo
   await page.getByText('All settings').click();
   await page.getByText('$pageleave, heartbeat').waitFor();
   expect(await page.content()).not.toContain(secret);
-  await lookAt(page);
+  await checkPage(page);
   await page.context().close();
 });
 
@@ -134,7 +134,7 @@ it('saves filters, time zone and offsets, and shows API errors at their fields',
   await values.fill('order');
   await filters.getByText('Finish adding the filter, or cancel it, before you save.').waitFor();
   expect(await create.isDisabled()).toBe(true);
-  await lookAt(page);
+  await checkPage(page);
   await filters.getByRole('button', { name: 'Add filter' }).click();
   await filters.getByRole('button', { name: 'Event name is order', exact: true }).waitFor();
   await filters.getByRole('button', { name: 'Add filter' }).click();
@@ -156,7 +156,7 @@ it('saves filters, time zone and offsets, and shows API errors at their fields',
   await field(page, 'Time zone').fill('America/New_York');
   await create.click();
   await filters.getByRole('alert').getByText('filters.1.value').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await filters.getByRole('button', { name: 'plan matches regex (', exact: true }).click();
   await filters.getByLabel('Value', { exact: true }).fill('^pro');
   await filters.getByRole('button', { name: 'Change filter' }).click();
@@ -166,7 +166,7 @@ it('saves filters, time zone and offsets, and shows API errors at their fields',
   await page.getByRole('listitem').getByText('Event name is order', { exact: true }).waitFor();
   await page.getByText('All settings').click();
   await page.getByText('Sunday, 06:00 America/New_York').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   const id = new URL(page.url()).searchParams.get('open');
   const stored = () => console.api('GET', `batch_exports/${id}`);
   expect(await stored()).toMatchObject({
@@ -250,7 +250,7 @@ it('console-033: keeps the secrets of an edited export, and requires them again 
   expect(after?.destination_secrets).toEqual(before?.destination_secrets);
   await page.getByRole('button', { name: 'Delete' }).click();
   await dialogOf(page).getByText('Data that was already exported stays at the destination.').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialogOf(page).getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Kept' }).waitFor({ state: 'detached' });
   await page.goto(console.address(`settings/exports?open=${id}`));
@@ -272,7 +272,7 @@ it('console-037: shows what to do about a failed run and the original error, and
   await row('12,345').getByText('4.6 MB').waitFor();
   await row('12,345').getByText('10 Nov 2026, 09:00–10:00').waitFor();
   await row('nothing to export').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await row('28P01').getByRole('button', { name: 'Retry: 10 Nov' }).click();
   await page.getByText('The interval will be exported again as a backfill').waitFor();
   await block(page, 'Backfills').getByRole('row').filter({ hasText: '10 Nov 2026, 09:00–10:00' }).waitFor();
@@ -300,7 +300,7 @@ it('console-037, console-024: previews the number of runs and the range of a bac
       'The first run covers 24 Oct 2026, 00:00 – 25 Oct 2026, 00:00, and the last run covers 27 Oct 2026, 00:00–12:00.',
     )
     .waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await dialogOf(page).getByLabel('From').fill('2026-10-28T00:00');
   await dialogOf(page).getByText("'start_at' happens after 'end_at'").waitFor();
   expect(await dialogOf(page).getByRole('button', { name: 'Start' }).isDisabled()).toBe(true);
@@ -328,7 +328,7 @@ it('shows since when an export is paused, and offers to backfill missed interval
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Nothing is exported until you resume the export.').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   // The pause must be longer than an interval. Otherwise, no interval would be missed.
   await console.query(
     `UPDATE batch_export SET next_interval_start = next_interval_start - interval '3 days' WHERE id = $1`,
@@ -336,7 +336,7 @@ it('shows since when an export is paused, and offers to backfill missed interval
   );
   await page.getByRole('button', { name: 'Resume' }).click();
   expect(await dialogOf(page).getByLabel('Also export the data missed since').isChecked()).toBe(true);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialogOf(page).getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   const { count } = await console.api<{ count: number }>('GET', `batch_exports/${id}/backfills`);

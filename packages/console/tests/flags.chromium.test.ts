@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search
 it('shows distinct states for empty, loading, failed, refused and not found', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'New flag' }).last().click();
   await page.getByRole('heading', { name: 'New flag' }).waitFor();
   await page.goto(console.address('flags?flag=99999999'));
@@ -79,7 +79,7 @@ it('says that all flags are archived when there are no others', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'All flags are archived' }).waitFor();
   await page.getByText('1 flag can be restored from the archive.').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Show archived flags' }).click();
   await row(page, 'retired').waitFor();
   await change(id, { deleted: true });
@@ -107,7 +107,7 @@ it('disables, archives, tags and deletes several flags at a time, and undoes the
   };
   const states = async () => [await isOn('bulk-one'), await isOn('bulk-two')];
   await choose();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByText('2 flags turned on.').waitFor();
   await eventually(async () => expect(await states()).toEqual(['true', 'true']));
@@ -192,7 +192,7 @@ it('toggles a flag immediately, reverts with the reason on an error, and lists d
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'above' }).waitFor();
   expect(await dialog.getByRole('button', { name: 'Archive' }).isDisabled()).toBe(true);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 
@@ -261,7 +261,7 @@ it('creates and edits a flag, shows an error at its field, and shows both versio
   await conflict.getByText('plan matches regex ^pro · 0%').waitFor();
   expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('^pro');
   expect((await stored(id)).filters).toMatchObject({ groups: [{ rollout_percentage: 7 }] });
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await conflict.getByRole('button', { name: 'Overwrite with my version' }).click();
   await page.getByText('Saved. The change takes effect within a second.').waitFor();
   expect((await stored(id)).filters).toMatchObject({ groups: [{ properties: [about('plan', 'regex', '^pro')] }] });
@@ -301,7 +301,7 @@ it('explains a flag for a person with the condition that decided, and explains a
     expect.stringMatching(/^2 plan is pro · 100% yes .*plan is pro \(stored\)/),
     expect.stringMatching(/^3 everyone · 0% not reached$/),
   ]);
-  expect(await violationsInThemes(page)).toEqual([]);
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Exposures' }).click();
   await page.getByRole('heading', { name: 'No exposures in this date range' }).waitFor();
   await page.context().close();
@@ -323,7 +323,7 @@ it('the Feature flags page works with the keyboard alone, and on a phone', async
     await page.getByRole('tab', { name: tab }).click();
     expect(await isWide()).toBe(false);
   }
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await eventually(async () => expect(await focused()).toBe('by-keyboard'));
   await page.keyboard.press('Tab');
@@ -372,7 +372,7 @@ it('shows the code that uses a flag in each language: its key, a variant and its
     await page.getByRole('radio', { name: language }).check();
     await code.getByText(line).waitFor();
   }
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.context().close();
 });

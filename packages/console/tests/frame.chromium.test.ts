@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { pages } from '../src/pages.ts';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 /** Tests of the frame around the pages: an expired session, a new version, and the theme before the first paint. */
 let console: RunningConsole;
@@ -25,7 +25,7 @@ it('console-003: keeps the input of an open form when the session ends and the u
   await save.click();
   const dialog = page.getByRole('dialog', { name: 'You are no longer signed in' });
   await dialog.waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByLabel('Email').fill(email);
   await dialog.getByLabel('Password').fill('not this one');
   await page.keyboard.press('Enter');
@@ -68,7 +68,7 @@ it('console-045: asks the user to reload when a new version has replaced the cod
   await page.route(parts, (route) => route.fulfill({ status: 404, json: { code: 'not_found' } }));
   await page.getByRole('link', { name: 'Feature flags' }).click();
   await page.getByRole('heading', { name: 'The console was updated' }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   // The rest of the console still works.
   await page.getByRole('link', { name: 'Events' }).waitFor();
   await page.unroute(parts);
@@ -84,7 +84,7 @@ it('keeps the navigation and links back on an unknown page', async () => {
     await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Feature flags' }).waitFor();
   }
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   const [first] = pages;
   // A project without events shows how to send the first one.
   const title = page.getByRole('heading', { name: 'Live', exact: true, level: 1 });
@@ -129,7 +129,7 @@ describe('search', () => {
     await input(page).fill('checkout');
     for (const name of [/new-checkout/, /Checkout figures/, /Checkouts per day/, /Tess Checkout/])
       await option(page, name).waitFor();
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await runAxeInBothThemes(page)).toEqual([]);
     await input(page).fill('new-check');
     await option(page, /Tess Checkout/).waitFor({ state: 'detached' });
     await option(page, /new-checkout/).waitFor();
@@ -165,7 +165,7 @@ describe('search', () => {
     await page.getByText('No matches.').waitFor();
     await page.getByRole('alert').getByText('Some results could not be loaded. Because of a test.').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.context().close();
   });
 
@@ -177,7 +177,7 @@ describe('search', () => {
     await page.getByRole('button', { name: 'Switch project' }).click();
     await page.getByRole('searchbox', { name: 'Find a project' }).fill('dz shop');
     await page.getByRole('menuitem', { name: 'Alpha' }).waitFor({ state: 'detached' });
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.getByRole('menuitem', { name: /dź shop/ }).click();
     await page.getByRole('button', { name: 'Switch project' }).getByText('Łódź shop').waitFor();
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
@@ -224,6 +224,6 @@ it('names the open record in the title of the tab, and the project in the bar of
   await eventually(async () => expect(await page.title()).toMatch(/^Titled figures · Dashboards · /));
   await page.locator('.rail-where').waitFor();
   expect(await page.locator('.rail-where').textContent()).not.toBe('');
-  expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+  expect(await runAxe(page, { isWhole: true })).toEqual([]);
   await page.context().close();
 });

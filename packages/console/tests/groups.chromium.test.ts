@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const storeVisit = (distinctId: string, properties: object, daysAgo: number) =>
 
 /** Expects that axe finds no violation in either theme. */
 async function expectNoViolations(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+  expect(await runAxeInBothThemes(page)).toEqual([]);
 }
 const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
@@ -96,7 +96,7 @@ it('console-004, console-020, console-025: keeps type and search in the URL, sho
   expect(new URL(page.url()).search).toBe('?search=ltd&key=acme');
   await page.getByRole('complementary').getByRole('button', { name: 'As API call' }).click();
   await page.getByRole('dialog').getByText('groups/find?group_type_index=0&group_key=acme').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');

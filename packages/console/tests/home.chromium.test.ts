@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { problemsOf } from './page-checks.ts';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 /** Tests of the start page: empty, with a dashboard, and with website traffic. */
 let console: RunningConsole;
@@ -52,7 +52,7 @@ it('shows a dashboard in a project without page views, and steps that disappear 
   await page.getByText('1 visitor online').waitFor();
   const steps = page.getByRole('region', { name: 'Get started' });
   await steps.getByText('1 of 5 done').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
 
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Orders of the shop' });
   await console.api('POST', 'insights', {
@@ -177,6 +177,6 @@ it('shows the reason if the numbers of the start page cannot be loaded', async (
   );
   await page.getByRole('link', { name: 'Home' }).click();
   await page.getByText('Too slow.').first().waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().close();
 });

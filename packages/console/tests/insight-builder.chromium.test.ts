@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 /** Tests of editing, saving and discarding insights. The tests of results are in `insights.chromium.test.ts`. */
 let console: RunningConsole;
@@ -31,8 +31,8 @@ afterAll(() => console?.stop());
 const figure = (page: Page) => page.locator('.insight-figure strong');
 const shows = (page: Page, value: string) => page.getByText(value, { exact: true }).and(figure(page)).waitFor();
 const node = (event: string) => ({ kind: 'EventsNode', event });
-const asked = (question: object) =>
-  console.address(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
+const addressOf = (query: object) =>
+  console.address(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
 /** Enters a name in a picker of events or properties. */
 async function pick(page: Page, label: string, name: string): Promise<void> {
   const field = page.getByRole('combobox', { name: label, exact: true });
@@ -70,7 +70,7 @@ it.each([
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-11-01');
     await page.getByLabel('To', { exact: true }).fill('2026-11-20');
     await page.getByText('Unsaved changes').waitFor();
-    const { dateRange: edited } = JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}');
+    const { dateRange: edited } = JSON.parse(new URL(page.url()).searchParams.get('query') ?? '{}');
     expect(edited).toEqual({ date_from: '2026-11-01', date_to: '2026-11-20' });
   }
   await console.api('PATCH', `insights/${id}`, { deleted: true });
@@ -85,7 +85,7 @@ it('changes name, description and tags of a saved insight', async () => {
   await dialog.getByLabel('Name').fill('Name');
   await dialog.getByLabel('Description').fill(`About openings ${hostile}`);
   await dialog.getByLabel('Tags: Add a value').fill('core');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'Name', exact: true }).waitFor();
   await page.getByText(`About openings ${hostile}`).waitFor();
@@ -136,7 +136,7 @@ it('does not run a query that lacks a property, and keeps the previous result', 
   page.on('request', (request) => {
     if (request.url().endsWith('/query')) queries.push(request.postData() ?? '');
   });
-  await page.goto(asked(trend('ordered')));
+  await page.goto(addressOf(trend('ordered')));
   await shows(page, '2');
   await page.getByLabel('Aggregation for event A').selectOption({ label: 'Sum of' });
   await page.getByText('Choose a property. Until then').waitFor();
@@ -158,7 +158,7 @@ it('does not run a query that lacks a property, and keeps the previous result', 
 
 it('finds events by a part of their name, with counts and the last time', async () => {
   const page = await console.open('live');
-  await page.goto(asked(trend('opened')));
+  await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
   // While the field contains the chosen name, it offers all events.
@@ -167,14 +167,14 @@ it('finds events by a part of their name, with counts and the last time', async 
   await page.getByRole('option', { name: 'All events' }).waitFor();
   // While a list is open, React Aria hides the rest of the page from screen readers.
   const ofRest = /^(aria-hidden-focus|page-has-heading-one|region): /;
-  expect((await violationsOf(page)).filter((one) => !ofRest.test(one))).toEqual([]);
+  expect((await runAxe(page)).filter((one) => !ofRest.test(one))).toEqual([]);
   await event.fill('rde');
   await page.getByRole('option', { name: /^rde not seen yet/ }).waitFor();
   await eventually(async () => expect(await page.getByRole('option', { name: /^opened/ }).count()).toBe(0));
-  expect(new URL(page.url()).searchParams.get('question')).toContain('"opened"');
+  expect(new URL(page.url()).searchParams.get('query')).toContain('"opened"');
   await page.getByRole('option', { name: /^ordered/ }).click();
   await eventually(async () => expect(await event.inputValue()).toBe('ordered'));
-  expect(new URL(page.url()).searchParams.get('question')).toContain('"ordered"');
+  expect(new URL(page.url()).searchParams.get('query')).toContain('"ordered"');
   await event.fill('rde');
   await page.getByRole('option', { name: /^rde/ }).waitFor();
   await event.press('Escape');
@@ -234,13 +234,13 @@ it('links to the filters for internal and test users', async () => {
   const environment = `/api/environments/${console.tenant.environmentId}`;
   await console.api('PATCH', environment, { test_account_filters: [] });
   const page = await console.open('live');
-  await page.goto(asked(trend('opened')));
+  await page.goto(addressOf(trend('opened')));
   await page.getByText('Millrace does not know your internal users yet.').waitFor();
   await page.getByRole('link', { name: 'Set up filters for them' }).click();
   await page.waitForURL(/settings\/data$/);
   const internal = { key: 'name', type: 'person', operator: 'is_not_set', value: 'is_not_set' };
   await console.api('PATCH', environment, { test_account_filters: [internal] });
-  await page.goto(asked(trend('opened')));
+  await page.goto(addressOf(trend('opened')));
   await page.getByLabel('Exclude internal and test users').check();
   await shows(page, '1');
   await page.getByRole('link', { name: 'Edit the filters for internal users' }).waitFor();
@@ -253,7 +253,7 @@ it('finds the property of a filter, and shows the readable names of SDK properti
      SELECT $1, 1, name, now() FROM unnest(ARRAY['price', '$current_url', 'plan']) AS name`,
   );
   const page = await console.open('live');
-  await page.goto(asked(trend('ordered')));
+  await page.goto(addressOf(trend('ordered')));
   await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();
   // The field of a new filter has the focus, and its list is open.

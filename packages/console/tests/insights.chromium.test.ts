@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 const hostile = `<img src=x onerror="alert('1')">`;
@@ -39,8 +39,8 @@ async function storeEvents(): Promise<void> {
 }
 
 const figure = (page: Page) => page.locator('.insight-figure strong');
-const asked = (question: object) =>
-  console.address(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
+const addressOf = (query: object) =>
+  console.address(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
 const node = (event: string) => ({ kind: 'EventsNode', event });
 const shows = (page: Page, value: string) => page.getByText(value, { exact: true }).and(figure(page)).waitFor();
 /** Enters a name in a picker of events or properties. */
@@ -53,13 +53,13 @@ async function pick(page: Page, label: string, name: string): Promise<void> {
 it('console-007: shows distinct states for no insights, no matches, an unknown insight and unknown URL parameters', async () => {
   const page = await console.open('insights');
   await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.goto(console.address('insights?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No insights match your search' }).waitFor();
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('insights?insight=nobody12'));
   await page.locator('[data-state=gone]').waitFor();
-  await page.goto(console.address('insights?insight=new&question={'));
+  await page.goto(console.address('insights?insight=new&query={'));
   await page.getByText('The query in the URL is invalid').waitFor();
   await page.getByRole('heading', { name: 'No matching events in this date range' }).or(figure(page)).first().waitFor();
 });
@@ -139,9 +139,9 @@ it.each<[number, string, object]>([
       },
     },
   ],
-])('case %i: suggests the name %s for a new insight and saves it without typing', async (_, name, question) => {
+])('case %i: suggests the name %s for a new insight and saves it without typing', async (_, name, query) => {
   const page = await console.open('live');
-  await page.goto(asked(question));
+  await page.goto(addressOf(query));
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
@@ -149,12 +149,12 @@ it.each<[number, string, object]>([
 });
 
 it('does not sum persons over days, so that a person who came on two days is counted once', async () => {
-  const question = {
+  const query = {
     kind: 'TrendsQuery',
     series: [{ kind: 'EventsNode', event: 'ordered', math: 'dau' }],
     dateRange: { date_from: '-1d' },
   };
-  const page = await console.open(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
+  const page = await console.open(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
   // There are two or three days, each with at most one person.
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   expect(Number(await figure(page).textContent())).toBeLessThanOrEqual(1);
@@ -164,7 +164,7 @@ it('does not sum persons over days, so that a person who came on two days is cou
 it('opens the persons behind a number by keyboard, with a link to each person', async () => {
   const page = await console.open('live');
   await page.goto(
-    asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
+    addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
   );
   await page.getByRole('button', { name: 'Table' }).press('Enter');
   const numbers = page.getByRole('button', { name: /^Persons: opened/ });
@@ -199,7 +199,7 @@ it('opens the persons behind a number by keyboard, with a link to each person', 
 it('shows the steps and drop-off of a funnel, and the persons behind them', async () => {
   const page = await console.open('live');
   await page.goto(
-    asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
+    addressOf({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
   );
   await page.getByRole('row', { name: /2\. ordered .*1 50\.0% 50\.0% .*1 1 d/ }).waitFor();
   await page.getByRole('button', { name: 'Persons: ordered, 1' }).click();
@@ -211,7 +211,7 @@ it('shows the steps and drop-off of a funnel, and the persons behind them', asyn
 it('shows retention and lifecycle of the same events', async () => {
   const page = await console.open('live');
   await page.goto(
-    asked({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
+    addressOf({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
   );
   await page.getByRole('button', { name: 'Retention' }).click();
   await page.getByRole('columnheader', { name: 'Day 1' }).waitFor();
@@ -224,7 +224,7 @@ it('shows retention and lifecycle of the same events', async () => {
 it('shows the event in the name of each series if several events have a breakdown', async () => {
   const page = await console.open('live');
   await page.goto(
-    asked({
+    addressOf({
       ...{ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } },
       breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' },
     }),
@@ -237,7 +237,7 @@ it('shows the event in the name of each series if several events have a breakdow
 it('leaves future intervals of retention empty, marks the current one, and shows the weighted mean', async () => {
   const page = await console.open('live');
   await page.goto(
-    asked({
+    addressOf({
       kind: 'RetentionQuery',
       dateRange: { date_from: '-7d' },
       retentionFilter: {
@@ -264,13 +264,13 @@ it('leaves future intervals of retention empty, marks the current one, and shows
   }
   // Ada came back, but Bob did not.
   expect(rows[0]?.slice(2)).toContain('50.0%');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
 });
 
 it('shows an average for unique users in the table too, and each label of the axis under its point', async () => {
   const page = await console.open('live');
   const unique = { ...node('opened'), math: 'dau' };
-  await page.goto(asked({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));
+  await page.goto(addressOf({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));
   await page.getByText('0.25', { exact: true }).and(figure(page)).waitFor();
   const table = page.getByRole('table', { name: 'Series' });
   await table.getByRole('columnheader', { name: 'Average' }).waitFor();
@@ -290,7 +290,7 @@ it('shows an average for unique users in the table too, and each label of the ax
 it('shows the previous period, and the same query as a terminal command', async () => {
   const page = await console.open('live');
   await page.goto(
-    asked({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
+    addressOf({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
   );
   await page.getByLabel('Compare to previous period').check();
   await page.getByRole('columnheader', { name: 'Change' }).waitFor();
@@ -302,7 +302,7 @@ it('shows the previous period, and the same query as a terminal command', async 
 
 it('adds, changes and removes a filter, and does not run the query before the filter is complete', async () => {
   const page = await console.open('live');
-  await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
+  await page.goto(addressOf({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
   await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();
   await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan');
@@ -336,7 +336,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
   );
   const page = await console.open('live');
   const range = { dateRange: { date_from: '-7d' } };
-  await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], ...range }));
+  await page.goto(addressOf({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], ...range }));
   await shows(page, '5');
   await page.getByRole('button', { name: 'Add filter' }).click();
   await page.getByLabel('Property type').selectOption('cohort');
@@ -355,7 +355,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
   await page.getByRole('button', { name: 'Add filter' }).first().click();
   await shows(page, '3');
   await page.getByRole('button', { name: 'company · size > 10', exact: true }).waitFor();
-  const { series, properties } = JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}');
+  const { series, properties } = JSON.parse(new URL(page.url()).searchParams.get('query') ?? '{}');
   expect([properties, series[0].properties, series[1].properties]).toEqual([
     undefined,
     undefined,
@@ -376,7 +376,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
 it('shows a single number, cumulative values, and the views of a funnel', async () => {
   const page = await console.open('live');
   const range = { dateRange: { date_from: '-7d' } };
-  await page.goto(asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], ...range }));
+  await page.goto(addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], ...range }));
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   await page.getByRole('button', { name: 'Number' }).click();
   await shows(page, '2');
@@ -393,7 +393,7 @@ it('shows a single number, cumulative values, and the views of a funnel', async 
   await page.getByRole('button', { name: 'Table' }).click();
   await page.getByRole('columnheader', { name: 'Date' }).waitFor();
 
-  await page.goto(asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], ...range }));
+  await page.goto(addressOf({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], ...range }));
   await page.getByRole('button', { name: 'Time to convert' }).click();
   await page.getByRole('columnheader', { name: 'Time to convert' }).waitFor();
   await page.getByRole('button', { name: 'Historical trends' }).click();
@@ -428,7 +428,7 @@ it('shows the latest result of each insight in the list without computing any', 
     .getByText(`${share.toFixed(share === 100 ? 0 : 1)}%`)
     .waitFor();
   expect(await row('Glance new').locator('.glance').textContent()).toBe('');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().close();
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -68,7 +68,7 @@ it('the Live page starts with the last events, without duplicates and sorted by 
   ]);
   const all = ['now', 'order placed', 'between', 'signed up'];
   await eventually(async () => expect(await namesOf(page)).toEqual(all));
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().close();
 
   const filtered = await openWith(() => [], `live?event=${encodeURIComponent('["order placed","now"]')}`);
@@ -142,7 +142,7 @@ it('shows the content and the library of a dropped event', async () => {
     ['position in the request', '0'],
   ] as const)
     await detail.locator(`div:has(> dt:text-is("${name}"))`).getByText(value).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().close();
 });
 

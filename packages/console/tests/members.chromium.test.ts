@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { eventually, type MailServer, startMailServer } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, type Level, lookAt, openAs, openWith } from './people.ts';
+import { addMember, checkPage, type Level, openAs, openWith } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -38,12 +38,12 @@ it('console-035: lets an owner change levels and remove members, but not change 
   expect(await own.getByRole('button').count()).toBe(0);
   const owner = row(page, 'other-owner@example.com');
   await owner.getByText('lower their level first').waitFor();
-  await lookAt(page);
+  await checkPage(page);
 
   const grace = row(page, 'grace@example.com');
   await grace.getByRole('combobox').selectOption('administrator');
   await dialogOf(page).getByText('Make Ada an administrator?').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await dialogOf(page).getByRole('button', { name: 'Cancel' }).click();
   expect(await grace.getByRole('combobox').inputValue()).toBe('1');
   await grace.getByRole('combobox').selectOption('administrator');
@@ -56,7 +56,7 @@ it('console-035: lets an owner change levels and remove members, but not change 
   await grace.getByRole('button', { name: 'Remove Ada' }).click();
   await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
   await page.getByText('No members match your search').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: 'Show all' }).click();
   await owner.waitFor();
   await page.context().close();
@@ -110,7 +110,7 @@ it('console-033: invites several people at once, shows the links once, and accep
   await addresses.fill('Alan <alan@example.com>, unknown\nalan@EXAMPLE.com');
   await page.getByRole('button', { name: 'Invite 2 people' }).click();
   await page.getByText('unknown: Enter a valid email address.').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await addresses.fill(Array.from({ length: 21 }, (_, at) => `many${at}@example.com`).join('\n'));
   await page.getByText('You entered 21 addresses. You can invite at most 20').waitFor();
   mailServer.refuse('gone@example.com');
@@ -129,7 +129,7 @@ it('console-033: invites several people at once, shows the links once, and accep
   expect(mail?.body).not.toContain(secret);
   await row(page, 'alan@example.com').getByText('Emailed').waitFor();
   await row(page, 'gone@example.com').getByText('Email failed').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await made.getByRole('button', { name: 'Done' }).click();
   await page.reload();
   await row(page, 'alan@example.com').waitFor();
@@ -154,7 +154,7 @@ it('invites from the field on the page, and keeps the address when more options 
   const page = await openAs(console, 15, 'members');
   const addresses = page.getByLabel('Email addresses');
   await page.getByText('They join as members.').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   // Enter submits the form, and the link takes the focus.
   await addresses.fill('quick@example.com');
   await addresses.press('Enter');
@@ -194,7 +194,7 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
   await gone.getByRole('button', { name: 'Revoke' }).click();
   await dialogOf(page).getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('No pending invites').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   const guest = await openWith(console, null, link);
   await guest.getByText('This link is not valid').waitFor();
   await guest.context().close();

@@ -1,6 +1,6 @@
 // Checks that every page must pass. Each check returns the problems that it finds, as text.
 import type { Page } from 'playwright-core';
-import { violationsInThemes } from './start-console.ts';
+import { runAxeInBothThemes } from './start-console.ts';
 
 const sizes = {
   desk: { width: 1280, height: 800 },
@@ -14,7 +14,7 @@ const sizes = {
  */
 export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
-  const found = hasThemes ? await violationsInThemes(page, { isWhole: true }) : [];
+  const found = hasThemes ? await runAxeInBothThemes(page, { isWhole: true }) : [];
   found.push(...(await headingProblems(page)), ...(await motions(page)));
   for (const [name, size] of Object.entries(sizes)) {
     await page.setViewportSize(size);

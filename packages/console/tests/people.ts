@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, violationsInThemes } from './start-console.ts';
+import { type RunningConsole, runAxeInBothThemes } from './start-console.ts';
 
 export type Level = 1 | 8 | 15;
 
@@ -44,8 +44,8 @@ export async function addMember(console: RunningConsole, level: Level, name: str
 }
 
 /** Checks the current page in both themes and on a phone. */
-export async function lookAt(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+export async function checkPage(page: Page): Promise<void> {
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ it('searches on the server, never shows an older response after a newer one, and
   const page = await console.open('persons');
   await page.getByRole('heading', { name: 'No persons yet' }).waitFor();
   expect(await page.getByRole('link', { name: 'Set up an SDK' }).getAttribute('href')).toMatch(/\/settings\/project$/);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro', $browser: 'Firefox' });
   await console.storePerson('grace-1', { email: 'grace@example.com' });
   await page.reload();
@@ -72,7 +72,7 @@ it("shows a person's properties, IDs, events and flags next to the list, in both
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel').getByText(shown).first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await runAxeInBothThemes(page)).toEqual([]);
   }
   await page.keyboard.press('Escape');
   await eventually(async () =>
@@ -109,7 +109,7 @@ it('shows for each distinct ID which event merged it, that it was the first ID, 
   await page.getByRole('tabpanel').getByRole('button', { name: 'As API call' }).click();
   await page.getByRole('dialog').getByText('/merges').waitFor();
   await page.keyboard.press('Escape');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('link', { name: '$identify' }).first().click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   await page.context().close();
@@ -123,7 +123,7 @@ it('lists what a deletion removes, requires typing the ID, and shows the progres
   await dialog.getByText('The person and 1 distinct ID are deleted immediately').waitFor();
   const remove = dialog.getByRole('button', { name: 'Delete person' });
   expect(await remove.isDisabled()).toBe(true);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('textbox').fill('grace@example.co');
   expect(await remove.isDisabled()).toBe(true);
   await dialog.getByRole('textbox').fill('grace@example.com');
@@ -186,7 +186,7 @@ describe('a person with a name, events and a cohort', () => {
       'Session · 12 min · 2 events',
       ...['event', 'event', 'event', 'Session · under 1 min · 1 event', 'event'],
     ]);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Cohorts' }).click();
     await page.getByRole('tabpanel').getByRole('link', { name: 'Firefox users' }).click();
     await page.getByRole('heading', { name: 'Cohorts', level: 1 }).waitFor();
@@ -217,7 +217,7 @@ describe('a person with a name, events and a cohort', () => {
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Name').inputValue()).toBe('curie');
     await dialog.getByLabel('Name').fill('Curies');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create cohort' }).click();
     await dialog.getByText('The cohort Curies was created with 2 persons.').waitFor();
     await dialog.getByRole('link', { name: 'Open cohort' }).click();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { addMember, lookAt, openAs } from './people.ts';
+import { addMember, checkPage, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -18,7 +18,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   const page = await openAs(console, 8, 'members');
   const roles = region(page, 'Roles');
   await roles.getByText('No roles yet').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await roles.getByLabel('Role name').fill('Support');
   await roles.getByRole('button', { name: 'Create role' }).click();
   await row(page, 'Support').getByText('no members').waitFor();
@@ -32,7 +32,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   await giving.getByLabel('Member’s email address').fill('unknown@example.com');
   await giving.getByRole('button', { name: 'Assign' }).click();
   await giving.getByText('No member of the organization has the email address unknown@example.com.').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await giving.getByLabel('Member’s email address').fill('grace@example.com');
   await giving.getByRole('button', { name: 'Assign' }).click();
   const take = roles.getByRole('button', { name: /^Remove Support from/ });
@@ -57,7 +57,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   );
   await kinds.getByLabel('For').selectOption('Every member');
   expect(await kinds.getByLabel('Access to Dashboards').inputValue()).toBe('');
-  await lookAt(page);
+  await checkPage(page);
 
   await page.goto(console.address('settings/members'));
   await roles.getByRole('button', { name: 'Rename Support' }).click();
@@ -67,7 +67,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   await roles.getByRole('button', { name: /^Remove Help desk from/ }).click();
   await row(page, 'Help desk').getByText('no members').waitFor();
   await roles.getByRole('button', { name: 'Delete the role Help desk' }).click();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await roles.getByText('No roles yet').waitFor();
   expect((await stored()).rows).toEqual([]);
@@ -109,7 +109,7 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Access' }).click();
   await dialog.getByText('Default for this record type: Editor').waitFor({ state: 'attached' });
-  await lookAt(page);
+  await checkPage(page);
   await dialog.getByLabel('Access level: Every member').selectOption('No access');
   await dialog.getByLabel('Role or member', { exact: true }).selectOption('Ada (hedy@example.com)');
   await dialog.getByRole('button', { name: 'Add' }).click();
@@ -118,7 +118,7 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
     { resource: 'dashboard', level: 'none', isForAll: true },
     { resource: 'dashboard', level: 'viewer', isForAll: false },
   ]);
-  await lookAt(page);
+  await checkPage(page);
 
   await other.goto(console.address('dashboards'));
   await other.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
@@ -130,7 +130,7 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
   await hedy.getByText('Only project administrators, the user who created the record').waitFor();
   expect(await hedy.getByRole('dialog').getByRole('combobox').count()).toBe(2);
   expect(await hedy.getByRole('dialog').locator('select:not(:disabled)').count()).toBe(0);
-  await lookAt(hedy);
+  await checkPage(hedy);
 
   await dialog.getByLabel('Access level: Ada (hedy@example.com)').selectOption('No rule');
   await dialog.getByLabel('Access level: Ada (hedy@example.com)').waitFor({ state: 'detached' });
@@ -189,7 +189,7 @@ it('console-033: shows the SCIM token once, and lists the requests of the identi
   const shown = region(page, 'SCIM token');
   const token = (await shown.locator('[data-secret]').textContent()) ?? '';
   expect(token).toMatch(/^scim_/);
-  await lookAt(page);
+  await checkPage(page);
   const address = (await scim.locator('dd span').first().textContent()) ?? '';
   const ask = (body: object) =>
     fetch(`${address}Users`, {
@@ -203,7 +203,7 @@ it('console-033: shows the SCIM token once, and lists the requests of the identi
   await row(page, 'userName must be an email address in the domain corp.example').getByText('400').waitFor();
   await row(page, 'POST /Users').getByText('201').waitFor();
   expect(await page.content()).not.toContain(token);
-  await lookAt(page);
+  await checkPage(page);
   await scim.getByRole('button', { name: 'Create new token' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create new token' }).click();
   await shown.waitFor();

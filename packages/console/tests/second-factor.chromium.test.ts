@@ -3,7 +3,7 @@ import { eventually } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 /** Tests of signing in with a second factor or a passkey. Chromium has a virtual authenticator. */
 let console: RunningConsole;
@@ -78,7 +78,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   const dialog = page.getByRole('dialog', { name: 'Connect app' });
   await dialog.getByRole('img', { name: 'QR code' }).waitFor();
   const secret = (await dialog.locator('code').textContent()) ?? '';
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByLabel('Code', { exact: true }).fill('000000');
   await dialog.getByRole('button', { name: 'Connect' }).click();
   await dialog.getByText('This code is wrong').waitFor();
@@ -100,14 +100,14 @@ it('connects an authenticator app with a QR code, then requires its code, and sh
   const { secret, codes } = await connectApp(page);
   expect(codes).toHaveLength(10);
   await page.getByText('An authenticator app is connected').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().clearCookies();
   await page.goto(address('live'));
   await enterPassword(page);
   await page.getByLabel('Code', { exact: true }).fill('000000');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('This code is wrong').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.getByLabel('Code', { exact: true }).fill(codeOf(secret));
@@ -139,7 +139,7 @@ it('lets an invited user join with a passkey, even after cancelling once, and si
   await page.route('**/api/webauthn/register/begin', (route) => route.abort());
   await page.getByRole('button', { name: 'Join with a passkey' }).click();
   await page.getByText('You have joined, but the passkey was not created.').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.unroute('**/api/webauthn/register/begin');
   await page.getByRole('button', { name: 'Join with a passkey' }).click();
   await page.getByRole('button', { name: 'Account: Linus' }).waitFor();
@@ -163,7 +163,7 @@ it('adds a passkey, signs in with it without a password, and removes it', async 
   await page.getByRole('button', { name: 'Add passkey' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add passkey' });
   await dialog.getByLabel('Name').fill('Desk');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await page.getByRole('row').filter({ hasText: 'Desk' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
@@ -205,7 +205,7 @@ it('only shows the setup page until the second factor that the organization requ
   await enterPassword(page);
   await page.waitForURL(/\/second-factor/);
   await page.getByText('Your organization requires two-factor authentication.').waitFor();
-  expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+  expect(await runAxe(page, { isWhole: true })).toEqual([]);
   await connectApp(page);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.waitForURL('**/live');
@@ -227,7 +227,7 @@ it('lists sign-ins, deletes the account after its email is typed, and explains w
   await page.getByRole('button', { name: 'Delete account' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
   await dialog.getByLabel('Email').fill(email);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Delete account' }).click();
   await dialog.getByText('as its owner').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();

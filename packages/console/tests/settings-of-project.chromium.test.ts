@@ -2,7 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { Locator, Page } from 'playwright-core';
 import { effects } from '../src/pages/settings/data/effects/words.ts';
 import { text as settingWords } from '../src/pages/settings/data/words.ts';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -17,8 +17,8 @@ const save = async (form: Locator) => {
 };
 
 /** Checks the current page in both themes and on a phone. */
-async function lookAt(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+async function checkPage(page: Page): Promise<void> {
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -44,13 +44,13 @@ it('describes settings with an effect, saves only changed ones, and shows errors
       .getByText(effects[name].effect.split('`')[0] ?? '')
       .first()
       .waitFor();
-  await lookAt(page);
+  await checkPage(page);
   expect(await time.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await zone.fill('Atlantis/Poseidonis');
   await time.getByRole('button', { name: 'Save' }).click();
   await eventually(async () => expect(await zone.getAttribute('aria-invalid')).toBe('true'));
   await time.getByText('is not a valid choice').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await zone.fill('Europe/Berlin');
   await save(time);
   await page.getByRole('button', { name: 'Switch project' }).getByText('Europe/Berlin').waitFor();
@@ -87,7 +87,7 @@ it('describes settings with an effect, saves only changed ones, and shows errors
   ]);
   await page.getByText('Show 3').click();
   await page.getByRole('row').filter({ hasText: 'session_recording_opt_in' }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.context().close();
 });
 
@@ -108,7 +108,7 @@ it('saves the settings of insights and dashboards, and shows a rejected filter a
   await insights.getByRole('button', { name: 'person · email is @example.com', exact: true }).click();
   await insights.getByLabel('Operator').selectOption('does not contain');
   await insights.getByText('Finish adding the filter, or cancel it, before you save.').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await insights.getByRole('button', { name: 'Change filter' }).click();
   await insights.getByRole('button', { name: 'Add filter' }).click();
   await insights.getByLabel('Property', { exact: true }).fill('$host');
@@ -120,7 +120,7 @@ it('saves the settings of insights and dashboards, and shows a rejected filter a
   await insights.getByLabel('Primary dashboard').selectOption('Shop figures');
   await saveButton.click();
   await insights.getByRole('alert').getByText('test_account_filters.1.value').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await insights.getByRole('button', { name: 'Remove Host matches regex (' }).click();
   await save(insights);
   expect(await console.api('GET', `/api/environments/${console.tenant.environmentId}`)).toMatchObject({
@@ -162,7 +162,7 @@ it('asks for confirmation before shortening the retention period, and names the 
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Delete events older than 30 days?').waitFor();
   await dialog.getByText('will be permanently deleted within minutes').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: null });
   await dialog.getByRole('button', { name: 'Delete older events' }).click();
   await retention.getByText('Saved.').waitFor();
@@ -180,7 +180,7 @@ it('console-033: replaces the project key after a warning, and shows the secret 
   const before = await value.textContent();
   expect(before).toMatch(/^phc_/);
   await page.getByText('array.js').first().waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await key.getByRole('button', { name: 'Reset key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Within a second, requests').waitFor();
@@ -204,7 +204,7 @@ it('console-033: replaces the project key after a warning, and shows the secret 
   const first = await make('Create secret key');
   await secret.getByText(`phs_...${first.slice(-4)}`).waitFor();
   const second = await make('Rotate');
-  await lookAt(page);
+  await checkPage(page);
   await secret.getByRole('button', { name: 'Delete previous key' }).click();
   await dialog.getByRole('button', { name: 'Delete previous key' }).click();
   await secret.getByText(`phs_...${first.slice(-4)}`).waitFor({ state: 'detached' });
@@ -217,7 +217,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   const page = await console.open('settings/project');
   await page.getByRole('button', { name: 'New environment' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Staging');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   const place = page.getByRole('button', { name: 'Switch project' });
   await place.getByText('Staging · UTC').waitFor();
@@ -245,7 +245,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   const verb = dialog.getByRole('button', { name: 'Delete this project' });
   expect(await verb.isDisabled()).toBe(true);
   await dialog.getByText('Events and persons are deleted in the background').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('textbox').fill('Second shop');
   await verb.click();
   await eventually(async () => expect(await place.textContent()).not.toContain('Second shop'));
@@ -261,14 +261,14 @@ it('console-035: shows members the settings as disabled, with the reason', async
         expect([name, await button.isDisabled()]).toEqual([name, true]);
     }
     await page.getByText('Only administrators can do this.').first().waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.goto(console.address('settings/data'));
     expect(await page.getByLabel('Private to selected members').isDisabled()).toBe(true);
     expect(await page.getByLabel('Keep events for a number of days').isDisabled()).toBe(true);
     await page.goto(console.address('settings/organization'));
     await page.getByText('Only organization owners can do this.').waitFor();
     expect(await page.getByRole('button', { name: 'Delete this organization' }).isDisabled()).toBe(true);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.context().close();
   } finally {
     await setLevel(15);
@@ -294,7 +294,7 @@ it('renames an organization, changes its emails, creates a second one, and delet
   await privacy.getByLabel('Discard client IP data in new projects').check();
   await privacy.getByLabel('Allow public links').uncheck();
   await save(privacy);
-  await lookAt(page);
+  await checkPage(page);
   const organizationPath = `/api/organizations/${await organizationId()}`;
   expect(await console.api('GET', organizationPath)).toMatchObject({
     ...{ name: 'Corner shops Ltd', is_member_join_email_enabled: false },

@@ -2,7 +2,7 @@ import { allScopes } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { scopes } from '../src/pages/settings/keys/scopes.ts';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -25,8 +25,8 @@ const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWid
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 /** Checks the current page in both themes and on a phone. */
-async function lookAt(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+async function checkPage(page: Page): Promise<void> {
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await isWide(page)).toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -49,7 +49,7 @@ it("changes the user's name, password and theme, shows a rejected password at it
   const rows = page.getByRole('row');
   await page.getByRole('button', { name: 'End the curl session' }).click();
   await eventually(async () => expect(await rows.filter({ hasText: 'curl' }).count()).toBe(0));
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: 'End all other sessions' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End all other sessions' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -91,14 +91,14 @@ it('console-033, console-034: creates a key from a preset and single scopes, req
   await page.getByLabel('Read only').check();
   await page.getByLabel('Access to event', { exact: true }).selectOption('write');
   await page.getByRole('group', { name: 'Only in these projects' }).getByRole('checkbox').first().check();
-  await lookAt(page);
+  await checkPage(page);
   await console.query(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = (${owner})`, []);
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog', { name: 'Confirm your identity' });
   await dialog.getByLabel('Password').fill('not this one');
   await dialog.getByRole('button', { name: 'Confirm' }).click();
   await dialog.getByText('Your password is wrong.').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('alert').getByText('Confirm your identity to continue').waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Shop deployment');
@@ -111,7 +111,7 @@ it('console-033, console-034: creates a key from a preset and single scopes, req
   const value = (await secret.textContent()) ?? '';
   expect(value).toMatch(/^phx_\w{48}$/);
   expect(await contentOf(page)).not.toContain(value);
-  await lookAt(page);
+  await checkPage(page);
   const asked = await fetch(new URL('/api/personal_api_keys/@current', page.url()), {
     headers: { authorization: `Bearer ${value}` },
   });
@@ -151,7 +151,7 @@ it('names the limit of ten keys before the form opens, and shows a hint for an u
   const page = await openSignedIn('keys');
   await page.getByText('You have reached the maximum of 10 keys.').waitFor();
   expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
-  await lookAt(page);
+  await checkPage(page);
   await page.goto(console.address('settings?nonsense=1'));
   await page.getByLabel('First name').waitFor();
   await page.getByRole('link', { name: 'Personal API keys' }).click();
@@ -178,7 +178,7 @@ it('collapses the list of sections on a phone, and opens another section from it
   await block(page, 'Personal API keys').waitFor();
   expect(await list.getByRole('link').count()).toBe(0);
   await list.locator('summary').click();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await list.getByRole('link', { name: 'Exports' }).click();
   await page.getByRole('heading', { name: 'Exports' }).first().waitFor();
   await list.locator('summary').getByText('Exports').waitFor();

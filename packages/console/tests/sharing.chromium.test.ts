@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { problemsOf } from './page-checks.ts';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ it('shares a dashboard with visitors and in an iframe of another site, and stops
   await page.getByRole('heading', { name: 'Share Growth' }).waitFor();
   await page.getByRole('checkbox', { name: 'Share publicly' }).click();
   await page.getByRole('button', { name: 'Copy public link' }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   const link = await linkOf(page);
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/shared\/[\w-]{43}$/);
 

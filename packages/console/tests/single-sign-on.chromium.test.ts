@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type OpenIdProvider, startOpenIdProvider } from '@millrace/testing/openid-provider';
 import { type SamlProvider, startSamlProvider } from '@millrace/testing/saml-provider';
 import type { Page } from 'playwright-core';
-import { lookAt, openAs } from './people.ts';
+import { checkPage, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
 /** Tests of single sign-on in a real browser, with real providers for OpenID Connect and SAML. */
@@ -59,7 +59,7 @@ it('signs in with a provider of the installation, and returns to the requested p
   const wanted = new URL(console.address('events')).pathname;
   const page = await openSignIn(`?next=${wanted}`);
   await page.getByRole('button', { name: 'Continue with GitLab' }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe(wanted);
@@ -71,7 +71,7 @@ it('explains a failed sign-in in its own words, with an ID for the administrator
   const page = await openSignIn('');
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
   await page.getByText(/No account exists for your email address\. Ask for an invite\. \([\w-]{36}\)/).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.goto(new URL('/console/sign-in?error_code=%3Cb%3ECall%20me%3C/b%3E', console.address('')).href);
   await page.getByText('The sign-in with your identity provider failed.').waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
@@ -88,7 +88,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   const region = page.getByRole('region', { name: 'Single sign-on for corp.example' });
   await region.getByText('Not enforced').waitFor();
   await region.getByText('/complete/saml/').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await region.getByRole('button', { name: 'OpenID Connect' }).click();
   await region.getByText(`/complete/oidc/${domainId}/`).waitFor();
   await region.getByLabel('Issuer').fill('https://idp.corp.example');
@@ -112,7 +112,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
 
   await region.getByLabel('Enforce single sign-on').selectOption('oidc');
   await region.getByText('Waiting', { exact: true }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   // An administrator signs in, in another browser.
   const other = await openSignIn('');
   await other.getByLabel('Email').fill(owner);
@@ -122,7 +122,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   await page.reload();
   await region.getByText('Enforced', { exact: true }).waitFor();
   await region.getByText('Signed in', { exact: true }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.context().close();
 
   // A user who enters a password is redirected to the provider.
@@ -164,7 +164,7 @@ it('requires the second factor of the account after a sign-in with a provider of
   const page = await openSignIn('');
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
   await page.getByLabel('Code').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await console.query('DELETE FROM user_totp', []);
   await page.context().close();
 });

@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
-import { settled } from './visit-pages.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
+import { waitForRequests } from './visit-pages.ts';
 
 /** Tests of the variables of SQL queries: on the SQL page, in saved insights and on dashboards. */
 let console: RunningConsole;
@@ -18,7 +18,7 @@ const create = (body: object) => console.api<{ id: string }>('POST', 'insight_va
 const run = (page: Page) => page.getByRole('button', { name: 'Run query' }).click();
 const open = async (query: string) => {
   const page = await console.open('sql');
-  await settled(page);
+  await waitForRequests(page);
   await editor(page).fill(query);
   return page;
 };
@@ -48,7 +48,7 @@ test('shows a field for each variable with its default value, and runs the query
   await fields.getByRole('button', { name: 'Reset Plan' }).click();
   await run(page);
   await shows(page, ['free', 'null', 'false', '2026-11-20', "o'hara@example.com"]);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.context().close();
 });
 
@@ -86,7 +86,7 @@ test('creates a variable that the query lacks, completes its name, changes it, a
   await values.fill('silver');
   await values.press('Enter');
   await dialog.getByLabel('Default value').selectOption('gold');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Create variable' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('group', { name: 'Values of variables' }).getByLabel('top plan', { exact: true }).waitFor();
@@ -160,7 +160,7 @@ test('lists the insights that use a variable before the variable is deleted', as
   const dialog = page.getByRole('dialog', { name: 'Delete Used twice?' });
   await dialog.getByText('2 insights use it:').waitFor();
   expect((await dialog.getByRole('listitem').allTextContents()).sort()).toEqual(['Also uses it', 'Uses it']);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('link', { name: 'Also uses it' }).click();
   await page.getByRole('heading', { level: 1, name: 'Also uses it' }).waitFor();
   await page.context().close();
@@ -191,7 +191,7 @@ test('lets a viewer change a variable on a dashboard, and saves its value for ev
   await contains('9');
   await field.fill('nine');
   await page.getByRole('alert').getByText('shown is of the type Number. Expected a number.').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Reset Shown' }).click();
   await contains('4');
   await field.fill('6');

@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
-import { settled } from './visit-pages.ts';
+import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
+import { waitForRequests } from './visit-pages.ts';
 
 /** Tests of the SQL page: its editor, and the results of its queries. */
 let console: RunningConsole;
@@ -40,13 +40,13 @@ const rowsOf = (page: Page) =>
 const shows = (page: Page, rows: string[][]) => eventually(async () => expect(await rowsOf(page)).toEqual(rows));
 const addressOf = (query: string, more: object = {}) => {
   const node = { kind: 'DataVisualizationNode', source: { kind: 'HogQLQuery', query }, ...more };
-  return `sql?question=${encodeURIComponent(JSON.stringify(node))}`;
+  return `sql?query=${encodeURIComponent(JSON.stringify(node))}`;
 };
 
 describe('the SQL page', () => {
   test('completes tables, columns, properties, events and functions, and runs by keyboard alone', async () => {
     const page = await console.open('sql');
-    await settled(page);
+    await waitForRequests(page);
     await editor(page).focus();
     const choose = async (name: string, key = 'Enter') => {
       await page.getByRole('option').filter({ hasText: name }).first().waitFor();
@@ -91,11 +91,11 @@ describe('the SQL page', () => {
 
   test('marks an error at its position, describes it in words, and removes the mark when it is fixed', async () => {
     const page = await console.open('sql');
-    await settled(page);
+    await waitForRequests(page);
     await editor(page).fill("SELECT '🙂',\n  evnt FROM events");
     await page.getByText('Line 2, column 3: Unable to resolve field: evnt').waitFor();
     expect(await page.locator('.cm-mark-error').allTextContents()).toEqual(['evnt']);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run query' }).click();
     await page.getByRole('alert').getByText('The query could not run.').waitFor();
     await editor(page).fill("SELECT '🙂' AS face, event FROM events LIMIT 1");
@@ -109,13 +109,13 @@ describe('the SQL page', () => {
   test('shows warnings and hints at their position and below the editor, and runs the query', async () => {
     await console.query("UPDATE pg_class SET reltuples = 6000000 WHERE relname = 'event_all'", []);
     const page = await console.open('sql');
-    await settled(page);
+    await waitForRequests(page);
     await editor(page).fill('SELECT count() AS n\nFROM events\nSAMPLE 0.1');
     await page.getByText('Line 3, column 1, warning: SAMPLE has no effect').waitFor();
     await page.getByText('Line 2, column 6, hint: This query reads all events').waitFor();
     expect(await page.locator('.cm-mark-warning').allTextContents()).toEqual(['SAMPLE 0.1']);
     expect(await page.locator('.cm-mark-info').allTextContents()).toEqual(['events']);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run query' }).click();
     await shows(page, [['4']]);
     await console.query("UPDATE pg_class SET reltuples = 4 WHERE relname = 'event_all'", []);
@@ -124,7 +124,7 @@ describe('the SQL page', () => {
 
   test('opens a recent query again, and forgets recent queries when the user signs out', async () => {
     const page = await console.openSignedIn('sql');
-    await settled(page);
+    await waitForRequests(page);
     const run = async (query: string, row: string[]) => {
       await editor(page).fill(query);
       await editor(page).press('Control+Enter');
@@ -151,7 +151,7 @@ describe('the SQL page', () => {
 
   test('cancels a running query, and says when a query reached its time limit', async () => {
     const page = await console.open('sql');
-    await settled(page);
+    await waitForRequests(page);
     const numbers = '(SELECT arrayJoin(range(0, 10000)) AS n)';
     await editor(page).fill(
       `SELECT count() FROM ${numbers} AS a CROSS JOIN ${numbers} AS b CROSS JOIN ${numbers} AS c`,
@@ -231,7 +231,7 @@ describe('the SQL page', () => {
     await page.getByLabel('Breakdown').selectOption('None');
     await page.getByRole('button', { name: 'Bar', exact: true }).click();
     await eventually(async () => expect(await chart.getAttribute('aria-label')).toContain('times'));
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await eventually(async () => expect(page.url()).toContain('ActionsBar'));
     await page.reload();
     await page.getByRole('button', { name: 'Run query' }).click();
@@ -293,16 +293,16 @@ describe('the SQL page', () => {
     const tile = page.getByRole('region', { name: 'Events by name' });
     await tile.getByRole('cell', { name: 'ordered', exact: true }).waitFor();
     expect(await tile.getByRole('cell').allTextContents()).toEqual(['opened', '3', 'ordered', '1']);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await runAxe(page)).toEqual([]);
     await page.context().close();
   });
 
   test.each(['light', 'dark'] as const)('has no accessibility problems in the %s theme', async (colorScheme) => {
     const page = await console.open('sql');
     await page.emulateMedia({ colorScheme });
-    await settled(page);
+    await waitForRequests(page);
     await editor(page).waitFor();
-    expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+    expect(await runAxe(page, { isWhole: true })).toEqual([]);
     await editor(page).fill(
       "-- all\nSELECT event, count(*) AS n, 'x' AS text, 1.5 FROM events WHERE {filters} GROUP BY eve",
     );
@@ -311,7 +311,7 @@ describe('the SQL page', () => {
     // The arrow keys scroll the list while the focus stays in the editor. axe only accepts this for a combobox.
     const isScrolledByEditor = (violation: string) =>
       violation.startsWith('scrollable-region-focusable: <ul id="cm-ac-');
-    expect((await violationsOf(page)).filter((one) => !isScrolledByEditor(one))).toEqual([]);
+    expect((await runAxe(page)).filter((one) => !isScrolledByEditor(one))).toEqual([]);
     await page.context().close();
   });
 });

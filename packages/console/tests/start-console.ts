@@ -203,7 +203,7 @@ const contrastRules = ['color-contrast', 'link-in-text-block'];
  * @param isWhole also checks the navigation, which all pages share, and the size of touch targets
  * @param isOnlyContrast only checks colors
  */
-export async function violationsOf(page: Page, { isWhole = false, isOnlyContrast = false } = {}): Promise<string[]> {
+export async function runAxe(page: Page, { isWhole = false, isOnlyContrast = false } = {}): Promise<string[]> {
   await page.evaluate(await readFile(axe, 'utf8'));
   const part = isWhole ? 'document' : `{ exclude: ['.rail'] }`;
   const options = {
@@ -219,10 +219,10 @@ export async function violationsOf(page: Page, { isWhole = false, isOnlyContrast
 }
 
 /** Runs axe on a page in both themes, and leaves the page in the light one. @returns the violations, each with its theme */
-export async function violationsInThemes(page: Page, { isWhole = false } = {}): Promise<string[]> {
+export async function runAxeInBothThemes(page: Page, { isWhole = false } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' });
-  const dark = await violationsOf(page, { isWhole, isOnlyContrast: true });
+  const dark = await runAxe(page, { isWhole, isOnlyContrast: true });
   await page.emulateMedia({ colorScheme: 'light' });
-  const light = await violationsOf(page, { isWhole });
+  const light = await runAxe(page, { isWhole });
   return [...dark.map((one) => `dark: ${one}`), ...light.map((one) => `light: ${one}`)];
 }

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes } from './start-console.ts';
+import { type RunningConsole, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 /**
  * Tests of what a subscription sends, and when it sends it: the insights of a dashboard, pausing, test reports, the end
@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 /** Checks the current page in both themes and on a phone. */
-async function lookAt(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+async function checkPage(page: Page): Promise<void> {
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -41,7 +41,7 @@ it('offers the dashboards to choose from, and sends only the chosen insights of 
   const create = page.getByRole('button', { name: 'Create subscription' });
   await create.click();
   await chosen.getByRole('alert').getByText('6').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   for (const name of names.slice(2)) await chosen.getByLabel(name, { exact: true }).uncheck();
   await page.getByRole('button', { name: 'Preview email' }).click();
   const mail = page.getByRole('dialog').frameLocator('iframe');
@@ -51,7 +51,7 @@ it('offers the dashboards to choose from, and sends only the chosen insights of 
   await create.click();
   await page.getByText('Insights in the report: Orders, Refunds').waitFor();
   await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   const id = Number(new URL(page.url()).searchParams.get('open'));
   expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({
     ...{ dashboard, insight: null, dashboard_export_insights: insights.slice(0, 2), enabled: true },
@@ -100,7 +100,7 @@ it('pauses and resumes a subscription, and sends a test report', async () => {
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('No reports are sent until you resume this subscription.').waitFor();
   expect(await enabled()).toBe(false);
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('No reports are sent until you resume this subscription.').waitFor();
@@ -129,7 +129,7 @@ it('offers the last day of the month if some months do not have the chosen day',
   expect(await skipped.count()).toBe(0);
   await first.fill('2026-12-31T09:00');
   await skipped.waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('combobox', { name: /^On/ }).selectOption('the last day of the month');
   await skipped.waitFor({ state: 'detached' });
   await page.getByText('every month on the last day at 09:00 Europe/Berlin').waitFor();
@@ -159,7 +159,7 @@ it('names and links the dashboard of a subscription, and says that email is not 
   await page.goto(console.address(`settings/subscriptions?open=${id}`));
   await page.getByRole('heading', { name: 'Daily figures' }).waitFor();
   await page.getByText('Email is not set up on this server.').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('link', { name: 'Daily figures' }).click();
   await page.getByRole('heading', { name: 'Daily figures' }).first().waitFor();
   expect(new URL(page.url()).searchParams.get('dashboard')).toBe(String(dashboard));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
+import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -37,8 +37,8 @@ const storeDelivery = (id: number, { status, error, target, occasion }: StoredDe
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 /** Checks the current page in both themes and on a phone. */
-async function lookAt(page: Page): Promise<void> {
-  expect(await violationsInThemes(page)).toEqual([]);
+async function checkPage(page: Page): Promise<void> {
+  expect(await runAxeInBothThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -47,7 +47,7 @@ async function lookAt(page: Page): Promise<void> {
 it('console-007, console-038: lists the types of recipients, and creates a subscription whose schedule is shown in words', async () => {
   const page = await console.open('settings/subscriptions');
   await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: /^Slack/ }).click();
   expect(await page.getByRole('radio', { name: 'Slack' }).isChecked()).toBe(true);
   await page.getByRole('radio', { name: 'Email' }).check();
@@ -67,7 +67,7 @@ it('console-007, console-038: lists the types of recipients, and creates a subsc
   await page.getByRole('combobox', { name: /^On/ }).selectOption('the last');
   await page.getByRole('combobox', { name: /^Day/ }).selectOption('Friday');
   await page.getByText('every second month on the last Friday at 09:00').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.getByRole('button', { name: 'Create subscription' }).click();
   const addresses = page.getByLabel('Email addresses', { exact: true });
   await eventually(async () => expect(await addresses.getAttribute('aria-invalid')).toBe('true'));
@@ -84,7 +84,7 @@ it('console-007, console-038: lists the types of recipients, and creates a subsc
     },
   ]);
   await block(page, 'Deliveries').getByRole('row').filter({ hasText: 'grace@example.com' }).waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.context().close();
 });
 
@@ -104,7 +104,7 @@ it('insight-290: chooses an insight for a subscription, previews its report, and
   const picture = mail.getByRole('img', { name: /^Orders, / });
   expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1280);
   expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
-  await lookAt(page);
+  await checkPage(page);
   await page.keyboard.press('Escape');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
   await page.getByRole('button', { name: 'Preview email' }).click();
@@ -235,7 +235,7 @@ it('lists deliveries with their status and recipient, and says what to do about 
   await row('permanently rejected this address').getByText('rejected the email (550)').waitFor();
   await row('did not respond').getByText('retrying', { exact: true }).waitFor();
   await row('The URL no longer exists').getByText('new recipient').waitFor();
-  await lookAt(page);
+  await checkPage(page);
   await page.context().close();
 });
 
@@ -250,7 +250,7 @@ it('sends a first report to new recipients, and restores a deleted subscription'
   await page.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('not even those that are already waiting').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await runAxe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('This subscription is deleted, and no reports are sent.').waitFor();
   await page.getByRole('button', { name: 'All subscriptions' }).click();

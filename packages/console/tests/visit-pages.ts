@@ -27,12 +27,12 @@ export async function visitShop(
       await prepare(visitor);
     },
   });
-  await settled(page);
+  await waitForRequests(page);
   return page;
 }
 
 /** Waits until the page has no pending requests. */
-export async function settled(page: Page): Promise<void> {
+export async function waitForRequests(page: Page): Promise<void> {
   await page.locator('h1, [data-state]').first().waitFor();
   await eventually(async () => (await page.locator('.waiting, [aria-busy=true]').count()) === 0, {
     what: `the end of loading ${page.url()}`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Locator, Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsInThemes } from './start-console.ts';
+import { type RunningConsole, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 const topics = topicNames();
 let console: RunningConsole;
@@ -55,7 +55,7 @@ const overflow = (page: Page) => page.evaluate<number>('document.documentElement
 
 /** Expects that axe finds no violation in either theme. */
 async function expectAccessible(page: Page) {
-  expect(await violationsInThemes(page)).toEqual([]);
+  expect(await runAxeInBothThemes(page)).toEqual([]);
 }
 
 it.each([

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryClient } from '../api/queries.ts';
 import { type ApiCall, call } from '../api/request.ts';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../parts/dialog.tsx';
@@ -116,7 +116,7 @@ function RuleList({
           const level = all.find((rule) => isSame(rule, subject))?.access_level ?? '';
           return (
             <li key={`${subject.role} ${subject.organization_member}`} className="access-rule">
-              <span className="cut">{visible(name)}</span>
+              <span className="cut">{escapeInvisible(name)}</span>
               <LevelChoice
                 label={text.levelLabel(name)}
                 level={level}
@@ -179,14 +179,14 @@ function AddRule({
           <optgroup label={text.roles}>
             {freeRoles.map(({ id, name }) => (
               <option key={id} value={id}>
-                {visible(name)}
+                {escapeInvisible(name)}
               </option>
             ))}
           </optgroup>
           <optgroup label={text.members}>
             {freeMembers.map((member) => (
               <option key={member.id} value={member.id}>
-                {visible(nameOfMember(member))}
+                {escapeInvisible(nameOfMember(member))}
               </option>
             ))}
           </optgroup>

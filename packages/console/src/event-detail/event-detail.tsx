@@ -11,7 +11,7 @@ import { Button, CopyButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
-import { findMember, indentJson, parseMembers, plainText, visible } from './json-text.ts';
+import { escapeInvisible, findMember, formatJsonValue, indentJson, parseMembers } from './json-text.ts';
 import { findPersonName } from './person-name.tsx';
 import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
 import { Times } from './times.tsx';
@@ -96,15 +96,21 @@ function Stored({
   const project = useProject();
   const event = useMemo(() => new Map(parseMembers(json)), [json]);
   const person = event.get('person') ?? '{}';
-  const personId = plainText(findMember(person, 'uuid') ?? '""');
-  const name = plainText(event.get('event') ?? '""');
+  const personId = formatJsonValue(findMember(person, 'uuid') ?? '""');
+  const name = formatJsonValue(event.get('event') ?? '""');
   return (
     <>
       <div className="detail-head">
-        <DetailTitle name={visible(name)} focusKey={takesFocus ? (event.get('uuid') ?? '') : null} onClose={onClose} />
+        <DetailTitle
+          name={escapeInvisible(name)}
+          focusKey={takesFocus ? (event.get('uuid') ?? '') : null}
+          onClose={onClose}
+        />
         <p className="cut">
-          <strong>{visible(findPersonName(JSON.parse(findMember(person, 'properties') ?? '{}')))}</strong>{' '}
-          <code className="quiet">{visible(plainText(event.get('distinct_id') ?? '""').slice(0, 200))}</code>
+          <strong>{escapeInvisible(findPersonName(JSON.parse(findMember(person, 'properties') ?? '{}')))}</strong>{' '}
+          <code className="quiet">
+            {escapeInvisible(formatJsonValue(event.get('distinct_id') ?? '""').slice(0, 200))}
+          </code>
         </p>
         <div className="form-buttons">
           <OpenPerson id={personId} onTab={onTab} />
@@ -143,7 +149,7 @@ function Stored({
               />
             </Fact>
             <Fact name={text.facts.uuid}>
-              <code>{plainText(event.get('uuid') ?? '""')}</code>
+              <code>{formatJsonValue(event.get('uuid') ?? '""')}</code>
             </Fact>
           </dl>
         </TabPanel>
@@ -226,7 +232,7 @@ function Person({ json, actions }: { json: string; actions: ValueActions }) {
       />
       <dl className="facts">
         <Fact name={text.facts.person}>
-          <code>{plainText(findMember(json, 'uuid') ?? '""')}</code>
+          <code>{formatJsonValue(findMember(json, 'uuid') ?? '""')}</code>
         </Fact>
         <Fact name={text.facts.ids}>
           {ids.map((id) => (

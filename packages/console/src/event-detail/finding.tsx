@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useProject } from '../frame/project.ts';
 import { formatNumber } from '../words.ts';
-import { visible } from './json-text.ts';
+import { escapeInvisible } from './json-text.ts';
 import { text } from './words.ts';
 import './event-detail.css';
 
@@ -29,7 +29,7 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
         .sort(([one], [other]) => rankOf(one) - rankOf(other))
         .map(([name, value]) => (
           <div key={name}>
-            <dt>{text.findings[name] ?? visible(name)}</dt>
+            <dt>{text.findings[name] ?? escapeInvisible(name)}</dt>
             <dd>
               <Value name={name} value={value} facts={facts} isStored={isStored} />
             </dd>
@@ -57,7 +57,7 @@ interface ValueProps {
 
 function Value({ name, value, facts, isStored }: ValueProps): ReactNode {
   const { id } = useProject();
-  const shown = visible(typeof value === 'string' ? value : JSON.stringify(value));
+  const shown = escapeInvisible(typeof value === 'string' ? value : JSON.stringify(value));
   const to = (page: string, search: Record<string, string>) => (
     <Link to={`/projects/${id}/${page}`} search={search as never} className="mono">
       {shown}

@@ -106,7 +106,7 @@ function endOfValue(text: string, from: number): number {
 }
 
 /** Escapes invisible characters: control characters, and those that change the text direction of their surroundings. */
-export const visible = (text: string) =>
+export const escapeInvisible = (text: string) =>
   text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
     character === '\n' || character === '\t'
       ? character
@@ -114,14 +114,14 @@ export const visible = (text: string) =>
   );
 
 /** Formats a JSON value for display: strings without quotes, anything else as JSON. */
-export const plainText = (json: string) => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
+export const formatJsonValue = (json: string) => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
 
 /**
  * Returns the URL if a JSON value is a string with a web address. Other schemes, such as `javascript:`, never become
  * links.
  */
-export function webAddress(json: string): string | undefined {
+export function findWebAddress(json: string): string | undefined {
   if (!/^"https?:\/\//i.test(json) || json.length > 4000) return undefined;
-  const text = plainText(json);
+  const text = formatJsonValue(json);
   return URL.canParse(text) ? text : undefined;
 }

@@ -1,6 +1,6 @@
 // How all pages display a person: name, subtitle and a circle with initials.
 
-import { visible } from './json-text.ts';
+import { escapeInvisible } from './json-text.ts';
 import './person-name.css';
 
 /** The fields of a person from which the display name is built. */
@@ -18,7 +18,7 @@ export function findPersonName({ name, email, $email, username }: Record<string,
 
 /** Returns a title of one line for a person: the name, or else a distinct ID. */
 export const formatPersonTitle = ({ properties = {}, distinct_ids: ids = [] }: NamedPerson) =>
-  visible(findPersonName(properties) || (ids[0]?.slice(0, 200) ?? ''));
+  escapeInvisible(findPersonName(properties) || (ids[0]?.slice(0, 200) ?? ''));
 
 /**
  * Returns a text that distinguishes persons with the same name: the email address, or else a distinct ID. It is empty
@@ -27,7 +27,7 @@ export const formatPersonTitle = ({ properties = {}, distinct_ids: ids = [] }: N
 export function formatPersonSubtitle(person: NamedPerson): string {
   const { properties = {}, distinct_ids: ids = [] } = person;
   const second = filled(properties.email) || filled(properties.$email) || (ids[0]?.slice(0, 200) ?? '');
-  return visible(second) === formatPersonTitle(person) ? '' : visible(second);
+  return escapeInvisible(second) === formatPersonTitle(person) ? '' : escapeInvisible(second);
 }
 
 /** Shows initials in a circle whose color is derived from the name. */

@@ -9,7 +9,7 @@ import { copyText } from '../parts/copy.ts';
 import { Icon } from '../parts/icon.tsx';
 import { isOfSdk, matchesProperty, propertyName, selectUsualProperties } from '../parts/properties.ts';
 import { words } from '../words.ts';
-import { indentJson, plainText, visible, webAddress } from './json-text.ts';
+import { escapeInvisible, findWebAddress, formatJsonValue, indentJson } from './json-text.ts';
 import { text } from './words.ts';
 import './event-detail.css';
 
@@ -96,7 +96,7 @@ function Facts({
       <dl className="facts">
         {shown.map(([name, json]) => (
           <div key={name}>
-            <dt title={visible(name)}>{visible(propertyName(name))}</dt>
+            <dt title={escapeInvisible(name)}>{escapeInvisible(propertyName(name))}</dt>
             <dd>
               <Value name={name} json={json} by={by} actions={actions} />
             </dd>
@@ -137,23 +137,23 @@ export function Value({
   const [isCopied, setCopied] = useState<boolean | null>(null);
   const isNested = json.startsWith('{') || json.startsWith('[');
   const shownLength = isNested ? longNested : longText;
-  const value = isAmbiguous(json) ? json : plainText(json);
+  const value = isAmbiguous(json) ? json : formatJsonValue(json);
   const isLong = value.length > shownLength;
   const isProperty = by === 'property' || by === 'person';
-  const label = visible(isProperty ? propertyName(name) : name);
-  const address = webAddress(json);
+  const label = escapeInvisible(isProperty ? propertyName(name) : name);
+  const address = findWebAddress(json);
   const canFilter = actions.onFilter !== undefined && !isNested && json !== 'null' && json.length <= 1000;
   const act = (key: string) => {
-    if (key === 'only' || key === 'not') actions.onFilter?.(by, name, plainText(json), key === 'not');
+    if (key === 'only' || key === 'not') actions.onFilter?.(by, name, formatJsonValue(json), key === 'not');
     else if (key === 'column') actions.onColumn?.(name);
-    else if (key === 'copy') void copyText(plainText(json)).then(setCopied);
+    else if (key === 'copy') void copyText(formatJsonValue(json)).then(setCopied);
   };
   return (
     <>
       <MenuTrigger>
         <AriaButton className="facts-value">
           <span className="only-heard">{label}: </span>
-          {visible(value.slice(0, shownLength))}
+          {escapeInvisible(value.slice(0, shownLength))}
           {isLong && '…'}
         </AriaButton>
         <Popover placement="bottom start">
@@ -197,14 +197,14 @@ export function Value({
           </Button>
         </div>
       )}
-      {isWhole && <LongText value={isNested ? indentJson(json) : plainText(json)} />}
+      {isWhole && <LongText value={isNested ? indentJson(json) : formatJsonValue(json)} />}
     </>
   );
 }
 
 /** Shows a long text in chunks, so that the browser renders only the visible ones. */
 export function LongText({ value }: { value: string }) {
-  const pieces = useMemo(() => cutAtLines(visible(value), 4000), [value]);
+  const pieces = useMemo(() => cutAtLines(escapeInvisible(value), 4000), [value]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <pre className="code code-wrap long-text" tabIndex={0}>

@@ -1,7 +1,7 @@
 // Summarizes an event for lists.
 
 import { isOfSdk } from '../parts/properties.ts';
-import { visible } from './json-text.ts';
+import { escapeInvisible } from './json-text.ts';
 
 const maxOwn = 3;
 /** Maximum length of the value of a custom property, so that there is room for others. */
@@ -15,7 +15,7 @@ export function summarizeProperties(properties: Record<string, unknown>): string
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;
   const own = Object.keys(properties).filter((name) => !isOfSdk(name) && properties[name] !== null);
   return [
-    ...own.slice(0, maxOwn).map((name) => `${visible(name)} ${cut(formatValue(properties[name]))}`),
+    ...own.slice(0, maxOwn).map((name) => `${escapeInvisible(name)} ${cut(formatValue(properties[name]))}`),
     formatValue(url ?? screen),
     formatValue(browser ?? os),
     formatValue(properties.$geoip_country_name ?? properties.$geoip_city_name),
@@ -29,7 +29,7 @@ const cut = (text: string) => (text.length > maxCharacters ? `${text.slice(0, ma
 /** Formats a property value for a table cell. */
 export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return visible(value.slice(0, 120));
+  if (typeof value === 'string') return escapeInvisible(value.slice(0, 120));
   if (Array.isArray(value)) return `[${value.length}]`;
   return typeof value === 'object' ? '{…}' : String(value);
 }

@@ -8,7 +8,7 @@ import { useProject } from '../frame/project.ts';
 import { More } from '../parts/more.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { formatTime } from '../parts/time.ts';
-import { visible } from './json-text.ts';
+import { escapeInvisible } from './json-text.ts';
 import { text } from './words.ts';
 import './event-detail.css';
 
@@ -82,10 +82,10 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
                         {formatTime(timestamp, timezone)}
                       </time>
                       <Link className="timeline-event" to={`/projects/${id}/events`} search={{ open: uuid } as never}>
-                        {visible(event)}
+                        {escapeInvisible(event)}
                       </Link>
                       <span className="cut quiet">
-                        {visible(String(properties.$current_url ?? properties.$screen_name ?? ''))}
+                        {escapeInvisible(String(properties.$current_url ?? properties.$screen_name ?? ''))}
                       </span>
                     </li>
                   ))}

@@ -1,12 +1,12 @@
 import { formatTime } from '../parts/time.ts';
-import { findMember, plainText } from './json-text.ts';
+import { findMember, formatJsonValue } from './json-text.ts';
 import { text } from './words.ts';
 
 /**
  * Shows when an event happened, was sent, received and stored, and why these times differ (docs/wire-rules.md#times).
  */
 export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
-  const timeOf = (json: string | undefined) => (json?.startsWith('"') ? plainText(json) : undefined);
+  const timeOf = (json: string | undefined) => (json?.startsWith('"') ? formatJsonValue(json) : undefined);
   const stored = timeOf(event.get('timestamp'));
   const sent = timeOf(findMember(event.get('properties') ?? '{}', '$sent_at'));
   const received = timeOf(event.get('captured_at'));

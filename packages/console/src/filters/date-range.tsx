@@ -1,6 +1,6 @@
 // Date ranges of queries and dashboards: their formats, and the field in which users choose one.
 
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Select } from './select.tsx';
 import { text } from './words.ts';
 
@@ -41,7 +41,7 @@ export function formatRange(range: DateRange): string {
 
 function nameOfTime(time: string): string {
   const [match, count = '0', unit = '', edge] = relative.exec(time) ?? [];
-  if (match === undefined) return visible(time.replace('T', ' '));
+  if (match === undefined) return escapeInvisible(time.replace('T', ' '));
   return words.time(Number(count), unit, edge);
 }
 

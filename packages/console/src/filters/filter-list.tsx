@@ -2,7 +2,7 @@
 // a form.
 
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
 import { FocusFirst } from '../parts/focus-first.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -105,7 +105,7 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
       ...(filter as Filter),
       ...(cohort && { cohort_name: cohort.name ?? `#${cohort.id}` }),
     });
-    return visible(owner === '' ? line : text.filterLine(owner, line)).slice(0, 200);
+    return escapeInvisible(owner === '' ? line : text.filterLine(owner, line)).slice(0, 200);
   };
 }
 
@@ -140,7 +140,7 @@ function FilterForm({
   const [isIncomplete, setIncomplete] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const { event, event_metadata, person, cohort } = text.filterOf;
-  const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, visible(name)]));
+  const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, escapeInvisible(name)]));
   const choose = (chosen: string) => {
     const [type, index] = chosen.split(' ') as ['event' | 'event_metadata' | 'person' | 'group' | 'cohort', string?];
     setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));

@@ -5,7 +5,7 @@ import { ComboBox } from 'react-aria-components/ComboBox';
 import { Input } from 'react-aria-components/Input';
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { useSuggestions } from '../frame/suggestions.tsx';
 import { formatAgo } from '../parts/ago.ts';
 import { propertyName } from '../parts/properties.ts';
@@ -110,7 +110,7 @@ export function NamePicker({
           {({ id, name, hint: about }: Option) => (
             <ListBoxItem id={id} className="menu-item picker-item" textValue={name}>
               <span className="grow picker-name">
-                {name === '' ? empty : visible(of === 'events' ? name : propertyName(name))}
+                {name === '' ? empty : escapeInvisible(of === 'events' ? name : propertyName(name))}
               </span>
               <span className="hint">{about}</span>
             </ListBoxItem>

@@ -1,4 +1,4 @@
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 
 /** A select field. If its value is not among the options, it is added as an option. */
 export function Select({
@@ -14,7 +14,7 @@ export function Select({
 }) {
   return (
     <select className="input" aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
-      {!Object.hasOwn(options, value) && <option value={value}>{visible(value)}</option>}
+      {!Object.hasOwn(options, value) && <option value={value}>{escapeInvisible(value)}</option>}
       {Object.entries(options).map(([option, name]) => (
         <option key={option} value={option}>
           {name}

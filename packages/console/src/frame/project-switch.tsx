@@ -26,7 +26,7 @@ const fewestToSearch = 6;
 export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const { data: me } = useQuery(meQuery);
   const navigate = useNavigate();
-  const page = usePageOfEveryProject();
+  const page = usePathInOtherProjects();
   const { contains } = useFilter({ sensitivity: 'base' });
   const organization = me?.organization ?? noOrganization;
   const names = project && findDisplayNames(organization, project);
@@ -102,7 +102,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
 }
 
 /** Returns the path of the current page without record IDs and filters, so that the path exists in every project. */
-export function usePageOfEveryProject(): string {
+export function usePathInOtherProjects(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;
 }

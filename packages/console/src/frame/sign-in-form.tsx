@@ -184,11 +184,15 @@ export function CodeField({ problem, autoFocus = false }: { problem: unknown; au
 }
 
 async function enterByPasskey(): Promise<void> {
-  await call({ method: 'POST', path: '/api/webauthn/login/complete', body: { credential: await anyPasskey() } });
+  await call({
+    method: 'POST',
+    path: '/api/webauthn/login/complete',
+    body: { credential: await signInWithAnyPasskey() },
+  });
 }
 
 /** Signs in with any passkey that this browser has for the installation. */
-export async function anyPasskey(): Promise<object> {
+export async function signInWithAnyPasskey(): Promise<object> {
   return requestPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
 }
 

@@ -8,7 +8,7 @@ import { Dialog as AriaDialog, Modal, ModalOverlay } from 'react-aria-components
 import { TextField } from 'react-aria-components/TextField';
 import { meQuery } from '../api/queries.ts';
 import { useProject } from '../frame/project.ts';
-import { usePageOfEveryProject } from '../frame/project-switch.tsx';
+import { usePathInOtherProjects } from '../frame/project-switch.tsx';
 import { useDebounced } from '../parts/debounced.ts';
 import { Icon } from '../parts/icon.tsx';
 import { explain } from '../parts/states.tsx';
@@ -79,7 +79,7 @@ interface Section {
 function useFound(text: string): { sections: Section[]; isSearching: boolean; error: unknown } {
   const project = useProject();
   const { data: me } = useQuery(meQuery);
-  const page = usePageOfEveryProject();
+  const page = usePathInOtherProjects();
   const { contains } = useFilter({ sensitivity: 'base' });
   const settledText = useDebounced(text);
   const queries = recordQueries(project.id, settledText);

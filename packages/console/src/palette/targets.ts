@@ -2,7 +2,7 @@
 
 import type { OrganizationOfMe, Project } from '../api/queries.ts';
 import { call } from '../api/request.ts';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { formatPersonSubtitle, formatPersonTitle } from '../event-detail/person-name.tsx';
 import { findDisplayNames } from '../frame/project.ts';
 import { sections } from '../pages/settings/sections.ts';
@@ -106,8 +106,8 @@ const kinds: readonly RecordKind[] = [
     query: { basic: true },
     found: (row) => ({
       key: `insight ${row.short_id}`,
-      name: visible(nameOfInsight(row)),
-      hint: visible(row.description ?? ''),
+      name: escapeInvisible(nameOfInsight(row)),
+      hint: escapeInvisible(row.description ?? ''),
       icon: 'insights',
       page: 'insights',
       search: { insight: row.short_id },
@@ -118,8 +118,8 @@ const kinds: readonly RecordKind[] = [
     path: 'dashboards',
     found: ({ id, name, description }) => ({
       key: `dashboard ${id}`,
-      name: visible(name || `#${id}`),
-      hint: visible(description ?? ''),
+      name: escapeInvisible(name || `#${id}`),
+      hint: escapeInvisible(description ?? ''),
       icon: 'dashboards',
       page: 'dashboards',
       search: { dashboard: String(id) },
@@ -130,8 +130,8 @@ const kinds: readonly RecordKind[] = [
     path: 'feature_flags',
     found: ({ id, key, name }) => ({
       key: `flag ${id}`,
-      name: visible(key),
-      hint: visible(name ?? ''),
+      name: escapeInvisible(key),
+      hint: escapeInvisible(name ?? ''),
       icon: 'flags',
       page: 'flags',
       search: { flag: String(id) },
@@ -142,8 +142,8 @@ const kinds: readonly RecordKind[] = [
     path: 'cohorts',
     found: ({ id, name, description }) => ({
       key: `cohort ${id}`,
-      name: visible(name || `#${id}`),
-      hint: visible(description ?? ''),
+      name: escapeInvisible(name || `#${id}`),
+      hint: escapeInvisible(description ?? ''),
       icon: 'cohorts',
       page: 'cohorts',
       search: { cohort: String(id) },

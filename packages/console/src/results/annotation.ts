@@ -2,7 +2,7 @@
 // to show.
 
 import { createContext } from 'react';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';
 
 export interface Annotation {
@@ -16,7 +16,7 @@ export interface Annotation {
   created_by: { first_name: string; email: string } | null;
 }
 
-export const formatContent = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
+export const formatContent = ({ content }: Annotation) => escapeInvisible(content || text.emptyAnnotation);
 
 /**
  * The saved insight and the dashboard to which a chart belongs. Without this context, charts do not show annotations.

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useContext, useState } from 'react';
 import { queryClient } from '../api/queries.ts';
 import { type ApiCall, call } from '../api/request.ts';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/form.tsx';
@@ -102,7 +102,7 @@ function StoredAnnotation({ annotation, onDone }: { annotation: Annotation; onDo
         {[
           date === null ? '' : formatMinute(date, timezone),
           text.annotationScopes[scope],
-          by === null ? '' : visible(by.first_name || by.email),
+          by === null ? '' : escapeInvisible(by.first_name || by.email),
         ]
           .filter((part) => part !== '')
           .join(' · ')}

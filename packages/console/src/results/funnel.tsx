@@ -2,7 +2,7 @@
 
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { type Fields, type InsightQuery, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
 import type { Point } from './series.ts';
@@ -40,7 +40,7 @@ function groupOf(steps: readonly Fields[], at: number): Group {
   const counts = steps.map(({ count }) => Number(count));
   const [first = 0] = counts;
   const color = chooseSeriesColor(at, { breakdown_value: value });
-  const name = value === undefined ? '' : visible(Array.isArray(value) ? value.join(', ') : String(value));
+  const name = value === undefined ? '' : escapeInvisible(Array.isArray(value) ? value.join(', ') : String(value));
   return {
     value,
     tone: `series-${typeof color === 'number' ? color + 1 : color}`,
@@ -49,7 +49,7 @@ function groupOf(steps: readonly Fields[], at: number): Group {
       const [count = 0, before = first] = [counts[place], counts[place - 1]];
       const { median_conversion_time: median } = step;
       return {
-        name: visible(String(step.custom_name ?? step.name ?? text.anyEvent)),
+        name: escapeInvisible(String(step.custom_name ?? step.name ?? text.anyEvent)),
         count,
         ofFirst: shareOf(count, first),
         ofBefore: shareOf(count, before),

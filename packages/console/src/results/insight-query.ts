@@ -1,6 +1,6 @@
 // An insight query as the console reads it. Fields that the console does not know are kept.
 
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';
 
 export type Fields = Record<string, unknown>;
@@ -24,7 +24,7 @@ export function findSource(query: unknown): InsightQuery | null {
 
 /** Returns the display name of an insight. */
 export const nameOfInsight = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
-  visible(name || derived || text.unnamed);
+  escapeInvisible(name || derived || text.unnamed);
 
 /** The query of a new insight before the user changes it. */
 export const newInsightQuery: InsightQuery = {

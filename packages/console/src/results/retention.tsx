@@ -1,7 +1,7 @@
 // Shows the result of a retention query: how many persons came back in each later interval.
 
 import { formatPercent, formatValue } from '@millrace/contracts/numbers';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { useTimezone } from '../frame/project.ts';
 import { SeriesChart } from './chart.tsx';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
@@ -32,7 +32,7 @@ export function Retention(props: {
     const rows = retentionRows(groups, { filter, isShare, now });
     const widest = groups.find(({ values }) => toFieldsList(values).length === Math.max(...rows.map(widthOf)));
     const labels = toFieldsList(widest?.values).map(({ label }) => String(label));
-    return { name: value === null ? '' : visible(String(value)), rows, labels: labels.slice(1) };
+    return { name: value === null ? '' : escapeInvisible(String(value)), rows, labels: labels.slice(1) };
   });
   return (
     <>

@@ -2,7 +2,7 @@
 
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { computeOverallValue, type SeriesTotals } from '@millrace/contracts/numbers';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { text } from './words.ts';
 
@@ -50,7 +50,7 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
     ? label.slice(0, label.length - values.join('::').length)
     : '';
   const name = values.length === 0 ? label : ofEvent + values.join(', ');
-  return visible(
+  return escapeInvisible(
     name
       .replaceAll('$$_posthog_breakdown_null_$$', text.noValue)
       .replaceAll('$$_posthog_breakdown_other_$$', text.otherValues),

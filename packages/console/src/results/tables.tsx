@@ -9,7 +9,7 @@ import {
   readNumberFormat,
   seriesValueAt,
 } from '@millrace/contracts/numbers';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Funnel } from './funnel.tsx';
 import { type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
@@ -229,7 +229,7 @@ function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: reado
         <thead>
           <tr>
             {columns.map((name) => (
-              <th key={name}>{visible(name)}</th>
+              <th key={name}>{escapeInvisible(name)}</th>
             ))}
           </tr>
         </thead>
@@ -239,7 +239,7 @@ function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: reado
             <tr key={at}>
               {(Array.isArray(row) ? row : [row]).map((cell, place) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its index
-                <td key={place}>{visible(shown(cell)).slice(0, 200)}</td>
+                <td key={place}>{escapeInvisible(shown(cell)).slice(0, 200)}</td>
               ))}
             </tr>
           ))}

@@ -1,5 +1,5 @@
 import { type CSSProperties, useEffect } from 'react';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { PublicTimezone } from '../frame/project.ts';
 import { sizeOf } from '../pages/dashboards/shapes.ts';
 import { TextBody, TileMessage, TileResult } from '../pages/dashboards/tile-body.tsx';
@@ -16,7 +16,7 @@ import { text } from './words.ts';
 export function SharedPage({ token }: { token: string }) {
   const { page, tiles, isGone } = useSharedPage(token);
   const { data, error } = page;
-  const title = data ? visible(data.name || text.untitled) : text.page;
+  const title = data ? escapeInvisible(data.name || text.untitled) : text.page;
   useTheme(data?.theme);
   useEffect(() => {
     document.title = title;
@@ -38,7 +38,7 @@ export function SharedPage({ token }: { token: string }) {
       <main className="shared">
         <header className="shared-head">
           <h1 className={data.name === null ? 'only-heard' : undefined}>{title}</h1>
-          {data.description !== '' && <p className="quiet">{visible(data.description)}</p>}
+          {data.description !== '' && <p className="quiet">{escapeInvisible(data.description)}</p>}
           {times[0] !== undefined && <p className="quiet">{text.updated(formatPast(times[0]))}</p>}
         </header>
         {data.type === 'insight' ? (
@@ -59,7 +59,7 @@ export function SharedPage({ token }: { token: string }) {
 function TilePanel({ tile }: { tile: LoadedTile }) {
   const { layouts, text: body } = tile;
   const size = sizeOf({ layouts, text: body === null ? null : { body } });
-  const name = body === null ? visible(tile.name || text.untitled) : text.textTile;
+  const name = body === null ? escapeInvisible(tile.name || text.untitled) : text.textTile;
   return (
     <li
       className="panel board-tile"

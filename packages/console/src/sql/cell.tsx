@@ -1,4 +1,4 @@
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { type ColumnKind, cellText } from './columns.ts';
 import { text } from './words.ts';
 
@@ -7,7 +7,7 @@ const longestCell = 200;
 /** Shows a value in one line. */
 export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind }) {
   if (value === null) return <span className="sql-null">{text.null}</span>;
-  return <>{visible(cellText(value, kind).slice(0, longestCell))}</>;
+  return <>{escapeInvisible(cellText(value, kind).slice(0, longestCell))}</>;
 }
 
 /** Returns the CSS class of a cell. Numbers are aligned to the right. Times and JSON are in the monospaced font. */

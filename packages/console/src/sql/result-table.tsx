@@ -1,7 +1,7 @@
 // The table of an SQL result. It has pages, and users can move between cells with the keyboard.
 
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { copyText as copyToClipboard } from '../parts/copy.ts';
 import { CellValue, classOf } from './cell.tsx';
@@ -71,7 +71,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
               {columns.map(({ name, kind }, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same name
                 <th key={at} className={classOf(kind) === 'number' ? 'number' : undefined} translate="no">
-                  {visible(name)}
+                  {escapeInvisible(name)}
                 </th>
               ))}
             </tr>
@@ -138,10 +138,10 @@ const steps: Record<string, readonly [rows: number, columns: number]> = {
 
 function CompleteValue({ name, value }: { name: string; value: unknown }) {
   return (
-    <section className="sql-value" aria-label={text.cell(visible(name))}>
+    <section className="sql-value" aria-label={text.cell(escapeInvisible(name))}>
       <div className="sql-value-head">
         <strong className="cut" translate="no">
-          {visible(name)}
+          {escapeInvisible(name)}
         </strong>
         <CopyButton text={copyText(value)} look="plain">
           {text.copyCell}
@@ -149,7 +149,7 @@ function CompleteValue({ name, value }: { name: string; value: unknown }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
       <pre className="code code-wrap" tabIndex={0}>
-        {value === null ? text.null : visible(prettyJson(value) ?? copyText(value))}
+        {value === null ? text.null : escapeInvisible(prettyJson(value) ?? copyText(value))}
       </pre>
     </section>
   );

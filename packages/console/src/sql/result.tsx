@@ -1,6 +1,6 @@
 import { formatValue, readNumberFormat } from '@millrace/contracts/numbers';
 import type { RefObject } from 'react';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { SeriesChart } from '../results/chart.tsx';
 import type { Plot } from '../results/plot.ts';
 import { CellValue, classOf } from './cell.tsx';
@@ -65,7 +65,7 @@ export function SqlNumber({ rows, columns }: Shown) {
     <div className="sql-number">
       <strong>{typeof value === 'number' ? formatValue(value, readNumberFormat(null)) : text.null}</strong>
       <span className="quiet" translate="no">
-        {visible(columns[at]?.name ?? '')}
+        {escapeInvisible(columns[at]?.name ?? '')}
       </span>
     </div>
   );
@@ -82,7 +82,7 @@ function FirstRows({ rows, columns }: Shown) {
             {columns.map(({ name, kind }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same name
               <th key={at} className={classOf(kind) === 'number' ? 'number' : undefined} translate="no">
-                {visible(name)}
+                {escapeInvisible(name)}
               </th>
             ))}
           </tr>

@@ -1,7 +1,7 @@
 // The fields in which users enter values for the variables of an SQL query.
 
 import { type ReactNode, useId, useState } from 'react';
-import { visible } from '../event-detail/json-text.ts';
+import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
 import { copyText } from './columns.ts';
 import type { VariableProblem } from './node.ts';
@@ -33,9 +33,9 @@ export function VariableFields({
     return (
       <div className="sql-variable" key={variable.id}>
         <ValueField
-          label={<span translate="no">{visible(variable.name)}</span>}
+          label={<span translate="no">{escapeInvisible(variable.name)}</span>}
           {...{ variable, value }}
-          hint={isSet ? text.usual(visible(copyText(variable.default_value) || text.null)) : undefined}
+          hint={isSet ? text.usual(escapeInvisible(copyText(variable.default_value) || text.null)) : undefined}
           wrong={problem?.name === variable.code_name ? problem.message : null}
           onValue={change}
           more={
@@ -43,7 +43,7 @@ export function VariableFields({
               {isSet && (
                 <Button look="plain" onPress={() => change(undefined)}>
                   {text.reset}
-                  <span className="only-heard"> {visible(variable.name)}</span>
+                  <span className="only-heard"> {escapeInvisible(variable.name)}</span>
                 </Button>
               )}
               {more?.(variable)}
@@ -97,7 +97,7 @@ export function ValueField({
         >
           {[...new Set([...options, null, value ?? null])].map((option) => (
             <option key={JSON.stringify(option)} value={JSON.stringify(option)}>
-              {option === null ? text.null : visible(copyText(option))}
+              {option === null ? text.null : escapeInvisible(copyText(option))}
             </option>
           ))}
         </select>

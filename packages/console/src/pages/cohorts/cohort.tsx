@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { type Filter, isComplete, newFilter } from '../../filters/filter.ts';
 import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
@@ -72,7 +72,7 @@ export function CohortDetail({
     refetchInterval: ({ state }) => (state.data?.is_calculating ? 2000 : false),
   });
   const cohort = query.data;
-  const title = cohort ? visible(cohort.name || text.unnamed) : text.one;
+  const title = cohort ? escapeInvisible(cohort.name || text.unnamed) : text.one;
   useRecordTitle(cohort ? title : '');
   const head = (
     <Head title={title} onClose={onClose}>
@@ -120,7 +120,7 @@ function Actions({
   const [dialog, setDialog] = useState<'access' | 'remove' | null>(null);
   const copy = useCohortChange(({ id }) => onOpen(id));
   const remove = useCohortChange(onClose);
-  const name = visible(cohort.name || text.unnamed);
+  const name = escapeInvisible(cohort.name || text.unnamed);
   const removal = { method: 'PATCH', ...request, body: { deleted: true } } as const;
   return (
     <>
@@ -181,7 +181,7 @@ function NewInsight({ cohort }: { cohort: number }) {
     <Link
       className="button"
       to={`/projects/${id}/insights`}
-      search={{ insight: 'new', question: JSON.stringify(insightQuery) } as never}
+      search={{ insight: 'new', query: JSON.stringify(insightQuery) } as never}
     >
       {text.newInsight}
     </Link>

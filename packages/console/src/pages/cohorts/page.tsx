@@ -2,7 +2,7 @@
 
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useReturn } from '../../parts/aside.tsx';
@@ -112,14 +112,14 @@ function Rows({ cohorts, open, onOpen }: { cohorts: readonly Cohort[]; open: str
                 data-row={String(id)}
                 onClick={() => onOpen(String(id))}
               >
-                {visible(name || text.unnamed)}
+                {escapeInvisible(name || text.unnamed)}
               </button>
             </td>
             <td>{isListed ? text.listed : text.byConditions}</td>
             <td className="number">
               {count !== null ? formatNumber(count) : <span className="quiet">{isCounting ? text.counting : '–'}</span>}
             </td>
-            <td className="list-wide quiet">{by === null ? '' : visible(by.first_name || by.email)}</td>
+            <td className="list-wide quiet">{by === null ? '' : escapeInvisible(by.first_name || by.email)}</td>
           </tr>
         ))}
       </tbody>

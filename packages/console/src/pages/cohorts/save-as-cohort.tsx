@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -57,7 +57,7 @@ function SaveDialog({
     const { cohort, count } = save.data;
     return (
       <Dialog title={text.saveAs} onClose={onClose}>
-        <p role="status">{text.savedAs(visible(cohort.name ?? ''), count)}</p>
+        <p role="status">{text.savedAs(escapeInvisible(cohort.name ?? ''), count)}</p>
         {count === maxInCohort && <p className="hint">{text.savedFirst(count)}</p>}
         <div className="form-buttons">
           <Link

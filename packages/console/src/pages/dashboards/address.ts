@@ -17,14 +17,14 @@ export const boardParts = {
 };
 
 /** Reads the user's own view from the URL. */
-export const boardViewOf = ({ time, filters, variables }: Record<keyof BoardView, string>): BoardView => ({
+export const readBoardView = ({ time, filters, variables }: Record<keyof BoardView, string>): BoardView => ({
   time,
   filters: readList(filters),
   variables: toFields(readJson(variables)),
 });
 
 /** Returns the URL parameters that change the user's view. */
-export const boardAddressOf = ({ time, filters, variables }: Partial<BoardView>) => ({
+export const toBoardParameters = ({ time, filters, variables }: Partial<BoardView>) => ({
   ...(time !== undefined && { time }),
   ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }),
   ...(variables && { variables: Object.keys(variables).length === 0 ? '' : JSON.stringify(variables) }),

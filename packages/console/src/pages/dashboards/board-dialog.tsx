@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { loadPart } from '../../frame/broken.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
@@ -42,7 +42,7 @@ export function BoardDialog({
   onList: () => void;
   onClose: () => void;
 }) {
-  const name = visible(dashboard.name || text.unnamed);
+  const name = escapeInvisible(dashboard.name || text.unnamed);
   switch (dialog) {
     case 'call':
       return <AsApiCall request={request} onClose={onClose} />;

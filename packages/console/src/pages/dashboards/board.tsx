@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import {
   DayFields,
   formatRange,
@@ -102,8 +102,8 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   return (
     <>
       <PageTitle
-        title={data ? visible(data.name || text.unnamed) : words.pages.dashboards.title}
-        about={visible(data?.description ?? '')}
+        title={data ? escapeInvisible(data.name || text.unnamed) : words.pages.dashboards.title}
+        about={escapeInvisible(data?.description ?? '')}
         onRename={data && (() => setDialog('details'))}
         now={
           <>

@@ -3,7 +3,7 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { loadPart } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -129,7 +129,7 @@ function Rows({
         <tbody>
           {dashboards.map((dashboard) => {
             const { description, pinned, tags, created_by: by, last_accessed_at: seen } = dashboard;
-            const name = visible(dashboard.name || text.unnamed);
+            const name = escapeInvisible(dashboard.name || text.unnamed);
             return (
               <tr key={dashboard.id} className="list-row">
                 <td className="row-tools">
@@ -152,12 +152,12 @@ function Rows({
                   {dashboard.id === primary && <span className="pill">{text.primary}</span>}
                   {tags.map((tag) => (
                     <span key={tag} className="pill">
-                      {visible(tag)}
+                      {escapeInvisible(tag)}
                     </span>
                   ))}
                 </td>
-                <td className="list-wide quiet">{visible(description.slice(0, 100))}</td>
-                <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>
+                <td className="list-wide quiet">{escapeInvisible(description.slice(0, 100))}</td>
+                <td className="list-wide">{by === null ? '' : escapeInvisible(by.first_name || by.email)}</td>
                 <td className="quiet">{seen === null ? '–' : formatAgo(seen)}</td>
               </tr>
             );

@@ -2,7 +2,7 @@
 
 import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';
-import { boardAddressOf, boardViewOf, useDashboardsUrlState } from './address.ts';
+import { readBoardView, toBoardParameters, useDashboardsUrlState } from './address.ts';
 import { Board } from './board.tsx';
 import { List } from './list.tsx';
 import './dashboards.css';
@@ -20,9 +20,9 @@ export function Page() {
     <Board
       key={view.dashboard}
       id={view.dashboard}
-      view={boardViewOf(view)}
+      view={readBoardView(view)}
       isEditing={view.edit}
-      onView={(next) => change(boardAddressOf(next), { replace: true })}
+      onView={(next) => change(toBoardParameters(next), { replace: true })}
       onEditing={(edit) => change({ edit }, { replace: true })}
       onList={() => change({ dashboard: '', time: '', filters: '', variables: '', edit: false })}
       onOpen={open}

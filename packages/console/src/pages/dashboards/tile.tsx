@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import type { CSSProperties, HTMLAttributes } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -96,5 +96,5 @@ export function TilePanel({
 }
 
 export function nameOfTile({ insight, text: own }: Tile): string {
-  return insight === null ? visible(own?.body.slice(0, 40) || text.textTile) : nameOfInsight(insight);
+  return insight === null ? escapeInvisible(own?.body.slice(0, 40) || text.textTile) : nameOfInsight(insight);
 }

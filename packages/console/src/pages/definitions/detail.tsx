@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { ValuesInput } from '../../filters/property-filter.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
@@ -25,7 +25,7 @@ export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind
     queryFn: ({ signal }) => call<Definition>(request, signal),
   });
   const name = query.data?.name;
-  const title = name === undefined ? text.one : visible(kind === 'events' ? name : propertyName(name));
+  const title = name === undefined ? text.one : escapeInvisible(kind === 'events' ? name : propertyName(name));
   return (
     <Aside
       title={title}
@@ -76,7 +76,7 @@ function Facts({ definition }: { definition: Definition }) {
           value && (
             <div key={label}>
               <dt>{label}</dt>
-              <dd className="mono">{visible(value)}</dd>
+              <dd className="mono">{escapeInvisible(value)}</dd>
             </div>
           ),
       )}

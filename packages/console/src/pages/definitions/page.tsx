@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { isUuid, matching, part, useUrlState } from '../../parts/address.ts';
@@ -171,19 +171,19 @@ function Rows({
           <tr key={id} className="list-row" {...(id === open && { 'data-open': '' })}>
             <td>
               <button type="button" className="link-button row-link" data-row={id} onClick={() => onOpen(id)}>
-                {visible(isOfEvents ? name : propertyName(name))}
+                {escapeInvisible(isOfEvents ? name : propertyName(name))}
               </button>
-              {!isOfEvents && propertyName(name) !== name && <code className="quiet"> {visible(name)}</code>}
+              {!isOfEvents && propertyName(name) !== name && <code className="quiet"> {escapeInvisible(name)}</code>}
               {verified && <span className="pill pill-good">{text.verified}</span>}
               {hidden && <span className="pill">{text.hidden}</span>}
             </td>
             <td className="list-wide definitions-text">
-              <div className="cut">{visible(description)}</div>
+              <div className="cut">{escapeInvisible(description)}</div>
             </td>
             <td className="list-wide">
               {tags.map((tag) => (
                 <span key={tag} className="pill">
-                  {visible(tag)}
+                  {escapeInvisible(tag)}
                 </span>
               ))}
             </td>

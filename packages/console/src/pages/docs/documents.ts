@@ -37,7 +37,7 @@ export async function loadDocument(name: string): Promise<Token[] | null> {
 }
 
 /** Returns the document and the section to which a link leads. Returns null for files outside of `docs`. */
-export function documentOf(target: string, from: string): { name: string; section: string } | null {
+export function resolveDocumentLink(target: string, from: string): { name: string; section: string } | null {
   const base = new URL(`http://docs/in/docs/${from}.md`);
   const { pathname, hash } = new URL(target, base);
   const name = /^\/in\/docs\/(.+)\.md$/.exec(pathname)?.[1] ?? '';

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { isHeading, Markdown, toHeadingId } from '../../parts/markdown.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { documentOf, indexName, loadDocument } from './documents.ts';
+import { indexName, loadDocument, resolveDocumentLink } from './documents.ts';
 import { DocsSearch } from './search.tsx';
 import './docs.css';
 
@@ -36,7 +36,7 @@ export function DocsPage() {
   if (tokens === null) return <Failed what="" error={new ApiProblem(404, {}, new Headers())} />;
   const addressOf = (target: string) => {
     if (target.startsWith('#') || /^https?:/.test(target)) return target;
-    const found = documentOf(target, name);
+    const found = resolveDocumentLink(target, name);
     return found ? `${consolePath}docs/${found.name}${found.section}` : undefined;
   };
   return (

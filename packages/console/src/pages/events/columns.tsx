@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Choices } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -33,8 +33,8 @@ export function ColumnsDialog({
         {columns.length === 0 && <li className="quiet">{text.noColumns}</li>}
         {columns.map((name) => (
           <li key={name} className="chip">
-            <span className="cut" title={visible(name)}>
-              {visible(propertyName(name))}
+            <span className="cut" title={escapeInvisible(name)}>
+              {escapeInvisible(propertyName(name))}
             </span>
             <button
               type="button"

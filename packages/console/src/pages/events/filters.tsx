@@ -1,7 +1,7 @@
 // The filters of the Events page: their format in the URL, how they are shown, and the field for the event name.
 
 import { useId, useState } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
 import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
@@ -69,7 +69,7 @@ export function createChips(
   const chips: Chip[] = [];
   const add = (key: 'event' | 'distinct_id' | 'person_id', name: string) => {
     if (filters[key] === '') return;
-    chips.push({ key, name, value: visible(filters[key]).slice(0, 120), remove: () => change({ [key]: '' }) });
+    chips.push({ key, name, value: escapeInvisible(filters[key]).slice(0, 120), remove: () => change({ [key]: '' }) });
   };
   add('event', text.eventChip);
   add('distinct_id', text.distinctChip);
@@ -77,9 +77,12 @@ export function createChips(
   properties.forEach(({ key, operator, value, type }, at) => {
     chips.push({
       key: `${at} ${type} ${key}`,
-      name: type === 'person' ? `${visible(propertyName(key))} ${text.personOf}` : visible(propertyName(key)),
+      name:
+        type === 'person'
+          ? `${escapeInvisible(propertyName(key))} ${text.personOf}`
+          : escapeInvisible(propertyName(key)),
       relation: text.relations[operator] ?? operator,
-      value: value === undefined ? '' : visible(String(value)).slice(0, 120),
+      value: value === undefined ? '' : escapeInvisible(String(value)).slice(0, 120),
       remove: () => change({ properties: writeProperties(properties.filter((_, other) => other !== at)) }),
     });
   });

@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { findPersonName } from '../../event-detail/person-name.tsx';
 import { formatValue, summarizeProperties } from '../../event-detail/summary.ts';
 import { propertyName } from '../../parts/properties.ts';
@@ -56,8 +56,8 @@ export function EventList({
             {text.heads.from}
           </th>
           {columns.map((name) => (
-            <th scope="col" key={name} className="events-more" title={visible(name)}>
-              {visible(propertyName(name))}
+            <th scope="col" key={name} className="events-more" title={escapeInvisible(name)}>
+              {escapeInvisible(propertyName(name))}
             </th>
           ))}
           <th scope="col" className="events-more">
@@ -96,12 +96,12 @@ export function EventList({
                     data-row={event.uuid}
                     {...(isOpen && { 'aria-current': 'true' as const })}
                   >
-                    {visible(event.event.slice(0, 200))}
+                    {escapeInvisible(event.event.slice(0, 200))}
                   </Link>
                 </td>
                 <td className="events-person">
                   <div className="cut">
-                    {visible(findPersonName(event.person.properties) || event.distinct_id.slice(0, 200))}
+                    {escapeInvisible(findPersonName(event.person.properties) || event.distinct_id.slice(0, 200))}
                   </div>
                 </td>
                 <td className="mono quiet events-from">

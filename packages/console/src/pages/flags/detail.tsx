@@ -26,7 +26,7 @@ import { Editor, NewFlagEditor } from './editor.tsx';
 import { Exposures } from './exposures.tsx';
 import type { Drafts, Flag, StoredDraft } from './flag.ts';
 import { History } from './history.tsx';
-import { FlagSwitch, showFlag } from './list.tsx';
+import { FlagSwitch, updateCachedFlag } from './list.tsx';
 import { createSnippets } from './snippets.ts';
 import { Why } from './why.tsx';
 import { text } from './words.ts';
@@ -209,7 +209,7 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
   const change = useMutation({
     mutationFn: (body: Partial<Flag>) => call<Flag>({ method: 'PATCH', ...request, body }),
     onSuccess: (now) => {
-      showFlag(project.id, now);
+      updateCachedFlag(project.id, now);
       return queryClient.invalidateQueries({ queryKey: ['flags', project.id] });
     },
     onError: (error) => notify({ text: explain(error), isBad: true }),
@@ -310,7 +310,7 @@ function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClos
   const put = useMutation({
     mutationFn: () => call<Flag>({ method: 'PATCH', path, body }),
     onSuccess: async (now) => {
-      showFlag(projectId, now);
+      updateCachedFlag(projectId, now);
       onDone();
       await queryClient.invalidateQueries({ queryKey: ['flags', projectId] });
     },

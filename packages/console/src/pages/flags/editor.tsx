@@ -10,7 +10,7 @@ import { Fields } from './fields.tsx';
 import { createDraft, type Draft, type Flag, findChanges, newFlag, type StoredDraft, toFlagFields } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
 import { findDifferences, formatLines } from './history.tsx';
-import { showFlag } from './list.tsx';
+import { updateCachedFlag } from './list.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -42,14 +42,14 @@ export function Editor({
       setTheirs(null);
       onKeep(null);
       onSaved();
-      showFlag(projectId, now);
+      updateCachedFlag(projectId, now);
       await queryClient.invalidateQueries({ queryKey: ['flags', projectId] });
     },
     onError: async (error) => {
       if (!(error instanceof ApiProblem) || error.status !== 409) return;
       const now = await call<Flag>({ path });
       setTheirs(now);
-      showFlag(projectId, now);
+      updateCachedFlag(projectId, now);
     },
   });
   const edit = (next: Draft) => {

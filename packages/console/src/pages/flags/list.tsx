@@ -349,14 +349,14 @@ export function FlagSwitch({
       call<Flag>({ method: 'PATCH', path: `/api/projects/${projectId}/feature_flags/${flag.id}`, body: { active } }),
     onMutate: async (active) => {
       await queryClient.cancelQueries({ queryKey: ['flags', projectId] });
-      showFlag(projectId, { id: flag.id, active });
+      updateCachedFlag(projectId, { id: flag.id, active });
       notify(null);
     },
     onError: (error, active) => {
-      showFlag(projectId, { id: flag.id, active: !active });
+      updateCachedFlag(projectId, { id: flag.id, active: !active });
       notify({ text: text.switchFailed(flag.key, !active, explain(error)), isBad: true });
     },
-    onSuccess: (now) => showFlag(projectId, now),
+    onSuccess: (now) => updateCachedFlag(projectId, now),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['flags', projectId] }),
   });
   return (
@@ -377,7 +377,7 @@ export function FlagSwitch({
 }
 
 /** Updates every cached copy of a flag. */
-export function showFlag(projectId: number, now: Partial<Flag> & { id: number }): void {
+export function updateCachedFlag(projectId: number, now: Partial<Flag> & { id: number }): void {
   const changed = (flag: Flag) => (flag.id === now.id ? { ...flag, ...now } : flag);
   queryClient.setQueriesData<Page<Flag>>({ queryKey: ['flags', projectId, 'list'] }, (page) =>
     page === undefined ? page : { ...page, results: page.results.map(changed) },

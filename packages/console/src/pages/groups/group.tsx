@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatPersonSubtitle, formatPersonTitle, type NamedPerson } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
@@ -48,16 +48,16 @@ export function GroupDetail({ type, address }: { type: GroupType; address: Group
 }
 
 function Head({ group, request, onClose }: { group: Group; request: ApiCall; onClose: () => void }) {
-  useRecordTitle(visible(nameOfGroup(group) ?? group.group_key));
+  useRecordTitle(escapeInvisible(nameOfGroup(group) ?? group.group_key));
   const { timezone } = useProject();
   return (
     <div className="detail-head">
       <div className="detail-title">
-        <h2>{visible(nameOfGroup(group) ?? group.group_key)}</h2>
+        <h2>{escapeInvisible(nameOfGroup(group) ?? group.group_key)}</h2>
         <CloseButton label={text.close} onClose={onClose} />
       </div>
       <p className="quiet">
-        <code>{visible(group.group_key)}</code> ·{' '}
+        <code>{escapeInvisible(group.group_key)}</code> ·{' '}
         <time dateTime={group.created_at} title={formatTime(group.created_at, timezone)}>
           {text.firstSeen(formatAgo(group.created_at))}
         </time>

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ApiCall, ApiProblem, call, ingestAddress, readCursor } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -66,7 +66,7 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
                 aria-pressed={index === type?.group_type_index}
                 onClick={() => change({ type: name, search: '', key: '', tab: 'properties' })}
               >
-                {visible(name)}
+                {escapeInvisible(name)}
               </button>
             ))}
             <span className="hint groups-count">{text.typeCount(types.length)}</span>
@@ -143,10 +143,10 @@ function Rows({ groups, open, onOpen }: { groups: readonly Group[]; open: string
                 data-row={group.group_key}
                 onClick={() => onOpen(group.group_key)}
               >
-                {visible(group.group_key)}
+                {escapeInvisible(group.group_key)}
               </button>
             </td>
-            <td>{visible(nameOfGroup(group) ?? '')}</td>
+            <td>{escapeInvisible(nameOfGroup(group) ?? '')}</td>
             <td className="list-wide quiet">
               <time dateTime={group.created_at} title={formatTime(group.created_at, timezone)}>
                 {formatAgo(group.created_at)}
@@ -162,7 +162,7 @@ function Rows({ groups, open, onOpen }: { groups: readonly Group[]; open: string
 function NoGroup({ type, isNarrowed, onAll }: { type: GroupType; isNarrowed: boolean; onAll: () => void }) {
   if (!isNarrowed) {
     return (
-      <Empty title={text.noneOfType(visible(type.group_type))} icon="groups">
+      <Empty title={text.noneOfType(escapeInvisible(type.group_type))} icon="groups">
         <p className="quiet">{text.noneOfTypeText}</p>
         <HowToSend type={type.group_type} />
       </Empty>

@@ -2,7 +2,7 @@
 
 import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { type Dimension, nameOfValue, type RowFilter, writeFilter } from './filters.ts';
@@ -131,12 +131,12 @@ function Row({
         <button
           type="button"
           className="link-button home-row cut"
-          title={visible(value ?? text.none)}
+          title={escapeInvisible(value ?? text.none)}
           aria-pressed={isOn}
           onClick={() => onFilter(filter)}
         >
           <span className="only-heard">{text.filterBy(text.names[open])} </span>
-          <span translate="no">{visible(nameOfValue(filter))}</span>
+          <span translate="no">{escapeInvisible(nameOfValue(filter))}</span>
         </button>
       </td>
       <td className="number">{formatNumber(visitors ?? 0)}</td>

@@ -8,7 +8,7 @@ import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
-import { boardAddressOf, boardParts, boardViewOf } from '../dashboards/address.ts';
+import { boardParts, readBoardView, toBoardParameters } from '../dashboards/address.ts';
 import { Board } from '../dashboards/board.tsx';
 import type { Dashboard } from '../dashboards/shapes.ts';
 import { text as dashboards } from '../dashboards/words.ts';
@@ -45,9 +45,9 @@ export function FavoriteDashboard() {
           ) : (
             <Board
               id={String(shown)}
-              view={boardViewOf(view)}
+              view={readBoardView(view)}
               isEditing={view.edit}
-              onView={(next) => change(boardAddressOf(next), { replace: true })}
+              onView={(next) => change(toBoardParameters(next), { replace: true })}
               onEditing={(edit) => change({ edit }, { replace: true })}
               onList={() => toDashboards()}
               onOpen={toDashboards}

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -114,7 +114,7 @@ function ViewChips({
       chips={filters.map((filter) => ({
         key: writeFilter(filter),
         name: text.names[filter.dimension],
-        value: visible(nameOfValue(filter)),
+        value: escapeInvisible(nameOfValue(filter)),
         remove: () => onRemove(filter),
       }))}
     >

@@ -4,7 +4,7 @@ import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
@@ -34,7 +34,7 @@ export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUn
     const before = stored.dashboards;
     const isOn = before.includes(dashboard);
     const next = isOn ? before.filter((one) => one !== dashboard) : [...before, dashboard];
-    const shown = visible(name || text.unnamedDashboard);
+    const shown = escapeInvisible(name || text.unnamedDashboard);
     const messageOf = isOn ? text.removedFrom : text.addedTo;
     change.mutate(requestFor(next), {
       onSuccess: () => offerUndo(messageOf(nameOfInsight(stored), shown), [requestFor(before)]),
@@ -97,12 +97,12 @@ function Dashboards({
         <MenuItem
           id={dashboard}
           className="menu-item insight-dashboard"
-          textValue={visible(name || text.unnamedDashboard)}
+          textValue={escapeInvisible(name || text.unnamedDashboard)}
         >
           {({ isSelected }) => (
             <>
               <span className="insight-dashboard-check">{isSelected && <Icon name="check" size={12} />}</span>
-              {visible(name || text.unnamedDashboard)}
+              {escapeInvisible(name || text.unnamedDashboard)}
             </>
           )}
         </MenuItem>

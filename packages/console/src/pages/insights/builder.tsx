@@ -3,7 +3,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -17,7 +17,7 @@ import { ChartPlace } from '../../results/annotation.ts';
 import { findSource, type InsightQuery, nameOfInsight, newInsightQuery } from '../../results/insight-query.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from './insight-actions.tsx';
 import { PersonsDialog } from './persons.tsx';
-import { partOf, readInsightQuery, wrapQuery } from './query.ts';
+import { findFormPart, readInsightQuery, wrapQuery } from './query.ts';
 import { QueryForm } from './query-form.tsx';
 import { ResultPane } from './result.tsx';
 import { suggestedName } from './suggested-name.ts';
@@ -54,13 +54,13 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
     discard();
   });
-  const toList = () => change({ insight: '', question: '', persons: '' });
+  const toList = () => change({ insight: '', query: '', persons: '' });
   const state = stored === null ? text.unsaved : isChanged ? text.changed : text.saved;
   return (
     <>
       <PageTitle
         title={stored === null ? text.newTitle : nameOfInsight(stored)}
-        about={visible(stored?.description ?? '')}
+        about={escapeInvisible(stored?.description ?? '')}
         onRename={stored === null ? undefined : () => setDialog('details')}
         now={
           <span className="pill">
@@ -90,7 +90,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
       </PageTitle>
       <AddressHint unknown={unknown} />
       {notice}
-      {view.question !== '' && written === null && (
+      {view.query !== '' && written === null && (
         <p className="health-line" role="status">
           {text.badAddress}
         </p>
@@ -102,7 +102,11 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
       )}
       <div className="panel insight">
         <div className="insight-form">
-          <QueryForm insightQuery={insightQuery} problem={{ part: partOf(problem), detail: problem }} onQuery={edit} />
+          <QueryForm
+            insightQuery={insightQuery}
+            problem={{ part: findFormPart(problem), detail: problem }}
+            onQuery={edit}
+          />
           {stored !== null && <InsightActions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </div>
         <ChartPlace value={{ insight: stored?.id }}>
@@ -118,7 +122,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
             setDialog(null);
             if (dialog === 'details') return;
             insightDrafts.keep(id, 'new', null);
-            change({ insight: saved.short_id, question: '' });
+            change({ insight: saved.short_id, query: '' });
           }}
           onRemoved={() => {
             discard();
@@ -137,13 +141,13 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const name = stored?.short_id ?? 'new';
   const draft = insightDrafts.use(id).get(name) ?? '';
   const savedQuery = stored === null ? newInsightQuery : (findSource(stored.query) ?? newInsightQuery);
-  const written = readInsightQuery(view.question);
+  const written = readInsightQuery(view.query);
   const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
-  const isDrafted = view.question === '' && draft !== '';
+  const isDrafted = view.query === '' && draft !== '';
   // A draft is copied into the URL, so that it survives a reload and is part of a copied URL.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
-    if (isDrafted) change({ question: draft }, { replace: true });
+    if (isDrafted) change({ query: draft }, { replace: true });
   }, [isDrafted, draft]);
   const isSame = (one: InsightQuery) => JSON.stringify(one) === JSON.stringify(savedQuery);
   return {
@@ -152,11 +156,11 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
     isChanged: !isSame(insightQuery),
     edit(next: InsightQuery) {
       insightDrafts.keep(id, name, isSame(next) ? null : JSON.stringify(next));
-      change({ question: JSON.stringify(next), persons: '' }, { replace: true });
+      change({ query: JSON.stringify(next), persons: '' }, { replace: true });
     },
     discard() {
       insightDrafts.keep(id, name, null);
-      change({ question: '', persons: '' }, { replace: true });
+      change({ query: '', persons: '' }, { replace: true });
     },
   };
 }

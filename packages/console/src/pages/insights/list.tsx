@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -199,7 +199,7 @@ function Rows({
                   {drafts.has(shortId) && <span className="pill pill-warn">{text.changed}</span>}
                   {tags.map((tag) => (
                     <span key={tag} className="pill">
-                      {visible(tag)}
+                      {escapeInvisible(tag)}
                     </span>
                   ))}
                 </td>
@@ -207,7 +207,7 @@ function Rows({
                 <td className="list-wide">
                   <Glance query={query} result={results.get(insight.id) ?? null} />
                 </td>
-                <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>
+                <td className="list-wide">{by === null ? '' : escapeInvisible(by.first_name || by.email)}</td>
                 <td className="list-wide quiet">{formatAgo(at)}</td>
               </tr>
             );

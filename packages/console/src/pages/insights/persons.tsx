@@ -5,7 +5,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
@@ -53,7 +53,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
   const readIds = async () =>
     ((rest.data ?? (await call<QueryResponse>(requestOf('id', most)))).results as [string][]).map(([own]) => own);
   return (
-    <Dialog title={visible(name)} onClose={onClose}>
+    <Dialog title={escapeInvisible(name)} onClose={onClose}>
       <Loaded query={query} what={text.persons}>
         {({ pages }) => {
           const actors = pages.flatMap(actorsIn);

@@ -1,6 +1,6 @@
 // The form that edits a query: its events or steps, filters, breakdown and date range.
 
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { type DateRange, DateRangeFields, toRangeKey } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { useGroupTypes } from '../../filters/filter-options.ts';
@@ -52,6 +52,8 @@ export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
   );
 }
 
+const mathTextOf = (groupTypeName: string) => text.different(escapeInvisible(groupTypeName));
+
 function Series({ insightQuery, problem, change }: PartProps) {
   const series = toFieldsList(insightQuery.series);
   const { kind } = insightQuery;
@@ -61,7 +63,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
   const groups = useGroupTypes();
   const maths = {
     ...text.maths,
-    ...Object.fromEntries(groups.map(({ index, name }) => [`unique_group ${index}`, text.different(visible(name))])),
+    ...Object.fromEntries(groups.map((group) => [`unique_group ${group.index}`, mathTextOf(group.name)])),
   };
   const mathOf = ({ math, math_group_type_index: group }: Fields) =>
     math === 'unique_group' ? `unique_group ${group}` : textOf(math) || 'total';
@@ -256,7 +258,7 @@ function Counted({ insightQuery, problem, change }: PartProps) {
           value={typeof chosen === 'number' ? String(chosen) : ''}
           options={{
             '': text.persons,
-            ...Object.fromEntries(groups.map(({ index, name }) => [String(index), visible(name)])),
+            ...Object.fromEntries(groups.map(({ index, name }) => [String(index), escapeInvisible(name)])),
           }}
           onChoose={(index) => change({ aggregation_group_type_index: index === '' ? undefined : Number(index) })}
         />
@@ -268,7 +270,7 @@ function Counted({ insightQuery, problem, change }: PartProps) {
 function Breakdown({ insightQuery, problem, change }: PartProps) {
   const filter = toFields(insightQuery.breakdownFilter);
   const groups = useGroupTypes();
-  const ofGroups = groups.map(({ index, name }) => [`group ${index}`, text.breakdownOfGroup(visible(name))]);
+  const ofGroups = groups.map(({ index, name }) => [`group ${index}`, text.breakdownOfGroup(escapeInvisible(name))]);
   const { breakdown_type: stored, breakdown_group_type_index: group } = filter;
   const type =
     filter.breakdown === undefined ? 'none' : stored === 'group' ? `group ${group}` : textOf(stored) || 'event';

@@ -128,7 +128,7 @@ export const letterOf = (at: number) => String.fromCharCode(65 + at);
  * Returns the part of the form to which an API error belongs. The message of the error begins with the path of the
  * field.
  */
-export function partOf(detail: string): string {
+export function findFormPart(detail: string): string {
   return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
 }
 

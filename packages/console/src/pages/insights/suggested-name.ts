@@ -1,6 +1,6 @@
 // Suggests a name for a new insight, based on its query.
 
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatRange } from '../../filters/date-range.tsx';
 import { propertyName } from '../../parts/properties.ts';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
@@ -18,7 +18,7 @@ export function suggestedName(insightQuery: InsightQuery): string {
   const { breakdown } = toFields(insightQuery.breakdownFilter);
   const by = typeof breakdown === 'string' && breakdown !== '' ? suggested.by(propertyName(breakdown)) : '';
   const range = insightQuery.kind === 'RetentionQuery' ? '' : suggested.during(lowered(rangeOf(insightQuery)));
-  return visible(subjectOf(insightQuery) + by + range).slice(0, 400);
+  return escapeInvisible(subjectOf(insightQuery) + by + range).slice(0, 400);
 }
 
 const rangeOf = ({ dateRange }: InsightQuery) => {

@@ -8,13 +8,13 @@ import { part, useUrlState } from '../../parts/address.ts';
 import { useDebounced } from '../../parts/debounced.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import type { InsightQuery } from '../../results/insight-query.ts';
-import { isComplete, partOf } from './query.ts';
+import { findFormPart, isComplete } from './query.ts';
 
 const parts = {
   /** Short ID of the open insight, or `new`. Empty for the list of insights. */
   insight: part.text(),
   /** JSON of the query if it differs from the saved one. */
-  question: part.text(),
+  query: part.text(),
   search: part.text(),
   order: part.oneOf(
     ['-last_modified_at', 'last_modified_at', 'name', '-name', 'last_modified_by', '-last_modified_by'],
@@ -107,6 +107,6 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
   }, [data]);
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
   // Errors about a field are shown next to that field instead.
-  const isShownInForm = partOf(problem) !== '' && last !== undefined;
+  const isShownInForm = findFormPart(problem) !== '' && last !== undefined;
   return { result: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { type DetailTab, EventDetail, useEventJson } from '../../event-detail/event-detail.tsx';
 import { Finding } from '../../event-detail/finding.tsx';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
 import { useProject } from '../../frame/project.ts';
 import { CloseButton } from '../../parts/aside.tsx';
@@ -31,7 +31,7 @@ interface DetailProps {
 export function Detail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
   const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (
-    <section className="detail" aria-label={message ? visible(message.event ?? text.noName) : text.event}>
+    <section className="detail" aria-label={message ? escapeInvisible(message.event ?? text.noName) : text.event}>
       {isStored && <Stored uuid={uuid} message={message} filter={filter} onClose={onClose} />}
       {!isStored && message && <NotStored message={message} filter={filter} onClose={onClose} />}
     </section>
@@ -76,10 +76,10 @@ function NotStored({ message, filter, onClose }: DetailProps & { message: LiveMe
     <>
       <div className="detail-head">
         <div className="detail-title">
-          <h2>{visible(event ?? text.noName)}</h2>
+          <h2>{escapeInvisible(event ?? text.noName)}</h2>
           <CloseButton label={words.close} onClose={onClose} />
         </div>
-        <p className="mono quiet cut">{visible(distinctId ?? '')}</p>
+        <p className="mono quiet cut">{escapeInvisible(distinctId ?? '')}</p>
         <Reason message={message} />
         <ByName event={event} filter={filter} />
       </div>

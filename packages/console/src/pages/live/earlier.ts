@@ -6,7 +6,7 @@ import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { LiveMessage } from './messages.ts';
 import type { StreamState } from './shared-stream.ts';
-import { newestFirst, type Row, timeOf } from './use-live.ts';
+import { type Row, sortNewestFirst, timeOf } from './use-live.ts';
 
 const most = 50;
 
@@ -80,6 +80,6 @@ function rowOf({ uuid, event, distinct_id, timestamp, properties, person }: Earl
 export function useAllRows(streamed: readonly Row[], earlier: readonly Row[] | undefined): readonly Row[] {
   return useMemo(() => {
     const known = new Set(streamed.map(({ message }) => message.uuid));
-    return newestFirst([...streamed, ...(earlier ?? []).filter(({ message }) => !known.has(message.uuid))]);
+    return sortNewestFirst([...streamed, ...(earlier ?? []).filter(({ message }) => !known.has(message.uuid))]);
   }, [streamed, earlier]);
 }

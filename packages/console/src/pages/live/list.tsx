@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatValue, summarizeProperties } from '../../event-detail/summary.ts';
 import { useProject } from '../../frame/project.ts';
 import { usePageKeys } from '../../parts/keys.ts';
@@ -142,8 +142,8 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
         <span className="only-heard">{text.outcomes[message.outcome]}</span>
       </span>
       <span className="mono quiet">{formatClock(new Date(time).toISOString(), zone)}</span>
-      <strong className="cut live-name">{visible(message.event ?? text.noName)}</strong>
-      <span className="cut">{visible(message.distinct_id ?? '')}</span>
+      <strong className="cut live-name">{escapeInvisible(message.event ?? text.noName)}</strong>
+      <span className="cut">{escapeInvisible(message.distinct_id ?? '')}</span>
       <span className="cut mono quiet live-wide">{formatValue(message.properties.$lib)}</span>
       <span className="cut live-wide">
         {message.outcome === 'stored' ? summarizeProperties(message.properties) : nameOfKind(message.reason ?? '')}

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { memo, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { ApiProblem, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
@@ -197,7 +197,7 @@ function readProperty(written: string): { name: string; relation: string; value:
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
     const relation = operator === 'is_not' ? text.not : String(operator ?? '');
     return {
-      name: visible(propertyName(String(key))),
+      name: escapeInvisible(propertyName(String(key))),
       relation: relation === 'exact' ? '' : relation,
       value: String(value),
     };

@@ -108,7 +108,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
         setLive((now) => ({
           ...now,
           waiting: 0,
-          rows: newestFirst([...came, ...now.rows.map(old)]).slice(0, maxRows),
+          rows: sortNewestFirst([...came, ...now.rows.map(old)]).slice(0, maxRows),
         }));
       }
     }, beatMs);
@@ -123,7 +123,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
 export const timeOf = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
 
 /** Sorts rows by time, newest first. Among rows with the same time, those that arrived later are already first. */
-export const newestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
+export const sortNewestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -70,7 +70,7 @@ export function DeletePerson({
  */
 function typeableOf({ uuid, properties: { email, name }, distinct_ids: [distinctId] }: Person): string {
   const isTypeable = (value: unknown): value is string =>
-    typeof value === 'string' && /^[^\s](.{0,62}[^\s])?$/u.test(value) && visible(value) === value;
+    typeof value === 'string' && /^[^\s](.{0,62}[^\s])?$/u.test(value) && escapeInvisible(value) === value;
   return [email, name, distinctId].find(isTypeable) ?? uuid;
 }
 

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ApiCall, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -45,7 +45,7 @@ export function Ids({ person }: { person: Person }) {
           <div key={distinctId}>
             <dt>{at + 1}</dt>
             <dd className="mono person-value">
-              {visible(distinctId)}{' '}
+              {escapeInvisible(distinctId)}{' '}
               {movesOf(distinctId) > 0 && <span className="pill">{text.moved(movesOf(distinctId))}</span>}
             </dd>
           </div>
@@ -85,7 +85,9 @@ function MergeList({ merges: { merges, distinct_ids: ids } }: { merges: Merges }
               </time>
             </span>
             <span className={isJoined ? '' : 'quiet'}>
-              {isJoined ? text.joined(visible(own), visible(other)) : text.notJoined(visible(own), visible(other))}
+              {isJoined
+                ? text.joined(escapeInvisible(own), escapeInvisible(other))
+                : text.notJoined(escapeInvisible(own), escapeInvisible(other))}
             </span>
           </li>
         ))}
@@ -93,7 +95,7 @@ function MergeList({ merges: { merges, distinct_ids: ids } }: { merges: Merges }
       {unexplained.length > 0 && (
         <p className="person-note quiet">
           {text.unexplained(unexplained.length)}{' '}
-          <code>{unexplained.map(({ distinct_id: distinctId }) => visible(distinctId)).join(', ')}</code>
+          <code>{unexplained.map(({ distinct_id: distinctId }) => escapeInvisible(distinctId)).join(', ')}</code>
         </p>
       )}
     </>

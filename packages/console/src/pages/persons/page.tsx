@@ -20,7 +20,7 @@ import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { isTooSlow, shouldRetry } from '../events/slow.tsx';
 import { type PersonsUrlState, usePersonsUrlState } from './address.ts';
 import { PersonDetail } from './person.tsx';
-import { type Cursor, type Person, placeOf } from './shapes.ts';
+import { type Cursor, formatLocation, type Person } from './shapes.ts';
 import { text } from './words.ts';
 import './persons.css';
 
@@ -228,7 +228,7 @@ function Rows({
                 <span className="mono">{ids[0]}</span>
                 {ids.length > 1 && ` + ${ids.length - 1}`}
               </td>
-              <td className="list-wide quiet">{placeOf(properties)}</td>
+              <td className="list-wide quiet">{formatLocation(properties)}</td>
               <td className="list-wide quiet person-seen">
                 <Time at={seen} />
               </td>

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import { ApiProblem, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
@@ -20,7 +20,7 @@ import { formatTime } from '../../parts/time.ts';
 import type { PersonsUrlState } from './address.ts';
 import { DeletePerson, Deletion } from './deletion.tsx';
 import { Ids } from './ids.tsx';
-import { type Cursor, deviceOf, type Person, placeOf } from './shapes.ts';
+import { type Cursor, formatDevice, formatLocation, type Person } from './shapes.ts';
 import { text } from './words.ts';
 
 /** Shows the details of a person. For a deleted person, shows the progress of the deletion. */
@@ -112,8 +112,8 @@ function LastSeen({ person: { uuid, properties } }: { person: Person }) {
   });
   const [event] = data?.results ?? [];
   const facts = [
-    [text.location, placeOf(event?.properties ?? {}) || placeOf(properties)],
-    [text.device, deviceOf(event?.properties ?? {}) || deviceOf(properties)],
+    [text.location, formatLocation(event?.properties ?? {}) || formatLocation(properties)],
+    [text.device, formatDevice(event?.properties ?? {}) || formatDevice(properties)],
   ].filter(([, value]) => value !== '');
   return (
     <p className="person-facts">
@@ -260,7 +260,7 @@ function PersonCohorts({ uuid }: { uuid: string }) {
               {rows.map((cohort) => (
                 <li key={cohort.id}>
                   <Link to={`/projects/${id}/cohorts`} search={{ cohort: String(cohort.id) } as never}>
-                    {visible(cohort.name || String(cohort.id))}
+                    {escapeInvisible(cohort.name || String(cohort.id))}
                   </Link>
                 </li>
               ))}

@@ -1,6 +1,6 @@
 // Persons in the format of the API, and texts for their location and device.
 
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 
 /** A person in the format of the API. */
 export interface Person {
@@ -21,11 +21,11 @@ export interface Cursor<Item> {
 }
 
 /** Returns a person's last location, from the GeoIP properties that the server adds to events. */
-export const placeOf = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
+export const formatLocation = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
   texts([city, country]).join(', ');
 
 /** Returns the browser and device that a person used last, for example `Firefox · Linux · Desktop`. */
-export function deviceOf({
+export function formatDevice({
   $browser: browser,
   $os: os,
   $device_type: type,
@@ -36,4 +36,4 @@ export function deviceOf({
 }
 
 const texts = (values: unknown[]) =>
-  values.filter((value): value is string => typeof value === 'string' && value !== '').map(visible);
+  values.filter((value): value is string => typeof value === 'string' && value !== '').map(escapeInvisible);

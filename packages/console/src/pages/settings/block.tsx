@@ -44,7 +44,7 @@ export function Block({
 }
 
 /** Shows that the last action succeeded, and announces this to screen readers. */
-export function Done({ children }: { children: ReactNode }) {
+export function SuccessMessage({ children }: { children: ReactNode }) {
   return (
     <span className="good" role="status">
       {children}
@@ -53,7 +53,7 @@ export function Done({ children }: { children: ReactNode }) {
 }
 
 /** Shows a secret once. The page does not store it. */
-export function ShownOnce({ title, value, onDone }: { title: string; value: string; onDone: () => void }) {
+export function OneTimeSecret({ title, value, onDone }: { title: string; value: string; onDone: () => void }) {
   return (
     <section className="panel settings-block settings-secret" aria-label={title}>
       <h2>{title}</h2>
@@ -75,7 +75,7 @@ export function ShownOnce({ title, value, onDone }: { title: string; value: stri
  * @param act performs the action; if it fails, the dialog stays open and shows the error
  * @param typed the text that the user must type first; absent if none is required
  */
-export function Sure({
+export function ConfirmationDialog({
   title,
   children,
   verb,

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
-import { Block, Done } from './block.tsx';
+import { Block, SuccessMessage } from './block.tsx';
 import { useChange } from './environment.ts';
 import { text } from './words.ts';
 
@@ -63,7 +63,7 @@ export function NameForm({
           <Button type="submit" isDisabled={save.isPending || typed === null || typed === name}>
             {text.save}
           </Button>
-          {save.isSuccess && <Done>{text.saved}</Done>}
+          {save.isSuccess && <SuccessMessage>{text.saved}</SuccessMessage>}
         </div>
       </form>
     </Block>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
 import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
-import { anyPasskey, CodeField, isCode } from '../../frame/sign-in-form.tsx';
+import { CodeField, isCode, signInWithAnyPasskey } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../parts/form.tsx';
@@ -90,7 +90,7 @@ function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => 
             {text.confirm}
           </Button>
           {supportsPasskeys() && (
-            <Button onPress={() => void confirm(async () => ({ credential: await anyPasskey() }))}>
+            <Button onPress={() => void confirm(async () => ({ credential: await signInWithAnyPasskey() }))}>
               {words.byPasskey}
             </Button>
           )}

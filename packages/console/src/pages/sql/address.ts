@@ -12,7 +12,7 @@ const parts = {
   /** Short ID of the insight. Empty for a new query. */
   insight: part.text(),
   /** JSON of the query if it differs from the saved one. */
-  question: part.text(),
+  query: part.text(),
 };
 
 export const useSqlUrlState = () => useUrlState(parts);
@@ -50,7 +50,7 @@ export function useEdits(stored: Insight | null, { view, change }: SqlUrlState):
   const name = stored?.short_id ?? 'new';
   const kept = (stored && sqlNodeOf(stored.query)) ?? newNode('');
   const draft = drafts.use(id).get(name);
-  const written = readNode(view.question);
+  const written = readNode(view.query);
   const [state, setState] = useState(() => ({ node: written ?? readNode(draft ?? '') ?? kept, version: 0 }));
   const json = JSON.stringify(state.node);
   const isChanged = json !== JSON.stringify(kept);
@@ -59,12 +59,12 @@ export function useEdits(stored: Insight | null, { view, change }: SqlUrlState):
   // If `replace` were not set, each keystroke would add an entry to the browser history.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
-    if (rested === json && view.question !== inAddress) change({ question: inAddress }, { replace: true });
-  }, [rested, json, inAddress, view.question]);
+    if (rested === json && view.query !== inAddress) change({ query: inAddress }, { replace: true });
+  }, [rested, json, inAddress, view.query]);
   return {
     ...state,
     isChanged,
-    isBadAddress: view.question !== '' && written === null,
+    isBadAddress: view.query !== '' && written === null,
     edit(node, { isTyped } = { isTyped: false }) {
       const next = JSON.stringify(node);
       drafts.keep(id, name, next === JSON.stringify(kept) ? null : next);

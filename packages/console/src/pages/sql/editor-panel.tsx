@@ -1,7 +1,7 @@
 // The SQL editor, the problems of the query, and the buttons that run it.
 
 import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { type DateRange, DayFields, rangeOfOption, rangeOptions, toRangeKey } from '../../filters/date-range.tsx';
 import { loadPart } from '../../frame/broken.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -107,7 +107,7 @@ const problemOfQuery = (message: string): Problem => ({ from: 0, to: 0, severity
 
 function sentenceOf({ severity, message, place }: Problem): string {
   const { plain, at } = sentences[severity];
-  return place === null ? plain(visible(message)) : at(place.line, place.column, visible(message));
+  return place === null ? plain(escapeInvisible(message)) : at(place.line, place.column, escapeInvisible(message));
 }
 
 const sentences = {

@@ -6,7 +6,7 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { meQuery } from '../../api/queries.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { userStorageKey } from '../../frame/user-storage.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -77,7 +77,7 @@ export function RecentQueries({
           onAction={(at) => onChoose(queries[Number(at)]?.source ?? newNode('').source)}
         >
           {queries.map(({ source, at }, index) => {
-            const line = visible(source.query.replace(/\s+/g, ' ').trim().slice(0, 200));
+            const line = escapeInvisible(source.query.replace(/\s+/g, ' ').trim().slice(0, 200));
             return (
               <MenuItem key={JSON.stringify(source)} id={String(index)} className="menu-item" textValue={line}>
                 <span className="cut mono" translate="no">

@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
@@ -121,7 +121,7 @@ function ChartFields({
                 onChosen({ ...chosen, y });
               }}
             />
-            {visible(name)}
+            {escapeInvisible(name)}
           </label>
         ))}
       </fieldset>
@@ -136,4 +136,4 @@ function ChartFields({
 }
 
 const named = (columns: readonly Column[]): Record<string, string> =>
-  Object.fromEntries(columns.map(({ name }) => [name, visible(name)]));
+  Object.fromEntries(columns.map(({ name }) => [name, escapeInvisible(name)]));

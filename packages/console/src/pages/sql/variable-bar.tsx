@@ -1,4 +1,4 @@
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { type SqlNode, type VariableProblem, variablesIn } from '../../sql/node.ts';
 import { VariableFields } from '../../sql/variable-field.tsx';
@@ -42,7 +42,7 @@ export function VariableBar({
         more={(variable) => (
           <Button
             look="plain"
-            aria-label={`${words.edit} ${visible(variable.name)}`}
+            aria-label={`${words.edit} ${escapeInvisible(variable.name)}`}
             onPress={() => onOpen({ edit: variable })}
           >
             {words.edit}
@@ -52,11 +52,11 @@ export function VariableBar({
       {missing.map((name) => (
         <div className="sql-variable field" key={name}>
           <code className="cut" translate="no">
-            {visible(placeholderOf(name))}
+            {escapeInvisible(placeholderOf(name))}
           </code>
           <span className="bad">{text.variables.missing}</span>
           <Button
-            aria-label={text.variables.makeOne(visible(name))}
+            aria-label={text.variables.makeOne(escapeInvisible(name))}
             onPress={() => onOpen({ edit: null, name: name.replaceAll('_', ' ') })}
           >
             {text.variables.make}

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Select } from '../../filters/select.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -61,7 +61,7 @@ export function VariablesDialog({
 function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 'onOpen' | 'onInsert'>) {
   const query = useVariables();
   const describe = ({ type, default_value: usual }: Variable) =>
-    text.about(text.types[type], usual === null ? text.null : visible(copyText(usual)));
+    text.about(text.types[type], usual === null ? text.null : escapeInvisible(copyText(usual)));
   return (
     <Dialog title={text.open} onClose={() => onOpen(null)}>
       <p className="quiet">{text.intro}</p>
@@ -71,12 +71,12 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
             {variables.map((variable) => (
               <li key={variable.id}>
                 <span className="grow">
-                  <strong translate="no">{visible(variable.name)}</strong>
+                  <strong translate="no">{escapeInvisible(variable.name)}</strong>
                   <code translate="no">{placeholderOf(variable.code_name)}</code>
                   <span className="hint">{describe(variable)}</span>
                 </span>
                 <Button
-                  aria-label={`${text.insert} ${visible(variable.name)}`}
+                  aria-label={`${text.insert} ${escapeInvisible(variable.name)}`}
                   onPress={() => {
                     onOpen(null);
                     onInsert(placeholderOf(variable.code_name));
@@ -85,7 +85,7 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
                   {text.insert}
                 </Button>
                 <Button
-                  aria-label={`${words.edit} ${visible(variable.name)}`}
+                  aria-label={`${words.edit} ${escapeInvisible(variable.name)}`}
                   onPress={() => onOpen({ edit: variable, isFromList: true })}
                 >
                   {words.edit}
@@ -279,7 +279,7 @@ function InsightsWith({ variable }: { variable: Variable }) {
               {insights.map((insight) => (
                 <li key={insight.id}>
                   <Link to={`/projects/${id}/insights`} search={{ insight: insight.short_id } as never}>
-                    {visible(nameOfInsight(insight))}
+                    {escapeInvisible(nameOfInsight(insight))}
                   </Link>
                 </li>
               ))}
@@ -296,7 +296,7 @@ function RemoveVariable({ variable, onClose }: { variable: Variable; onClose: ()
   const remove = useVariableChange(onClose);
   const request = { method: 'DELETE', path: pathOf(id, variable) } as const;
   return (
-    <Dialog title={text.removeTitle(visible(variable.name))} onClose={onClose}>
+    <Dialog title={text.removeTitle(escapeInvisible(variable.name))} onClose={onClose}>
       <p className="quiet">{text.removeText(placeholderOf(variable.code_name))}</p>
       <InsightsWith variable={variable} />
       <FormProblem problem={remove.error} fields={[]} />

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -51,12 +51,12 @@ export function Workbench({
     if (stored !== null && !isEmpty) runner.run(node, 'blocking');
   }, []);
   const { ran } = runner;
-  const toNew = () => address.change({ insight: '', question: '' });
+  const toNew = () => address.change({ insight: '', query: '' });
   return (
     <>
       <PageTitle
         title={stored === null ? words.pages.sql.title : nameOfInsight(stored)}
-        about={visible(stored?.description ?? '')}
+        about={escapeInvisible(stored?.description ?? '')}
         onRename={stored === null ? undefined : () => setDialog('details')}
         now={<State {...{ stored, edits }} refreshed={ran?.response.last_refresh} />}
       >
@@ -112,7 +112,7 @@ export function Workbench({
             setDialog(null);
             if (dialog === 'details') return;
             forgetDraft(id, 'new');
-            address.change({ insight: saved.short_id, question: '' });
+            address.change({ insight: saved.short_id, query: '' });
           }}
           onRemoved={() => {
             edits.discard();

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { sendRequest } from '../../api/request.ts';
-import { findMember, indentJson, plainText, visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible, findMember, formatJsonValue, indentJson } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
 import { text as ofEvents } from '../../event-detail/words.ts';
 import { useProject } from '../../frame/project.ts';
@@ -10,7 +10,7 @@ import { RuleLink } from '../../parts/rule-link.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
-import { type DeadLetter, type Decision, placeOf } from './dead-letter.ts';
+import { type DeadLetter, type Decision, formatDeadLetterId } from './dead-letter.ts';
 import { text as ofPage } from './words.ts';
 
 const text = ofPage.deadLetters;
@@ -69,7 +69,7 @@ function Head({
   return (
     <div className="detail-head">
       <div className="detail-title">
-        <h2>{visible(event ?? text.noEvent)}</h2>
+        <h2>{escapeInvisible(event ?? text.noEvent)}</h2>
         <CloseButton label={ofPage.close} onClose={onClose} />
       </div>
       <p>
@@ -101,7 +101,7 @@ function Facts({ deadLetter, zone }: { deadLetter: DeadLetter; zone: string }) {
   const facts: [string, string | null][] = [
     [findings.reason ?? '', reason],
     [findings.distinctId ?? '', distinctId],
-    [text.place, placeOf(id)],
+    [text.place, formatDeadLetterId(id)],
     [text.captured, captured && formatTime(captured, zone)],
     [text.gaveUp, formatTime(deadAt, zone)],
     [text.size, ofEvents.bytes(formatNumber(bytes))],
@@ -113,7 +113,7 @@ function Facts({ deadLetter, zone }: { deadLetter: DeadLetter; zone: string }) {
           value !== null && (
             <div key={name}>
               <dt>{name}</dt>
-              <dd className="mono">{visible(value)}</dd>
+              <dd className="mono">{escapeInvisible(value)}</dd>
             </div>
           ),
       )}
@@ -123,7 +123,7 @@ function Facts({ deadLetter, zone }: { deadLetter: DeadLetter; zone: string }) {
 
 function Record({ json }: { json: string }) {
   if (json === 'null') return <p className="warnings-note quiet">{text.noRecord}</p>;
-  const shown = json.startsWith('"') ? plainText(json) : indentJson(json);
+  const shown = json.startsWith('"') ? formatJsonValue(json) : indentJson(json);
   return (
     <section className="dead-letters-record" aria-label={text.record}>
       <h3>{text.record}</h3>

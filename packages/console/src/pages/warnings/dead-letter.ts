@@ -28,7 +28,7 @@ export interface Decision {
 }
 
 /** Formats an ID, for example as `live · 3 · 1042`. */
-export function placeOf(id: string): string {
+export function formatDeadLetterId(id: string): string {
   const [topic = '', partition = '', offset = ''] = id.split('-');
   return text.deadLetters.topicPartitionOffset(topic, partition, offset);
 }

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type ApiCall, ApiProblem, call, readCursor } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
@@ -15,7 +15,7 @@ import { SpanMenu } from '../../parts/span.tsx';
 import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { chosen, type WarningsUrlState } from './address.ts';
-import { type DeadLetter, type DeadLetterPage, type Decision, placeOf } from './dead-letter.ts';
+import { type DeadLetter, type DeadLetterPage, type Decision, formatDeadLetterId } from './dead-letter.ts';
 import { DeadLetterDetail } from './dead-letter-detail.tsx';
 import { Decide } from './decide.tsx';
 import { text as words } from './words.ts';
@@ -263,10 +263,10 @@ function Rows({
                 </button>
                 {state !== 'waiting' && <span className="pill">{text.states[state]}</span>}
                 <p className="quiet warnings-detail">
-                  <strong>{visible(event ?? text.noEvent)}</strong> {visible(distinctId ?? '')}
+                  <strong>{escapeInvisible(event ?? text.noEvent)}</strong> {escapeInvisible(distinctId ?? '')}
                 </p>
               </td>
-              <td className="mono quiet warnings-wide">{placeOf(id)}</td>
+              <td className="mono quiet warnings-wide">{formatDeadLetterId(id)}</td>
               <td className="quiet">
                 <time dateTime={deadAt} title={formatTime(deadAt, zone)}>
                   {formatAgo(deadAt)}

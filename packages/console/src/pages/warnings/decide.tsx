@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { type Decision, placeOf } from './dead-letter.ts';
+import { type Decision, formatDeadLetterId } from './dead-letter.ts';
 import { text as ofPage } from './words.ts';
 
 const text = ofPage.deadLetters;
@@ -105,7 +105,7 @@ function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: n
         {skipped.length === 0 && <li className="quiet">{text.notWaiting}</li>}
         {skipped.slice(0, maxShown).map(({ id, why }) => (
           <li key={id}>
-            <span className="mono">{placeOf(id)}</span> <span className="quiet">{why}</span>
+            <span className="mono">{formatDeadLetterId(id)}</span> <span className="quiet">{why}</span>
           </li>
         ))}
       </ul>

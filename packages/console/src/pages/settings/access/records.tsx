@@ -6,7 +6,7 @@ import { RecordAccessDialog } from '../../../access/record-access.tsx';
 import { text as accessText } from '../../../access/words.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
-import { visible } from '../../../event-detail/json-text.ts';
+import { escapeInvisible } from '../../../event-detail/json-text.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
@@ -95,7 +95,7 @@ function OneFeature() {
           <option value="">{records.chooseFeature}</option>
           {features.map((one) => (
             <option key={one.id} value={one.id}>
-              {visible(one.name)}
+              {escapeInvisible(one.name)}
             </option>
           ))}
         </select>
@@ -106,7 +106,7 @@ function OneFeature() {
       {isOpen && feature && (
         <RecordAccessDialog
           path={`early_access_feature/${feature.id}`}
-          name={visible(feature.name)}
+          name={escapeInvisible(feature.name)}
           onClose={() => setOpen(false)}
         />
       )}

@@ -13,7 +13,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { RecordAccess, type Role } from './records.tsx';
@@ -128,14 +128,14 @@ function ForEverybody({ access }: { access: AccessRules }) {
         ))}
       </div>
       {newRule !== null && (
-        <Sure
+        <ConfirmationDialog
           title={text.changeTitle(name)}
           verb={text.change}
           onClose={() => setNewRule(null)}
           act={() => change.mutateAsync({ rule: newRule, subject: null })}
         >
           {text.changeText(text.rules[newRule].name)}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </fieldset>
   );

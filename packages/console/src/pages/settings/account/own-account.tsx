@@ -11,7 +11,7 @@ import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
@@ -140,7 +140,7 @@ export function RemoveAccount({ email }: { email: string }) {
       }
     >
       {isConfirming && (
-        <Sure
+        <ConfirmationDialog
           title={text.removeAccountTitle}
           verb={text.removeAccount}
           typed={{ label: words.email, text: email }}
@@ -152,7 +152,7 @@ export function RemoveAccount({ email }: { email: string }) {
           }}
         >
           {text.removeAccountText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );

@@ -11,7 +11,7 @@ import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { createPasskey, supportsPasskeys } from '../../../parts/passkey.ts';
 import { Loaded } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
-import { Block, ShownOnce, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
@@ -71,7 +71,7 @@ function App({ status }: { status: Status }) {
   };
   return (
     <>
-      {codes && <ShownOnce title={text.backupCodes} value={codes.join('\n')} onDone={() => setCodes(null)} />}
+      {codes && <OneTimeSecret title={text.backupCodes} value={codes.join('\n')} onDone={() => setCodes(null)} />}
       <Block
         title={text.secondFactor}
         about={status.is_demanded ? text.secondFactorDemanded : text.secondFactorText}
@@ -97,7 +97,7 @@ function App({ status }: { status: Status }) {
       </Block>
       {open === 'connect' && <ConnectApp onClose={close} onDone={showCodes} />}
       {open === 'codes' && (
-        <Sure
+        <ConfirmationDialog
           title={text.newBackupCodes}
           verb={text.newBackupCodes}
           onClose={close}
@@ -107,10 +107,10 @@ function App({ status }: { status: Status }) {
           }}
         >
           {text.newBackupCodesText}
-        </Sure>
+        </ConfirmationDialog>
       )}
       {open === 'off' && (
-        <Sure
+        <ConfirmationDialog
           title={text.disconnectAppTitle}
           verb={text.disconnectApp}
           onClose={close}
@@ -120,7 +120,7 @@ function App({ status }: { status: Status }) {
           }}
         >
           {text.disconnectAppText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );
@@ -220,7 +220,7 @@ function Passkeys({ status }: { status: Status }) {
       <FormProblem problem={count.error} fields={[]} />
       {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
       {leaving && (
-        <Sure
+        <ConfirmationDialog
           title={text.removePasskeyTitle(leaving.label)}
           verb={text.remove}
           onClose={() => setLeaving(null)}
@@ -230,7 +230,7 @@ function Passkeys({ status }: { status: Status }) {
           }}
         >
           {text.removePasskeyText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );

@@ -14,7 +14,7 @@ import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, Done, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { Address, History, RemoveAccount } from './own-account.tsx';
@@ -116,7 +116,7 @@ function Name({ user }: { user: OwnUser }) {
           <Button type="submit" isDisabled={save.isPending}>
             {text.save}
           </Button>
-          {save.isSuccess && <Done>{text.saved}</Done>}
+          {save.isSuccess && <SuccessMessage>{text.saved}</SuccessMessage>}
         </div>
       </form>
     </Block>
@@ -179,7 +179,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
           <Button type="submit" isDisabled={save.isPending}>
             {text.setPassword}
           </Button>
-          {save.isSuccess && <Done>{text.passwordSet}</Done>}
+          {save.isSuccess && <SuccessMessage>{text.passwordSet}</SuccessMessage>}
         </div>
       </form>
     </Block>
@@ -262,7 +262,7 @@ function EndOthers({ count }: { count: number }) {
         {text.endOthers}
       </Button>
       {isConfirming && (
-        <Sure
+        <ConfirmationDialog
           title={text.endOthersTitle(count)}
           verb={text.endOthers}
           onClose={() => setConfirming(false)}
@@ -272,7 +272,7 @@ function EndOthers({ count }: { count: number }) {
           }}
         >
           {text.endOthersText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );

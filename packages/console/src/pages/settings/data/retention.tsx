@@ -7,7 +7,7 @@ import { Button } from '../../../parts/button.tsx';
 import { FormProblem, LabelledInput } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, Done, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
@@ -108,17 +108,17 @@ function LimitForm({
         <Button type="submit" isDisabled={!mayChange || save.isPending || days === before}>
           {shared.save}
         </Button>
-        {save.isSuccess && <Done>{shared.saved}</Done>}
+        {save.isSuccess && <SuccessMessage>{shared.saved}</SuccessMessage>}
       </div>
       {isConfirming && days !== null && (
-        <Sure
+        <ConfirmationDialog
           title={text.shortenTitle(days)}
           verb={text.shorten}
           onClose={() => setConfirming(false)}
           act={() => save.mutateAsync({ event_retention_days: days })}
         >
           {text.shortenText(formatDay(new Date(Date.now() - days * dayMs).toISOString(), timezone))}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </form>
   );

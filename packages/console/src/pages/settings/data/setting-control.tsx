@@ -241,13 +241,13 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
   }
   return (
     <p id={id} className="quiet">
-      <Marked words={effects[name].effect} />
+      <TextWithCode words={effects[name].effect} />
     </p>
   );
 }
 
 /** Shows a text in which words between backticks are code. */
-export function Marked({ words }: { words: string }) {
+export function TextWithCode({ words }: { words: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change order
   return words.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
 }

@@ -3,7 +3,7 @@ import type { ApiCall } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Block, Done } from '../block.tsx';
+import { Block, SuccessMessage } from '../block.tsx';
 import { type Environment, useChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { type Control, SettingControl } from './setting-control.tsx';
@@ -62,7 +62,7 @@ export function SettingForm({
             {shared.save}
           </Button>
           {isChanged && <Button onPress={() => setDraft({})}>{text.discard}</Button>}
-          {save.isSuccess && <Done>{shared.saved}</Done>}
+          {save.isSuccess && <SuccessMessage>{shared.saved}</SuccessMessage>}
         </div>
       </form>
     </Block>

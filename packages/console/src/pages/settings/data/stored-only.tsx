@@ -5,7 +5,7 @@ import { useProject } from '../../../frame/project.ts';
 import { Block } from '../block.tsx';
 import { type Environment, useEnvironmentPath } from '../environment.ts';
 import { effects } from './effects/words.ts';
-import { Marked } from './setting-control.tsx';
+import { TextWithCode } from './setting-control.tsx';
 import { text } from './words.ts';
 
 const stored = Object.entries(effects).filter(([, { does }]) => does !== 'acts');
@@ -36,7 +36,7 @@ export function StoredOnly() {
                   {formatValue(environment[name])}
                 </td>
                 <td className="quiet">
-                  <Marked words={effect} /> {does === 'off' && <span className="pill">{text.off}</span>}
+                  <TextWithCode words={effect} /> {does === 'off' && <span className="pill">{text.off}</span>}
                 </td>
               </tr>
             ))}

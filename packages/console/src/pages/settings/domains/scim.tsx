@@ -10,7 +10,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
-import { Block, ShownOnce, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import type { Domain } from './proof-steps.tsx';
@@ -53,7 +53,7 @@ export function Scim({ domain }: { domain: Domain }) {
   });
   return (
     <>
-      {token !== null && <ShownOnce title={scim.token} value={token} onDone={() => setToken(null)} />}
+      {token !== null && <OneTimeSecret title={scim.token} value={token} onDone={() => setToken(null)} />}
       <Block title={scim.title(domain.domain)} about={scim.about} request={{ path }}>
         <Loaded query={query} what={scim.title(domain.domain)}>
           {(state) =>
@@ -88,14 +88,14 @@ export function Scim({ domain }: { domain: Domain }) {
         </Loaded>
         <FormProblem problem={change.error} fields={[]} />
         {confirming !== null && (
-          <Sure
+          <ConfirmationDialog
             title={scim.sure[confirming].title}
             verb={scim[confirming]}
             onClose={() => setConfirming(null)}
             act={() => change.mutateAsync(`/${confirming}`)}
           >
             {scim.sure[confirming].text}
-          </Sure>
+          </ConfirmationDialog>
         )}
       </Block>
     </>

@@ -14,7 +14,7 @@ import { Field, FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { type Domain, ProofSteps } from './proof-steps.tsx';
@@ -186,7 +186,7 @@ function DomainTable({
         </tbody>
       </table>
       {leaving && (
-        <Sure
+        <ConfirmationDialog
           title={text.removeTitle(leaving.domain)}
           verb={text.remove}
           onClose={() => setLeaving(null)}
@@ -197,7 +197,7 @@ function DomainTable({
           }}
         >
           {text.removeText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );

@@ -7,7 +7,7 @@ import { Button, CopyButton } from '../../../parts/button.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
-import { Block, Done } from '../block.tsx';
+import { Block, SuccessMessage } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import type { Domain as DomainFields } from './proof-steps.tsx';
@@ -131,7 +131,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
       </ol>
       <Rules domain={domain} onChange={(body) => save.mutate(body)} />
       <FormProblem problem={save.error} fields={['oidc_issuer']} />
-      {save.isSuccess && <Done>{sso.saved}</Done>}
+      {save.isSuccess && <SuccessMessage>{sso.saved}</SuccessMessage>}
       <Tries path={path} />
     </Block>
   );

@@ -10,7 +10,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { destinationSettings } from './destinations.ts';
 import {
   type BatchExport,
@@ -122,7 +122,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
       {dialog === 'call' && <AsApiCall request={{ path }} onClose={close} />}
       {dialog === 'unpause' && <Unpause one={one} path={path} refresh={refresh} onClose={close} />}
       {dialog === 'delete' && (
-        <Sure
+        <ConfirmationDialog
           title={text.deleteTitle(one.name)}
           verb={text.delete}
           onClose={close}
@@ -133,7 +133,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
           }}
         >
           {text.deleteText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );

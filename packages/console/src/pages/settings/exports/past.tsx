@@ -12,7 +12,7 @@ import { More } from '../../../parts/more.tsx';
 import { explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, Done, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { type Backfill, type BatchExport, exportsKey } from './export.ts';
 import { lastDays, lastFinished } from './rhythm.ts';
 import { text } from './words.ts';
@@ -53,7 +53,7 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
       {dialog === 'past' && <PastDialog one={one} path={path} onClose={() => setDialog(null)} />}
       {dialog === 'call' && <AsApiCall request={{ path: `${path}/backfills` }} onClose={() => setDialog(null)} />}
       {cancelled && (
-        <Sure
+        <ConfirmationDialog
           title={text.cancelBackfillTitle}
           verb={text.cancelBackfillVerb}
           onClose={() => setCancelled(null)}
@@ -63,7 +63,7 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
           }}
         >
           {formatBetween(cancelled.start_at, cancelled.end_at, timezone)}. {text.cancelBackfillText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );
@@ -175,7 +175,7 @@ export function PastDialog({
       {one.model === 'persons' && <p className="note">{text.personsHint}</p>}
       {begin.isSuccess ? (
         <div className="form-buttons">
-          <Done>{text.started(runs)}</Done>
+          <SuccessMessage>{text.started(runs)}</SuccessMessage>
           <Button look="main" autoFocus onPress={onClose}>
             {words.close}
           </Button>

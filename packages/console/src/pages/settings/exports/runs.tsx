@@ -11,7 +11,7 @@ import { resolveZone, SpanMenu } from '../../../parts/span.tsx';
 import { Empty, explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, formatMinute } from '../../../parts/time.ts';
 import { formatNumber, words } from '../../../words.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { type BatchExport, type ExportsUrlState, exportsKey, isOpen, type Run } from './export.ts';
 import { PastDialog } from './past.tsx';
 import { reasonOf, text } from './words.ts';
@@ -139,7 +139,7 @@ function Table({ runs, one, path, zone }: { runs: readonly Run[]; one: BatchExpo
         </tbody>
       </table>
       {runToCancel && (
-        <Sure
+        <ConfirmationDialog
           title={text.cancelTitle}
           verb={text.cancelVerb}
           onClose={() => setRunToCancel(null)}
@@ -149,7 +149,7 @@ function Table({ runs, one, path, zone }: { runs: readonly Run[]; one: BatchExpo
           }}
         >
           {text.cancelText(formatBetween(runToCancel.data_interval_start, runToCancel.data_interval_end, zone))}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );

@@ -11,7 +11,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, ShownOnce, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, OneTimeSecret } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
@@ -52,7 +52,11 @@ export function Section() {
     <>
       <AddressHint unknown={unknown} />
       {createdKey?.value && (
-        <ShownOnce title={text.keyMade(createdKey.label)} value={createdKey.value} onDone={() => setCreatedKey(null)} />
+        <OneTimeSecret
+          title={text.keyMade(createdKey.label)}
+          value={createdKey.value}
+          onDone={() => setCreatedKey(null)}
+        />
       )}
       <Loaded query={query} what={text.keys}>
         {(keys) => {
@@ -155,7 +159,7 @@ function KeyTable({
         </tbody>
       </table>
       {pendingAction?.kind === 'roll' && (
-        <Sure
+        <ConfirmationDialog
           title={text.rollTitle(pendingAction.key.label)}
           verb={text.roll}
           onClose={() => setPendingAction(null)}
@@ -166,10 +170,10 @@ function KeyTable({
           }
         >
           {text.rollText}
-        </Sure>
+        </ConfirmationDialog>
       )}
       {pendingAction?.kind === 'delete' && (
-        <Sure
+        <ConfirmationDialog
           title={text.deleteKeyTitle(pendingAction.key.label)}
           verb={text.delete}
           onClose={() => setPendingAction(null)}
@@ -179,7 +183,7 @@ function KeyTable({
           }}
         >
           {text.deleteKeyText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );

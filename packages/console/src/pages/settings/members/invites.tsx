@@ -9,7 +9,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { takeFocus } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
@@ -189,7 +189,7 @@ function InviteTable({
         </tbody>
       </table>
       {leaving && (
-        <Sure
+        <ConfirmationDialog
           title={text.invites.takeBackTitle(leaving.target_email)}
           verb={text.invites.takeBack}
           onClose={() => setLeaving(null)}
@@ -199,7 +199,7 @@ function InviteTable({
           }}
         >
           {text.invites.takeBackText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );

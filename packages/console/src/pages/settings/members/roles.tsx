@@ -8,7 +8,7 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
@@ -252,13 +252,13 @@ function RenameRole({ role, path, onDone }: RoleForm) {
 function RemoveRole({ role, path, onClose }: { role: Role; path: string; onClose: () => void }) {
   const remove = useRoleChange(() => callRecently({ method: 'DELETE', path }));
   return (
-    <Sure
+    <ConfirmationDialog
       title={roles.removeTitle(role.name)}
       verb={roles.remove}
       onClose={onClose}
       act={() => remove.mutateAsync(undefined)}
     >
       {roles.removeText}
-    </Sure>
+    </ConfirmationDialog>
   );
 }

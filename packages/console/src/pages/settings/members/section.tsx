@@ -14,7 +14,7 @@ import { More } from '../../../parts/more.tsx';
 import { Search } from '../../../parts/search.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { administrator, levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';
@@ -198,7 +198,7 @@ function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => v
 function ChangeLevel({ member, level, onClose }: { member: Member; level: number; onClose: () => void }) {
   const organization = useOrganization();
   return (
-    <Sure
+    <ConfirmationDialog
       title={text.changeTitle(nameOf(member), level)}
       verb={text.change}
       onClose={onClose}
@@ -210,7 +210,7 @@ function ChangeLevel({ member, level, onClose }: { member: Member; level: number
       }}
     >
       {text.changeText[level]} {level < member.level && text.fewerInvites}
-    </Sure>
+    </ConfirmationDialog>
   );
 }
 
@@ -218,7 +218,7 @@ function RemoveMember({ member, onClose }: { member: Member; onClose: () => void
   const organization = useOrganization();
   const isSelf = member.user.uuid === organization.userUuid;
   return (
-    <Sure
+    <ConfirmationDialog
       title={isSelf ? text.leaveTitle(organization.name) : text.removeTitle(nameOf(member), organization.name)}
       verb={isSelf ? text.leave : text.remove}
       onClose={onClose}
@@ -229,6 +229,6 @@ function RemoveMember({ member, onClose }: { member: Member; onClose: () => void
       }}
     >
       {isSelf ? text.leaveText : text.removeText}
-    </Sure>
+    </ConfirmationDialog>
   );
 }

@@ -9,7 +9,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatCount, words } from '../../../words.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { NameForm } from '../name-form.tsx';
 import { useRemoval } from '../removal.ts';
@@ -95,7 +95,7 @@ function Removal({ organization: { name, projects }, path }: { organization: Org
       </div>
       {!mayRemove && <p className="hint">{text.needsOwner}</p>}
       {isConfirming && (
-        <Sure
+        <ConfirmationDialog
           title={text.removeTitle(name)}
           verb={text.removeOrganization}
           typed={{ label: text.typeName, text: name }}
@@ -103,7 +103,7 @@ function Removal({ organization: { name, projects }, path }: { organization: Org
           act={() => remove(path)}
         >
           {text.removeWhat(formatCount(projects.length, 'project'))}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );

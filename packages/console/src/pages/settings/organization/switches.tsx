@@ -5,7 +5,7 @@ import { queryClient } from '../../../api/queries.ts';
 import type { ApiCall } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Block, Done } from '../block.tsx';
+import { Block, SuccessMessage } from '../block.tsx';
 import { useChange } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
@@ -72,7 +72,7 @@ export function Switches({
           <Button type="submit" isDisabled={!mayChange || save.isPending || !isChanged}>
             {shared.save}
           </Button>
-          {save.isSuccess && <Done>{shared.saved}</Done>}
+          {save.isSuccess && <SuccessMessage>{shared.saved}</SuccessMessage>}
         </div>
       </form>
     </Block>

@@ -7,7 +7,7 @@ import { call } from '../../../api/request.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { Loaded } from '../../../parts/states.tsx';
-import { Block, Done, ShownOnce, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, OneTimeSecret, SuccessMessage } from '../block.tsx';
 import { useChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
@@ -29,16 +29,16 @@ export function ProjectKey() {
         </Button>
       </div>
       {!mayReset && <p className="hint">{shared.needsAdministrator}</p>}
-      {reset.isSuccess && <Done>{text.wasReset}</Done>}
+      {reset.isSuccess && <SuccessMessage>{text.wasReset}</SuccessMessage>}
       {isConfirming && (
-        <Sure
+        <ConfirmationDialog
           title={text.resetTitle}
           verb={text.reset}
           onClose={() => setConfirming(false)}
           act={() => reset.mutateAsync({ method: 'PATCH', path: `${path}/reset_token` })}
         >
           {text.resetText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );
@@ -102,26 +102,26 @@ export function SecretKey() {
           }
         </Loaded>
       </Block>
-      {newKey !== null && <ShownOnce title={text.made} value={newKey} onDone={() => setNewKey(null)} />}
+      {newKey !== null && <OneTimeSecret title={text.made} value={newKey} onDone={() => setNewKey(null)} />}
       {pendingAction === 'rotate' && (
-        <Sure
+        <ConfirmationDialog
           title={keys.data?.secret_api_token ? text.rotateTitle : text.makeSecret}
           verb={keys.data?.secret_api_token ? text.rotate : text.makeSecret}
           onClose={() => setPendingAction(null)}
           act={async () => setNewKey((await act('rotate_secret_token')).secret_api_token)}
         >
           {keys.data?.secret_api_token ? text.rotateText : text.secretKeyText}
-        </Sure>
+        </ConfirmationDialog>
       )}
       {pendingAction === 'remove' && (
-        <Sure
+        <ConfirmationDialog
           title={text.removeFormerTitle}
           verb={text.removeFormer}
           onClose={() => setPendingAction(null)}
           act={() => act('delete_secret_token_backup')}
         >
           {text.removeFormerText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { meQuery } from '../../../api/queries.ts';
 import { findDisplayNames, useHasLevel, useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Block, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { useRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
@@ -131,7 +131,7 @@ interface Doomed {
 function RemovalDialog({ doomed, onClose }: { doomed: Doomed; onClose: () => void }) {
   const remove = useRemoval();
   return (
-    <Sure
+    <ConfirmationDialog
       title={doomed.title}
       verb={doomed.verb}
       typed={{ label: text.typeName, text: doomed.name }}
@@ -139,6 +139,6 @@ function RemovalDialog({ doomed, onClose }: { doomed: Doomed; onClose: () => voi
       act={() => remove(doomed.path)}
     >
       {text.removeWhat(doomed.environments)}
-    </Sure>
+    </ConfirmationDialog>
   );
 }

@@ -10,7 +10,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay, formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, Done, Sure } from '../block.tsx';
+import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { useSubjectOptions } from '../offered.ts';
 import { Deliveries } from './deliveries.tsx';
 import { NoMail } from './no-mail.tsx';
@@ -130,7 +130,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
           </Link>
         </p>
       )}
-      {isTestSent && <Done>{text.testSent}</Done>}
+      {isTestSent && <SuccessMessage>{text.testSent}</SuccessMessage>}
       <FormProblem problem={restore.error ?? change.error} fields={[]} />
       {one.dashboard_export_insights.length > 0 && <ChosenInsights of={one} />}
       <ul className="subscription-targets">
@@ -149,14 +149,14 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
       </p>
       {dialog === 'call' && <AsApiCall request={{ path }} onClose={() => setDialog(null)} />}
       {dialog === 'delete' && (
-        <Sure
+        <ConfirmationDialog
           title={text.deleteTitle(title)}
           verb={text.delete}
           onClose={() => setDialog(null)}
           act={() => setDeleted(true)}
         >
           {text.deleteText}
-        </Sure>
+        </ConfirmationDialog>
       )}
     </Block>
   );

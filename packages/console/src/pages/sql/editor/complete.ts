@@ -4,7 +4,16 @@ import type { Completion, CompletionContext, CompletionResult, CompletionSource 
 import { syntaxTree } from '@codemirror/language';
 import type { EditorView } from '@codemirror/view';
 import { keywords } from './language.ts';
-import { fieldsAt, ownNames, type PropertyOwner, partsOf, placeOf, quoted, type SqlSchema, tablesOf } from './names.ts';
+import {
+  fieldsAt,
+  findPlace,
+  ownNames,
+  type PropertyOwner,
+  partsOf,
+  quoted,
+  type SqlSchema,
+  tablesOf,
+} from './names.ts';
 
 export interface FoundNames {
   names: readonly string[];
@@ -57,7 +66,7 @@ async function afterDot(
   { path, typed }: { path: string; typed: Typed },
 ): Promise<CompletionResult | null> {
   const schema = await load();
-  const place = schema && placeOf(partsOf(path), context.state.doc.toString(), schema);
+  const place = schema && findPlace(partsOf(path), context.state.doc.toString(), schema);
   if (!place) return null;
   if (place.is !== 'properties')
     return { from: typed.from, options: fieldsAt(place, schema).map(columnOption), validFor: /^[\w$]*$/ };

@@ -56,7 +56,7 @@ export const partsOf = (path: string): string[] =>
  * Returns the fields at a path, or the object whose properties can follow.
  * @returns null if there is nothing at the path
  */
-export function placeOf(path: readonly string[], query: string, schema: SqlSchema): Place | null {
+export function findPlace(path: readonly string[], query: string, schema: SqlSchema): Place | null {
   const [first = '', ...others] = path;
   const tables = tablesOf(query);
   const table = tables.get(first);
