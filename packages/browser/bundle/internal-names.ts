@@ -8,7 +8,7 @@ export const internalNames = (
   'addGate addPageProperties addProperties anonymousDistinctId area captureSoon carryOut contentHeight ' +
   'delivery doesCookieWin emit eventProperties failures flushSoon followConsent forget hasProfile hurry ' +
   'initialPersonProperties isCapturing isFetched isGranted isIdentified isOpen isOptedOut isOwn isPersistent ' +
-  'isPrivate isTimeout isTyped lastContent lastScroll learn maxContent maxScroll members moreOptions ' +
+  'isPrivate isTimeout isTyped lastContent lastScroll learn maxContent maxScroll members fullBuildOptions ' +
   'onHidden onOnline onReturn onSeen onTick onWanted parts pausedUntil perSecond putBack readOptions receive ' +
   'reloadIfChanged report requireProfile restart retryAfter schedule scriptHost settle signals snapshot startedAt ' +
   'startedMs superProperties tabStore takeHeld tell tellFormerId timeoutMs touch withElements'

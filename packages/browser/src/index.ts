@@ -1,5 +1,5 @@
 import { createCaptureException, createExceptions } from './exceptions/create-exceptions.ts';
-import { checkOptions, moreOptions } from './options/check-options.ts';
+import { checkOptions, fullBuildOptions } from './options/check-options.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
 import { captureVitals } from './web-vitals/capture-vitals.ts';
@@ -15,7 +15,7 @@ export const posthog = createClient({
   features: fullFeatures(createExceptions, createWebVitals(captureVitals)),
   always: createCaptureException,
   readOptions: checkOptions,
-  moreOptions,
+  fullBuildOptions,
 });
 /** @alias of `posthog` */
 // biome-ignore lint/style/noDefaultExport: applications use the default import

@@ -1,6 +1,6 @@
 import type { Client, InitOptions } from './client/client.ts';
 import { createLateExceptions } from './exceptions/create-late-exceptions.ts';
-import { checkOptions, moreOptions } from './options/check-options.ts';
+import { checkOptions, fullBuildOptions } from './options/check-options.ts';
 import { attempt, ofDocument, ofWindow, page } from './page/globals.ts';
 import { createLoadSideScript } from './side-scripts/load-side-script.ts';
 import { createClient } from './start/create-client.ts';
@@ -22,7 +22,7 @@ const features = fullFeatures(
   }),
 );
 
-if (page) takeOverStub(page, createClient({ features, readOptions: checkOptions, moreOptions, scriptHost }));
+if (page) takeOverStub(page, createClient({ features, readOptions: checkOptions, fullBuildOptions, scriptHost }));
 
 type Call = [name: string, ...args: unknown[]];
 type Calls = Partial<Iterable<Call | (() => void)>> & { people?: Call[] };

@@ -4,7 +4,15 @@ import type { Options } from '../client/client.ts';
 import type { Properties } from '../client/values.ts';
 import { findPlace, isElement, listChildren, nodeType, readTag } from '../page/dom.ts';
 import { ofDocument } from '../page/globals.ts';
-import { isReadable, isReadableItself, isSensitive, type Part, readableText, readHeld, splitWords } from './privacy.ts';
+import {
+  createRepetitionTest,
+  isReadable,
+  isReadableItself,
+  isSensitive,
+  type Part,
+  readableText,
+  splitWords,
+} from './privacy.ts';
 
 interface Seen {
   type: string;
@@ -23,7 +31,7 @@ export function readEvent({ type, parts, masks, withElements, copied }: Seen): (
   const mask_all_text = masks.mask_all_text || (control > 0 && !parts.slice(0, control + 1).every(isReadable));
   const asMasked = { ...masks, mask_all_text };
   const described = parts.slice(control).map((part, at) => describeElement(part, asMasked, at === 0));
-  const repeats = readHeld(parts);
+  const repeats = createRepetitionTest(parts);
   const hidesAt =
     (at: number): Hides =>
     (text, isName) =>

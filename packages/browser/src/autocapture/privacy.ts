@@ -104,7 +104,7 @@ const places = 'input,textarea,select,[contenteditable]:not([contenteditable=fal
  * Reads the contents of all fields that the texts of these parts may repeat. The fields are read immediately, but they
  * are compared only when an event is sent.
  */
-export function readHeld(parts: Part[]): Repeats {
+export function createRepetitionTest(parts: Part[]): Repeats {
   const path = parts.map(({ element }) => element);
   const forms: unknown[] = parts.map(({ tag, element }) => (tag === 'form' ? element : attempt(() => formOf(element))));
   const held = placesIn(path).flatMap((place) => {

@@ -60,7 +60,7 @@ export function createDocument(
  * Returns the flags that are known after a response, which replaces all of them. If some flags could not be evaluated,
  * these flags and those that are missing keep their previous values. A response without flags changes nothing.
  */
-export function snapshotAfter(
+export function updateSnapshot(
   { flags, errorsWhileComputingFlags: isPartial, requestId, evaluatedAt }: FlagsDocument,
   known: FlagSnapshot,
 ): FlagSnapshot {

@@ -3,10 +3,10 @@
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
-import { createDocument, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
+import { createDocument, type FlagSnapshot, type FlagsDocument, updateSnapshot } from './flag-snapshot.ts';
 
 /** The names of the stored properties. */
-const names = Object.keys(snapshotAfter({ flags: {} }, {}));
+const names = Object.keys(updateSnapshot({ flags: {} }, {}));
 
 /** Holds the known flags of the visitor on this page. */
 export function createFlagState({ store, options }: Core) {
@@ -33,7 +33,7 @@ export function createFlagState({ store, options }: Core) {
 
     learn(document: FlagsDocument, isKept = true): void {
       state.isLoaded = true;
-      state.known = snapshotAfter(document, state.known);
+      state.known = updateSnapshot(document, state.known);
       if (isKept) store.set({ ...state.known } as Properties);
     },
 

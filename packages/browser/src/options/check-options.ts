@@ -39,7 +39,7 @@ const words: { [Name in keyof Options]?: unknown[] } = {
 export const checkOptions: ReadOptions = (given, log) => {
   if (given !== undefined && given !== null && !isObject(given)) log.error('The options must be an object');
   const taken: Record<string, unknown> = takeOptions(given, log);
-  const known: Record<string, unknown> = { ...moreOptions(undefined), ...defaultOptions() };
+  const known: Record<string, unknown> = { ...fullBuildOptions(undefined), ...defaultOptions() };
   const used: Record<string, unknown> = {};
   for (const [usedName, value] of Object.entries(taken)) {
     const name = formerNames[usedName] ?? usedName;
@@ -68,7 +68,7 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
  * Returns the defaults of options that only the full build has.
  * @param defaults a date; changes of defaults apply if they were made by then
  */
-export function moreOptions(defaults: string | undefined): Partial<Options> {
+export function fullBuildOptions(defaults: string | undefined): Partial<Options> {
   return {
     api_host: '',
     ui_host: null,

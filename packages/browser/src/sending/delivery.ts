@@ -119,7 +119,7 @@ const longestRestMs = 300_000;
  * Returns how long to wait before the next attempt. The time is random, so that clients do not all return at the same
  * time after an outage.
  */
-export function restMs({ failures, pausedUntil }: Pace): number {
+export function msUntilNextRequest({ failures, pausedUntil }: Pace): number {
   const backoffMs = Math.min(shortestRestMs * 2 ** (failures - 1), longestRestMs) * (0.75 + Math.random() / 2);
   return Math.max(failures && backoffMs, pausedUntil - performance.now());
 }

@@ -3,7 +3,7 @@
 import type { Core, Sender } from '../client/core.ts';
 import { ofDocument, onDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
-import { createDelivery, type Delivery, isPaused, type Pace, restMs } from './delivery.ts';
+import { createDelivery, type Delivery, isPaused, msUntilNextRequest, type Pace } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
 import { createEnvelope, sendBeacon, sendRequest } from './wire.ts';
 
@@ -144,7 +144,7 @@ function createFlushTimer(
       timer = undefined;
       flush();
     };
-    timer = setTimeout(fire, Math.max(Math.min(Math.max(ms, 250), 5000), restMs(pace)));
+    timer = setTimeout(fire, Math.max(Math.min(Math.max(ms, 250), 5000), msUntilNextRequest(pace)));
   }
   async function flush(): Promise<void> {
     if (isOpen()) await delivery.flush();

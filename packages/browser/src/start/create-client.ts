@@ -129,14 +129,14 @@ const noFlags: Client['featureFlags'] = {
 interface OptionsParts {
   readOptions: ReadOptions;
   /** Returns the defaults of options that only some builds have, as of a date. */
-  moreOptions?: (defaults: string | undefined) => Partial<Options>;
+  fullBuildOptions?: (defaults: string | undefined) => Partial<Options>;
   /** The host that served the script. It is used if `api_host` is not set. */
   scriptHost?: string | undefined;
 }
 
 /** Returns the complete options. If a required one is missing, logs an error and returns undefined. */
 function optionsOfInit(
-  { readOptions, moreOptions, scriptHost }: OptionsParts,
+  { readOptions, fullBuildOptions, scriptHost }: OptionsParts,
   givenToken: unknown,
   givenOptions: InitOptions | undefined,
   log: Log,
@@ -146,7 +146,7 @@ function optionsOfInit(
   const api_host = read.api_host || scriptHost;
   if (!token) log.error('init: the token is missing');
   else if (!api_host) log.error('init: api_host is missing. Set it to the URL of your ingest host');
-  else return { ...defaultOptions(), ...moreOptions?.(read.defaults), ...read, token, api_host } as Options;
+  else return { ...defaultOptions(), ...fullBuildOptions?.(read.defaults), ...read, token, api_host } as Options;
   return undefined;
 }
 
