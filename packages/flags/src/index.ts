@@ -25,7 +25,7 @@ export {
   type PropertyOperator,
   propertyOperators,
 } from './filters/operators.ts';
-export { findPatternProblem, type TriedPatterns, tryPatterns } from './filters/patterns.ts';
+export { findPatternProblem, type ValidatedPatterns, validatePatterns } from './filters/patterns.ts';
 export { longestNeedle } from './filters/text-operators.ts';
 export { type CompiledTest, PropertyValue } from './filters/value-operators.ts';
 export { type VersionRule, versionRule } from './filters/version-operators.ts';

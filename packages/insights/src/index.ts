@@ -20,7 +20,7 @@ export {
 } from './event-store/clickhouse/copy-store.ts';
 export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
 export { copyPersonPortion, restartPersonCopy } from './event-store/clickhouse/person-copy.ts';
-export { recordsPersonChanges, stopRecordingPersons } from './event-store/clickhouse/person-copy-store.ts';
+export { hasPersonTriggers, stopRecordingPersons } from './event-store/clickhouse/person-copy-store.ts';
 export { RebuildLosesEvents, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
 export { createCopySpan } from './event-store/clickhouse/span.ts';
 export {

@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { type Budget, type EventStore, type OverBudget, untilDeadline } from './event-store/port.ts';
+import { type Budget, type EventStore, type OverBudget, withSharedDeadline } from './event-store/port.ts';
 import type { ActorRow, ActorsOrder, SeriesQuery } from './event-store/queries.ts';
 import { parseQuery } from './parse-query.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
@@ -83,7 +83,7 @@ export async function runQuery(
   budget: Budget,
 ): Promise<QueryResult> {
   const query = parseQuery(sent);
-  const run = untilDeadline(budget);
+  const run = withSharedDeadline(budget);
   const settings = known ?? (await readProjectSettings(deps.sql, projectId));
   if (query.kind === 'DatabaseSchemaQuery') return { results: [], ...databaseSchema(), timezone: settings.timezone };
   if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata')

@@ -3,7 +3,7 @@
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
-import { currentOf, groupKeyOf } from './property-values.ts';
+import { currentPropertyOf, groupKeyOf } from './property-values.ts';
 
 /** Data to load before an evaluation. All lists are empty if the request itself contains enough data. */
 export interface NeededData {
@@ -45,7 +45,7 @@ export function neededData(
   function addPersonProperty(key: string): void {
     if (key === 'distinct_id' || Object.hasOwn(request.personProperties, key)) return;
     personProperties.add(key);
-    const current = currentOf(key);
+    const current = currentPropertyOf(key);
     if (current !== undefined && !Object.hasOwn(request.personProperties, current)) personProperties.add(current);
   }
   function addGroup(groupType: number, keys: readonly string[]): void {

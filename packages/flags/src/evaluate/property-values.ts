@@ -41,7 +41,7 @@ export function propertyValues(
   function findPerson(key: string): unknown {
     const value = ownPerson(key);
     if (value !== missing) return value;
-    const current = currentOf(key);
+    const current = currentPropertyOf(key);
     return current === undefined ? missing : ownPerson(current);
   }
   function ownPerson(key: string): unknown {
@@ -94,7 +94,7 @@ const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );
 
-export function currentOf(initial: string): string | undefined {
+export function currentPropertyOf(initial: string): string | undefined {
   return currentByInitial.get(initial);
 }
 

@@ -7,7 +7,7 @@ import { type ConditionOutcome, evaluateCondition, testCohort, testFilter } from
 import type { EvaluationContext } from '../evaluate/context.ts';
 import type { EvaluatedFlags } from '../evaluate/evaluate-flags.ts';
 import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation-state.ts';
-import { currentOf, groupKeyOf } from '../evaluate/property-values.ts';
+import { currentPropertyOf, groupKeyOf } from '../evaluate/property-values.ts';
 
 /** Explains how a flag got its value for a person. Contains no property values, only their sources. */
 export interface FlagExplanation {
@@ -129,7 +129,7 @@ type Sources = Pick<EvaluationContext, 'personProperties' | 'groupProperties' | 
 export function personSource(key: string, context: Sources): PropertySource {
   const own = ownPersonSource(key, context);
   if (own !== 'missing') return { source: own, property: key };
-  const current = currentOf(key);
+  const current = currentPropertyOf(key);
   const standsIn = current === undefined ? 'missing' : ownPersonSource(current, context);
   return current === undefined || standsIn === 'missing'
     ? { source: 'missing', property: key }

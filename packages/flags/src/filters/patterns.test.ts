@@ -1,4 +1,4 @@
-import { findPatternProblem, sharedPattern, tryPatterns } from './patterns.ts';
+import { findPatternProblem, sharedPattern, validatePatterns } from './patterns.ts';
 import { patternTests } from './text-operators.ts';
 import { PropertyValue } from './value-operators.ts';
 
@@ -42,7 +42,7 @@ test('equal patterns are shared, and an invalid pattern neither matches nor mism
 test('validating filters compiles each pattern once, in a separate step', () => {
   const filter = (operator: string, value: unknown) => ({ key: 'k', type: 'person', operator, value });
   const properties = [filter('regex', '^a+$'), filter('not_regex', '('), filter('regex', '^a+$'), filter('exact', '[')];
-  const steps = tryPatterns({ groups: [{ properties }] });
+  const steps = validatePatterns({ groups: [{ properties }] });
   expect([steps.next().done, steps.next().done]).toEqual([false, false]);
   const { done, value } = steps.next();
   expect(done).toBe(true);

@@ -12,13 +12,13 @@ const longestPattern = 1000;
 const largestExpansion = 20_000;
 
 /** The problem of each pattern, or null if it is valid. */
-export type TriedPatterns = ReadonlyMap<string, string | null>;
+export type ValidatedPatterns = ReadonlyMap<string, string | null>;
 
 /**
  * Validates all patterns in filters that a user saves. Yields after each pattern, because validating one may take 50
  * ms, and a flag may contain hundreds.
  */
-export function* tryPatterns(filters: unknown): Steps<TriedPatterns> {
+export function* validatePatterns(filters: unknown): Steps<ValidatedPatterns> {
   const tried = new Map<string, string | null>();
   for (const pattern of patternsOf(filters)) {
     if (tried.has(pattern)) continue;

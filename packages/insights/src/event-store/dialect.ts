@@ -68,8 +68,8 @@ export interface Dialect {
   label(breakdown: Breakdown): Fragment;
   /** A time in milliseconds since 1970. */
   millis(time: Fragment): Fragment;
-  /** Sort key of an event as text: its time, followed by its ID. It has `placeLength` characters. */
-  place: Fragment;
+  /** Sort key of an event as text: its time, followed by its ID. It has `positionKeyLength` characters. */
+  positionKey: Fragment;
   /** Index of the interval that contains a time, or -1 for a time before the first interval. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
   /** True if it is faster to group rows by actor and then count them than to use `count(DISTINCT)`. */
@@ -129,9 +129,9 @@ export interface FunnelSql {
 }
 
 /** Length of the sort key of an event: 14 digits and a UUID. */
-export const placeLength = 50;
+export const positionKeyLength = 50;
 /** This number is added to milliseconds since 1970, so that every time has the same number of digits. */
-export const placeOffset = 10_000_000_000_000;
+export const positionKeyOffset = 10_000_000_000_000;
 
 /** Breakdown values that are longer than this are truncated. */
 export const maxLabelLength = 400;

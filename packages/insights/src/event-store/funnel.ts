@@ -26,11 +26,14 @@ export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragm
     some.length === 0
       ? sql`''`
       : sql.join(
-          some.map((step, at) => sql`CASE WHEN ${isTaken(dialect, step, { at, select })} THEN '1' ELSE '0' END`),
+          some.map(
+            (step, at) =>
+              sql`CASE WHEN ${buildStepEventCondition(dialect, step, { at, select })} THEN '1' ELSE '0' END`,
+          ),
           ' || ',
         );
   return sql`SELECT actor, at, steps, exclusions${list}
-    FROM (${matching(dialect, query, sql`${marks(steps)} AS steps, ${marks(exclusions)} AS exclusions${uuid}${columns}`)}) AS events
+    FROM (${buildRelevantEventsSql(dialect, query, sql`${marks(steps)} AS steps, ${marks(exclusions)} AS exclusions${uuid}${columns}`)}) AS events
    ORDER BY ${inOrder}`;
 }
 
@@ -44,7 +47,7 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
   const { select, steps, second, breakdowns } = query;
   const { columns, names } = buildBreakdownColumns(dialect, breakdowns);
   if (names.length > 0 && dialect.path === null) return null;
-  const taken = steps.map((step, at) => isTaken(dialect, step, { at, select }));
+  const taken = steps.map((step, at) => buildStepEventCondition(dialect, step, { at, select }));
   const bits = taken.map((isIt, at) => sql`CASE WHEN ${isIt} THEN ${sql.float(2 ** at)} ELSE 0 END`);
   const marks = [
     sql`${sql.join(bits, ' + ')} AS steps`,
@@ -67,7 +70,7 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
       : sql`CASE WHEN ${gotFurther} THEN ${dialect.lists(sql`at`, sql`steps`)} END`;
   return sql`SELECT count(*) AS actors, path
     FROM (SELECT ${path} AS path
-            FROM (${matching(dialect, query, sql`${sql.join(marks, ', ')}${uuid}${columns}`)}) AS events
+            FROM (${buildRelevantEventsSql(dialect, query, sql`${sql.join(marks, ', ')}${uuid}${columns}`)}) AS events
            GROUP BY actor HAVING ${gotSomewhere}) AS paths
    GROUP BY path`;
 }
@@ -83,7 +86,7 @@ function marked(taken: readonly Fragment[], name: Fragment): Fragment {
 }
 
 /** Selects the relevant events with their actor, their time and the given columns. */
-export function matching(
+export function buildRelevantEventsSql(
   dialect: Dialect,
   { select, actorType, steps, exclusions, breakdowns }: FunnelStoreQuery,
   columns: Fragment,
@@ -104,7 +107,7 @@ export function matching(
               WHERE ${buildSelectionCondition(dialect, select)}${actorType.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}`;
 }
 
-export function isTaken(
+export function buildStepEventCondition(
   dialect: Dialect,
   step: FunnelStep,
   { at, select }: { at: number; select: FunnelStoreQuery['select'] },

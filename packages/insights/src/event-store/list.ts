@@ -4,7 +4,7 @@
 import { buildCondition, buildEventNamesCondition, buildFromClause, buildInCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
-import { type Budget, type EventStore, type LatestEvent, OverBudget, untilDeadline } from './port.ts';
+import { type Budget, type EventStore, type LatestEvent, OverBudget, withSharedDeadline } from './port.ts';
 import type {
   EventKey,
   EventList,
@@ -18,10 +18,10 @@ import type {
 import { type Fragment, sql } from './sql.ts';
 
 /** Functions of the event store that return individual events. */
-export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
+export function createEventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
   return {
     list: (query, run) => readList(engine, query, run),
-    keys: (query, run) => findKeys(engine, query, { run: untilDeadline(run), mayStop: true }),
+    keys: (query, run) => findKeys(engine, query, { run: withSharedDeadline(run), mayStop: true }),
     sizes: (query, run) => readSizes(engine, query, run),
     read: (query, run) => readEvents(engine, query, run),
     latest: (ids, run) => findLatest(engine, ids, run),
@@ -56,7 +56,7 @@ async function readList(
   { maxBytes, ...query }: EventListQuery & { maxBytes: number },
   budget: Budget,
 ): Promise<EventList> {
-  const run = untilDeadline(budget);
+  const run = withSharedDeadline(budget);
   const { projectId, limit } = query;
   const { keys: found } = await findKeys(engine, { ...query, limit: limit + 1 }, { run, mayStop: false });
   const keys = found.slice(0, limit);

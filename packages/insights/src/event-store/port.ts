@@ -118,7 +118,7 @@ export interface Budget {
 }
 
 /** Creates a budget for consecutive queries. Each one may take the time that the previous ones left. */
-export function untilDeadline({ maxMs, ...budget }: Budget): Budget {
+export function withSharedDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;
   return {
     ...budget,

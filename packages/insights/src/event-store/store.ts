@@ -6,9 +6,9 @@ import { type Engine, readRows, textOrNull } from './engine.ts';
 import { buildExposuresSql } from './exposures.ts';
 import { buildFunnelPathsSql, buildFunnelSql } from './funnel.ts';
 import { buildLifecycleActorsSql, buildLifecycleSql } from './lifecycle.ts';
-import { eventLists, toKey } from './list.ts';
+import { createEventLists, toKey } from './list.ts';
 import { buildPageSql } from './page.ts';
-import { type Budget, type EventStore, untilDeadline } from './port.ts';
+import { type Budget, type EventStore, withSharedDeadline } from './port.ts';
 import {
   type ActorsSource,
   type ActorsStoreQuery,
@@ -85,14 +85,14 @@ export function createEventStore(engine: Engine): EventStore {
     page: (query, run) =>
       rowsOf(buildPageSql(dialect, query, query.of && buildActorsSql(dialect, query.of)), run, (row) => row),
 
-    ...eventLists(engine),
+    ...createEventLists(engine),
 
     values: (query, run) => rowsOf(buildValuesSql(dialect, query), run, ([name]) => String(name)),
 
     exposures: (query, run) => rowsOf(buildExposuresSql(dialect, query), run, toExposureRow),
 
     async rows({ print, page }, budget) {
-      const run = untilDeadline({ ...budget, isUserSql: true });
+      const run = withSharedDeadline({ ...budget, isUserSql: true });
       if (page === undefined || dialect.followsIndexes) return rowsOf(print(dialect.name), run, (row) => row);
       const keys = await rowsOf(page.keys(dialect.name), run, toKey);
       return keys.length === 0 ? [] : rowsOf(page.print(dialect.name, keys), run, (row) => row);

@@ -3,7 +3,7 @@
 
 import { buildCondition, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { placeLength } from './dialect.ts';
+import { positionKeyLength } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
 import type { Budget } from './port.ts';
 import { pageViews, type WebBreakdown, type WebRow, type WebStoreQuery } from './queries.ts';
@@ -84,7 +84,7 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
   const end = (which: 'entry' | 'exit') => {
     const label = breakdown?.of === which ? sql`coalesce('1' || ${dialect.label(breakdown.value)}, '0')` : sql`'0'`;
     const holds = sql`CASE WHEN ${buildCondition(dialect, query[which], projectId)} THEN '1' ELSE '0' END`;
-    return sql`CASE WHEN ${isView} THEN ${dialect.place} || ${holds} || ${label} END`;
+    return sql`CASE WHEN ${isView} THEN ${dialect.positionKey} || ${holds} || ${label} END`;
   };
   const columns = [
     sql`${id} AS session, e.timestamp AS at, ${dialect.millis(sql`e.timestamp`)} AS ms`,
@@ -137,9 +137,9 @@ function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
 function visits(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { select, edges, breakdown } = query;
   const hasEnds = ends(query);
-  const holds = (place: Fragment) => sql`substring(${place}, ${sql.int(placeLength + 1)}, 1) = '1'`;
+  const holds = (place: Fragment) => sql`substring(${place}, ${sql.int(positionKeyLength + 1)}, 1) = '1'`;
   const label = (place: Fragment) =>
-    sql`CASE WHEN substring(${place}, ${sql.int(placeLength + 2)}, 1) = '1' THEN substring(${place}, ${sql.int(placeLength + 3)}) END`;
+    sql`CASE WHEN substring(${place}, ${sql.int(positionKeyLength + 2)}, 1) = '1' THEN substring(${place}, ${sql.int(positionKeyLength + 3)}) END`;
   const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
   const lasted = sql`last_ms - first_ms`;
   const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;

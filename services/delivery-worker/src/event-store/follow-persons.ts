@@ -1,7 +1,7 @@
 // Copies persons from PostgreSQL to ClickHouse.
 
 import type { Database } from '@millrace/db';
-import { copyPersonPortion, readCopiedUntil, recordsPersonChanges, stopRecordingPersons } from '@millrace/insights';
+import { copyPersonPortion, hasPersonTriggers, readCopiedUntil, stopRecordingPersons } from '@millrace/insights';
 import type { Metrics } from '@millrace/runtime';
 import type { CopyTarget } from './follow.ts';
 
@@ -40,6 +40,6 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
  * @returns false, because there is nothing more to do
  */
 export async function forgetPersonCopy({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
-  if (await recordsPersonChanges(sql)) await transaction(stopRecordingPersons);
+  if (await hasPersonTriggers(sql)) await transaction(stopRecordingPersons);
   return false;
 }

@@ -10,7 +10,7 @@ import {
   localTimePattern,
   maxLabelLength,
   numberPattern,
-  placeOffset,
+  positionKeyOffset,
   splitByKind,
   versionPattern,
   zonedTimePattern,
@@ -129,7 +129,7 @@ export const clickhouseDialect: Dialect = {
   matches: (value, pattern) => sql`coalesce(match(${value}, ${sql.text(clickhousePattern(pattern))}), false)`,
   label,
   millis: (time) => sql`toUnixTimestamp64Milli(${time})`,
-  place: sql`toString(toUnixTimestamp64Milli(e.timestamp) + toInt64(${sql.float(placeOffset)})) || toString(e.uuid)`,
+  positionKey: sql`toString(toUnixTimestamp64Milli(e.timestamp) + toInt64(${sql.float(positionKeyOffset)})) || toString(e.uuid)`,
   bucket: (time, edges) => {
     const millis = sql`toUnixTimestamp64Milli(${time})`;
     const places = edges.map((_, at) => at);

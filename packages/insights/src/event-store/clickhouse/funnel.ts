@@ -11,7 +11,7 @@
 
 import { buildBreakdownColumns } from '../conditions.ts';
 import type { Dialect, FunnelSql } from '../dialect.ts';
-import { isTaken, matching } from '../funnel.ts';
+import { buildRelevantEventsSql, buildStepEventCondition } from '../funnel.ts';
 import { type Fragment, sql } from '../sql.ts';
 import type { FunnelPage, WalkedFunnel } from '../walked-funnel.ts';
 
@@ -272,7 +272,7 @@ function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): F
   const { select, steps, exclusions, breakdowns, second } = storeQuery;
   const { columns, names } = buildBreakdownColumns(dialect, breakdowns);
   const marks = [...steps, ...exclusions].map(
-    (one, at) => sql`if(${isTaken(dialect, one, { at, select })}, ${sql.literal(2 ** at)}, 0)`,
+    (one, at) => sql`if(${buildStepEventCondition(dialect, one, { at, select })}, ${sql.literal(2 ** at)}, 0)`,
   );
   const key = sql`toUInt64(at - ${sql.literal(select.from)}) * ${sql.literal(2 ** markBits)} + marks`;
   const isRelevant = order === 'strict' ? sql`true` : sql`marks > 0`;
@@ -288,6 +288,6 @@ function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): F
   const events = isShort ? sql`if(max(bitAnd(marks, ${sql.literal(mayGetFurther)})) > 0, ${own}, [toUInt64(1)])` : own;
   const uuid = names.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   return sql`SELECT actor, count() AS events, ${events} AS own
-    FROM (${matching(dialect, storeQuery, sql`${sql.join(marks, ' + ')} AS marks${uuid}${columns}`)}) AS marked
+    FROM (${buildRelevantEventsSql(dialect, storeQuery, sql`${sql.join(marks, ' + ')} AS marks${uuid}${columns}`)}) AS marked
    GROUP BY actor HAVING max(bitAnd(marks, 1)) > 0`;
 }

@@ -40,7 +40,7 @@ export async function releasePersonCopy(sql: Sql): Promise<void> {
 }
 
 /** Records how far the persons have been copied. Only the holder of the claim may call this function. */
-export async function notePersonCopy(sql: Sql, { filledUntil, copiedUntil }: PersonCopyState): Promise<void> {
+export async function savePersonCopy(sql: Sql, { filledUntil, copiedUntil }: PersonCopyState): Promise<void> {
   await sql.query(
     `UPDATE event_store_copy SET person_project_id = $2, person_uuid = $3, copied_until = $4 WHERE store = $1`,
     [copying, filledUntil?.projectId ?? null, filledUntil?.uuid ?? null, copiedUntil],
@@ -48,7 +48,7 @@ export async function notePersonCopy(sql: Sql, { filledUntil, copiedUntil }: Per
 }
 
 /** Returns the last person of the next portion after a position, or null if fewer than `size` persons remain. */
-export async function endOfPortion(sql: Sql, after: PersonKey | null, size: number): Promise<PersonKey | null> {
+export async function readPortionEnd(sql: Sql, after: PersonKey | null, size: number): Promise<PersonKey | null> {
   const [row] = await sql.query<{ project_id: number; uuid: string }>(
     `SELECT project_id, uuid FROM person WHERE $1::int IS NULL OR (project_id, uuid) > ($1::int, $2::uuid)
       ORDER BY project_id, uuid OFFSET $3 LIMIT 1`,
@@ -111,7 +111,7 @@ function triggersOf(table: string, recording: string, ...events: ('INSERT' | 'UP
 }
 
 /** Returns whether the triggers exist that record changes of persons. */
-export async function recordsPersonChanges(sql: Sql): Promise<boolean> {
+export async function hasPersonTriggers(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
     `SELECT 1 FROM pg_trigger WHERE tgrelid IN ('person'::regclass, 'person_distinct_id'::regclass) AND tgname = ANY ($1::text[])`,
     [triggers.map(({ name }) => name)],

@@ -6,17 +6,17 @@ import type { Sql, SqlDatabase } from '@millrace/db';
 import { sleep } from '@millrace/runtime';
 import {
   claimPersonCopy,
-  endOfPortion,
   finishPersonChanges,
+  hasPersonTriggers,
   nextPersonVersion,
-  notePersonCopy,
   type PersonCopyState,
   readPersonChanges,
-  recordsPersonChanges,
+  readPortionEnd,
   releasePersonCopy,
+  savePersonCopy,
   startRecordingPersons,
 } from './person-copy-store.ts';
-import { copyPersons, createPersonCopyTables, hasPersonCopyTables, showCopiedPersons } from './person-tables.ts';
+import { copyPersons, createPersonCopyTables, hasPersonCopyTables, switchToCopiedPersons } from './person-tables.ts';
 import type { ReadablePostgres } from './tables.ts';
 
 interface PersonCopyDeps {
@@ -60,15 +60,15 @@ export async function copyPersonPortion(
     }
     if (state.copiedUntil === null) {
       const { filledUntil: after } = state;
-      const end = await endOfPortion(sql, after, size);
+      const end = await readPortionEnd(sql, after, size);
       await copyPersons(deps, { after, until: end }, await nextPersonVersion(sql));
       // The first pass has reached the last person. Persons created in the meantime are among the recorded changes.
-      await notePersonCopy(sql, { filledUntil: end, copiedUntil: end === null ? until : null });
+      await savePersonCopy(sql, { filledUntil: end, copiedUntil: end === null ? until : null });
       return { hasMore: true, copiedUntil: null };
     }
-    await notePersonCopy(sql, { filledUntil: null, copiedUntil: until });
+    await savePersonCopy(sql, { filledUntil: null, copiedUntil: until });
     if (ids.length === size) return { hasMore: true, copiedUntil: until };
-    await showCopiedPersons(deps.client);
+    await switchToCopiedPersons(deps.client);
     return { hasMore: false, copiedUntil: until };
   } finally {
     await releasePersonCopy(sql);
@@ -78,15 +78,15 @@ export async function copyPersonPortion(
 /** Returns whether all changes since this state have been recorded and the table of copied persons exists. */
 async function canContinue({ database, client }: PersonCopyDeps, state: PersonCopyState): Promise<boolean> {
   if (state.filledUntil === null && state.copiedUntil === null) return false;
-  return (await recordsPersonChanges(database.sql)) && (await hasPersonCopyTables(client));
+  return (await hasPersonTriggers(database.sql)) && (await hasPersonCopyTables(client));
 }
 
 /** Changes are recorded before the first pass begins, so that it misses none. */
 async function startOver({ database, client, postgres }: PersonCopyDeps): Promise<PersonCopyState> {
   const state = { filledUntil: null, copiedUntil: null };
-  await notePersonCopy(database.sql, state);
+  await savePersonCopy(database.sql, state);
   await createPersonCopyTables(client, postgres);
-  if (!(await recordsPersonChanges(database.sql))) await database.transaction(startRecordingPersons);
+  if (!(await hasPersonTriggers(database.sql))) await database.transaction(startRecordingPersons);
   return state;
 }
 
@@ -94,6 +94,6 @@ async function startOver({ database, client, postgres }: PersonCopyDeps): Promis
 export async function restartPersonCopy(sql: Sql): Promise<void> {
   // Wait until no portion is being copied, because the end of a portion would overwrite this state.
   while ((await claimPersonCopy(sql, leaseSeconds)) === undefined) await sleep(pauseMs);
-  await notePersonCopy(sql, { filledUntil: null, copiedUntil: null });
+  await savePersonCopy(sql, { filledUntil: null, copiedUntil: null });
   await releasePersonCopy(sql);
 }

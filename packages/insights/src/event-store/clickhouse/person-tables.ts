@@ -48,7 +48,7 @@ const views = {
     SELECT project_id, distinct_id_hash, person_uuid FROM moved_id_copy FINAL`,
 };
 
-/** Creates empty tables for the copies. Queries read PostgreSQL until `showCopiedPersons` is called. */
+/** Creates empty tables for the copies. Queries read PostgreSQL until `switchToCopiedPersons` is called. */
 export async function createPersonCopyTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   const tables = [createPersonOfPostgres(postgres), createMovedIdOfPostgres(postgres), createCopy, createMovedIdCopy];
   for (const query of tables) await client.command({ query });
@@ -60,7 +60,7 @@ export async function hasPersonCopyTables(client: ClickHouseClient): Promise<boo
 }
 
 /** Makes queries read the copies. */
-export async function showCopiedPersons(client: ClickHouseClient): Promise<void> {
+export async function switchToCopiedPersons(client: ClickHouseClient): Promise<void> {
   for (const [name, query] of Object.entries(views)) {
     if ((await engineOf(client, name)) !== 'View') await client.command({ query });
   }

@@ -18,8 +18,8 @@ import {
   createRebuiltEvents,
   createTables,
   deleteEventsSince,
-  exchangeEvents,
   type ReadablePostgres,
+  swapEventsTables,
 } from './tables.ts';
 
 export interface RebuildOptions {
@@ -79,7 +79,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   }
   // Wait until no portion is being copied, because it would go to the old table and still count as copied.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
-  await exchangeEvents(client);
+  await swapEventsTables(client);
   await finishRebuild(sql);
   await client.command({ query: 'DROP TABLE events_rebuilt' });
 }

@@ -303,7 +303,7 @@ export async function createRebuiltEvents(client: ClickHouseClient): Promise<voi
 }
 
 /** Replaces the events table with the rebuilt one, unless another process is still filling the rebuilt table. */
-export const exchangeEvents = (client: ClickHouseClient): Promise<void> =>
+export const swapEventsTables = (client: ClickHouseClient): Promise<void> =>
   changeEvents(client, () => ({ query: 'EXCHANGE TABLES events AND events_rebuilt' }), 'events_rebuilt');
 
 /** Events to delete, or to strip of personal data. */

@@ -10,7 +10,7 @@ import {
   localTimePattern,
   maxLabelLength,
   numberPattern,
-  placeOffset,
+  positionKeyOffset,
   splitByKind,
   versionPattern,
   zonedTimePattern,
@@ -107,7 +107,7 @@ export const postgresDialect: Dialect = {
   label,
   // Times are stored in milliseconds. `extract` would compute with decimals, which are slower.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
-  place: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(placeOffset)}))::bigint || ''::text || e.uuid`,
+  positionKey: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(positionKeyOffset)}))::bigint || ''::text || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
   groupsBeforeCounting: true,
   followsIndexes: true,

@@ -1,7 +1,7 @@
 // Prints sessions. They are not stored. Each session is computed from its events, whose property `$session_id` is its
 // ID.
 
-import { placeLength } from '../../event-store/dialect.ts';
+import { positionKeyLength } from '../../event-store/dialect.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import { isView, shortestStayMs } from '../../event-store/web.ts';
 import type { TimeBound } from '../tree.ts';
@@ -74,7 +74,7 @@ function aggregateOf(name: string, printing: Printing): Fragment {
   const url = dialect.text({ of: 'event', key: '$current_url' });
   switch (name) {
     case 'distinct_id':
-      return sql`substring(max(${dialect.inByteOrder(sql`${dialect.place} || e.distinct_id`)}), ${sql.int(placeLength + 1)})`;
+      return sql`substring(max(${dialect.inByteOrder(sql`${dialect.positionKey} || e.distinct_id`)}), ${sql.int(positionKeyLength + 1)})`;
     case '$start_timestamp':
       return sql`min(e.timestamp)`;
     case '$end_timestamp':
@@ -103,8 +103,8 @@ function aggregateOf(name: string, printing: Printing): Fragment {
 /** Prints a property of the first or the last page view of a session. */
 function ofView(which: 'first' | 'last', key: string, { dialect }: Printing): Fragment {
   const value = sql`coalesce('1' || ${dialect.text({ of: 'event', key })}, '0')`;
-  const place = dialect.inByteOrder(sql`CASE WHEN ${isView} THEN ${dialect.place} || ${value} END`);
+  const place = dialect.inByteOrder(sql`CASE WHEN ${isView} THEN ${dialect.positionKey} || ${value} END`);
   const found = which === 'first' ? sql`min(${place})` : sql`max(${place})`;
-  const isSet = sql`substring(${found}, ${sql.int(placeLength + 1)}, 1) = '1'`;
-  return sql`CASE WHEN ${isSet} THEN substring(${found}, ${sql.int(placeLength + 2)}) END`;
+  const isSet = sql`substring(${found}, ${sql.int(positionKeyLength + 1)}, 1) = '1'`;
+  return sql`CASE WHEN ${isSet} THEN substring(${found}, ${sql.int(positionKeyLength + 2)}) END`;
 }

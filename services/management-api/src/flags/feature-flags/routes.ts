@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { tryPatterns } from '@millrace/flags';
+import { validatePatterns } from '@millrace/flags';
 import { inTimeSlices } from '@millrace/flags/store';
 import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
 import { type Static, Type } from 'typebox';
@@ -187,7 +187,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   ): Promise<FlagWriter> => {
     const { environmentId, organizationId, rights } = target;
     await requireNamedRecords(sql, target, filters);
-    const tried = await inTimeSlices(tryPatterns(filters));
+    const tried = await inTimeSlices(validatePatterns(filters));
     return { userId, environmentId, organizationId, rights, secrets, tried };
   };
   return [

@@ -2,7 +2,7 @@
 
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import type { TriedPatterns } from '@millrace/flags';
+import type { ValidatedPatterns } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
 import { type RecordRights, requireFound, requireKind } from '../../../access/record-rights.ts';
@@ -32,7 +32,7 @@ export interface FlagWriter extends FlagAuthor {
   rights: RecordRights;
   secrets: PayloadSecrets;
   /** Patterns that were compiled before, so that the transaction does not wait for them. */
-  tried?: TriedPatterns;
+  tried?: ValidatedPatterns;
 }
 
 /**
@@ -88,7 +88,7 @@ export async function changeFlag(
 /** A flag without filters is on for everyone. A remote configuration is on for everyone in any case. */
 function filtersOfNew(
   { filters: sent = filtersForAllUsers, is_remote_configuration }: NewFlag,
-  tried: TriedPatterns | undefined,
+  tried: ValidatedPatterns | undefined,
 ): FlagFilters {
   if (is_remote_configuration !== true) return parseFlagFilters({ sent, stored: null, tried });
   const hasConditions = Array.isArray(sent.groups) && sent.groups.length > 0;
@@ -107,7 +107,7 @@ function filtersOfNew(
  */
 function changedFilters(
   { filters: sent }: FlagChanges,
-  before: { stored: Record<string, unknown>; tried: TriedPatterns | undefined },
+  before: { stored: Record<string, unknown>; tried: ValidatedPatterns | undefined },
 ): FlagFilters | null {
   return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
 }

@@ -3,7 +3,7 @@
 import { findEnvironment } from '@millrace/accounts/access';
 import { isObject } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { namedCohort, tryPatterns } from '@millrace/flags';
+import { namedCohort, validatePatterns } from '@millrace/flags';
 import { inTimeSlices } from '@millrace/flags/store';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
@@ -38,7 +38,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
   const isSeen = flag && hasRecordLevel(source.rights, 'feature_flag', 'viewer', toRecordName(flag));
   if (!isSeen) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
-  const tried = await inTimeSlices(tryPatterns(flag.filters));
+  const tried = await inTimeSlices(validatePatterns(flag.filters));
   const success: Awaited<ReturnType<typeof showFlag>>[] = [];
   const failed: { project_id: number; errors: string }[] = [];
   for (const projectId of to) {

@@ -7,7 +7,7 @@ import {
   nothingStored,
   type Steps,
   selectFlags,
-  tryPatterns,
+  validatePatterns,
 } from '@millrace/flags';
 import { createPageLimit, filtersAudience, matchPersons } from '@millrace/flags/cohorts';
 import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flags/store';
@@ -83,7 +83,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
         aggregation_group_type_index: groupType,
         groups: [{ ...conditionAlone, rollout_percentage: 100 }],
       };
-      const tried = await inTimeSlices(tryPatterns(sent));
+      const tried = await inTimeSlices(validatePatterns(sent));
       const filters = parseFlagFilters({ sent, stored: null, tried });
       await checkReferences(sql, { environmentId, id: null, key: '', filters });
       const { affected, total, isEstimate } = await searches.run({ caller, target }, null, (on) =>

@@ -9,7 +9,7 @@ import {
   longestNeedle,
   namedCohort,
   type PropertyOperator,
-  type TriedPatterns,
+  type ValidatedPatterns,
 } from '@millrace/flags';
 import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
 
@@ -19,7 +19,7 @@ export interface FilterRules {
   /** The group type of its condition, or null for persons. */
   aggregation: number | null;
   knownPatterns: ReadonlySet<unknown>;
-  tried: TriedPatterns;
+  tried: ValidatedPatterns;
 }
 
 /** Parses a filter of a condition. @throws AppError `invalid`. */
@@ -101,7 +101,7 @@ interface PropertyRules {
   path: string;
   type: 'person' | 'group';
   knownPatterns: ReadonlySet<unknown>;
-  tried: TriedPatterns;
+  tried: ValidatedPatterns;
 }
 
 /** Parses key, operator and value of a property filter. @throws AppError `invalid`. */

@@ -1,7 +1,7 @@
 // Validates the filters of a feature flag: release conditions, variants and payloads.
 
 import { isObject } from '@millrace/contracts';
-import type { TriedPatterns } from '@millrace/flags';
+import type { ValidatedPatterns } from '@millrace/flags';
 import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quote } from './filters.ts';
 import { parseConditionFilter } from './parse-filter.ts';
 
@@ -15,7 +15,7 @@ export interface FiltersToParse {
   /** The stored filters of an existing flag, in the form in which the API shows them. */
   stored: Record<string, unknown> | null;
   /** Results of patterns that were compiled before, because that took long. Other patterns are compiled here. */
-  tried?: TriedPatterns | undefined;
+  tried?: ValidatedPatterns | undefined;
 }
 
 /**
@@ -106,7 +106,7 @@ interface ConditionRules {
   variants: readonly FlagVariant[];
   /** These are not checked again. */
   knownPatterns: ReadonlySet<unknown>;
-  tried: TriedPatterns;
+  tried: ValidatedPatterns;
 }
 
 /** Parses a condition set, and writes its group type into it. @throws AppError `invalid`. */
