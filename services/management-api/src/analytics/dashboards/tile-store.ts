@@ -19,7 +19,7 @@ export interface TileRow extends TileFields, Columns<'dashboard_tile', 'id' | 'l
   last_modified_by: EmbeddedUserRow | null;
 }
 
-/** The tiles of a dashboard by ID, including deleted tiles, but not tiles of deleted insights. */
+/** Returns the tiles of a dashboard by ID, including deleted tiles, but not the tiles of deleted insights. */
 export async function listTiles(sql: Sql, dashboardId: number): Promise<TileRow[]> {
   return sql.query<TileRow & Record<string, unknown>>(
     `SELECT t.id, t.insight_id, t.body, t.deleted, t.layouts, t.color, t.filters_overrides, t.show_description,
@@ -49,7 +49,7 @@ function valuesOf(tile: TileFields): unknown[] {
 
 /**
  * Adds a tile to a dashboard.
- * @param userId author of the text, or null for an insight
+ * @param userId the author of the text, or null for an insight
  */
 export async function insertTile(
   tx: Transaction,
@@ -66,7 +66,7 @@ export async function insertTile(
 
 /**
  * Updates a tile.
- * @param userId user who changed the text, or null if the text stays the same
+ * @param userId the user who changed the text, or null if the text stays the same
  */
 export async function updateTile(
   tx: Transaction,

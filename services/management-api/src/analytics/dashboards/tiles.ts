@@ -24,11 +24,14 @@ interface Place {
 }
 
 interface CheckedPlace extends Place {
-  /** Parser of SQL in filters. */
+  /** The parser of SQL in filters. */
   parser: SqlParser;
 }
 
-/** Checks the filters of a tile if they changed. Unchanged filters stay valid, although a cohort in them may have been deleted since. */
+/**
+ * Checks the filters of a tile if they changed. Unchanged filters stay valid, although a cohort in them may have been
+ * deleted in the meantime.
+ */
 async function checkOverrides(
   tx: Transaction,
   { projectId, parser }: CheckedPlace,
@@ -44,7 +47,10 @@ async function checkOverrides(
   await requireUsable({ sql: tx, parser }, { projectId, filters: overrides, attr: place });
 }
 
-/** Adds text tiles and changes tiles. Tiles and fields that are not sent stay as they are. @throws AppError `invalid` naming the tile and its field. */
+/**
+ * Adds text tiles and changes tiles. Tiles and fields that the client did not send stay the same.
+ * @throws AppError `invalid` naming the tile and its field
+ */
 export async function changeTiles(
   tx: Transaction,
   place: CheckedPlace,
@@ -107,7 +113,7 @@ function withChanges(
 
 const maxCharacters = 4000;
 
-/** The text of a tile exactly as it was sent, or undefined if it was not sent. */
+/** Returns the text of a tile exactly as the client sent it, or undefined if the client did not send it. */
 function bodyOf({ text }: TileChanges, attr: string): string | undefined {
   if (text === undefined || text === null) return undefined;
   const { body } = text;
@@ -138,14 +144,20 @@ async function transferredTile(tx: Transaction, { from, tileId, target }: TileTr
   return tile;
 }
 
-/** Moves a tile to another dashboard. @throws AppError `not_found`, or `invalid` if the other dashboard already has the insight. */
+/**
+ * Moves a tile to another dashboard.
+ * @throws AppError `not_found`, or `invalid` if the other dashboard already has the insight
+ */
 export async function takeTile(tx: Transaction, transfer: TileTransfer): Promise<void> {
   const tile = await transferredTile(tx, transfer);
   await requirePlaceFor(tx, tile, transfer.to);
   await moveTile(tx, tile, transfer.to);
 }
 
-/** Like `takeTile`, but the original tile stays. Both dashboards then share the insight. A text is duplicated. */
+/**
+ * Like `takeTile`, but the original tile stays. Both dashboards then share the insight. If the tile has a text, the
+ * text is copied.
+ */
 export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
   const { to } = transfer;
   const tile = await transferredTile(tx, transfer);
@@ -154,7 +166,11 @@ export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId
   else await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, tile);
 }
 
-/** Checks that a tile can be added to a dashboard. @returns the deleted tile that its insight had there, if any. @throws AppError `invalid`. */
+/**
+ * Checks that a tile can be added to a dashboard.
+ * @returns the deleted tile that the dashboard had for the same insight, if any
+ * @throws AppError `invalid`
+ */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
   const there = await listTiles(tx, dashboardId);
   requireSpace({ id: dashboardId, tiles: sortByLayout(there).length });
@@ -165,15 +181,14 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   return same;
 }
 
-/** Number of columns of the grid, and the size of a tile without a layout. */
+/** The number of columns of the grid, and the size of a tile without a layout. */
 const columns = 12;
 const usualSize = { w: 6, h: 5 };
 
 /**
- * Arranges all tiles row by row without overlaps. The tiles in `order` come first, in that order, followed by the others in
- * their current order. Every tile keeps its size.
- *
- * @throws AppError `invalid` naming the list, `not_found` for a tile of another dashboard.
+ * Arranges all tiles row by row without overlaps. The tiles in `order` come first, in that order, followed by the
+ * others in their current order. Every tile keeps its size.
+ * @throws AppError `invalid` naming the list, or `not_found` for a tile of another dashboard
  */
 export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {
   if (new Set(order).size < order.length) throw refusal('tile_order', 'Each tile can be listed only once.');

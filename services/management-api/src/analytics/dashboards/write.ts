@@ -55,7 +55,10 @@ const defaults: DashboardFields = {
   quick_filter_ids: null,
 };
 
-/** Creates a dashboard, empty or as a copy of another. @throws AppError `invalid` naming the field. */
+/**
+ * Creates a dashboard that is empty or a copy of another one.
+ * @throws AppError `invalid` naming the field
+ */
 export async function createDashboard(
   tx: Transaction,
   { parser, ...author }: DashboardAuthor & { parser: SqlParser },
@@ -115,7 +118,7 @@ async function copyTiles(
   const tiles = sortByLayout(await listTiles(tx, from));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
-  // Insights that the author may not see are shared and not copied, so that their access rules still apply.
+  // Insights that the author cannot see are shared instead of copied, so their access rules still apply.
   const insights = found.filter((one) => hasRecordLevel(target.rights, 'insight', 'viewer', toRecordName(one)));
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
@@ -136,7 +139,10 @@ function copyOf({ name, derived_name, description, query, tags }: InsightRow) {
 
 type Changes = Static<typeof dashboardChanges>;
 
-/** Applies the fields that are sent and keeps all others. @throws AppError `invalid` naming the field. */
+/**
+ * Applies the fields that the client sent, and keeps all others.
+ * @throws AppError `invalid` naming the field
+ */
 function withChanges(
   fields: DashboardFields,
   { delete_insights: _, tiles: __, description, filters, ...changes }: Changes,
@@ -153,15 +159,16 @@ function withChanges(
   };
 }
 
-/** The fields of a row that clients can set. */
+/** Returns the fields of a row that clients can set. */
 function fieldsOf(fields: DashboardFields): DashboardFields {
   const names = Object.keys(defaults) as (keyof DashboardFields)[];
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as DashboardFields;
 }
 
 /**
- * Changes the fields and tiles that are sent. A deleted dashboard keeps its tiles, and shows them again when it is restored.
- * @throws AppError `not_found`, `forbidden` if the caller may not change it, or `invalid` naming the field.
+ * Changes the fields and tiles that the client sent. A deleted dashboard keeps its tiles and shows them again when it
+ * is restored.
+ * @throws AppError `not_found`, `forbidden` if the caller cannot change it, or `invalid` naming the field
  */
 export async function changeDashboard(
   tx: Transaction,
@@ -174,7 +181,7 @@ export async function changeDashboard(
   await lockEnvironment(tx, environmentId);
   const before = await findDashboardWithAccess(tx, author.target, { id, needed: 'editor' });
   requireChange(before, editor);
-  // Do not check unchanged filters, because a cohort in them may have been deleted since.
+  // Do not check unchanged filters, because a cohort in them may have been deleted in the meantime.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
     await requireUsable({ sql: tx, parser }, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
@@ -240,7 +247,10 @@ interface Sought {
   needed: 'viewer' | 'editor';
 }
 
-/** Finds a dashboard, which may be deleted, and checks the caller's access level. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Finds a dashboard, including a deleted one, and checks the caller's access level.
+ * @throws AppError `not_found` or `forbidden`
+ */
 async function findDashboardWithAccess(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -266,7 +276,10 @@ export async function requireDashboard(
   return row;
 }
 
-/** Like `requireDashboard`, and checks that the caller may change the dashboard. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Like `requireDashboard`, but also checks that the caller can change the dashboard.
+ * @throws AppError `not_found` or `forbidden`
+ */
 export async function requireChangeableDashboard(
   tx: Transaction,
   { userId, target }: DashboardAuthor,
@@ -277,7 +290,10 @@ export async function requireChangeableDashboard(
   return row;
 }
 
-/** Runs `work`, which changes a dashboard and its tiles, and logs the changes. @returns the changed dashboard. */
+/**
+ * Runs `work`, which changes a dashboard and its tiles, and logs the changes.
+ * @returns the changed dashboard
+ */
 export async function runAndLogTileChanges(
   tx: Transaction,
   author: DashboardAuthor,
@@ -292,7 +308,7 @@ export async function runAndLogTileChanges(
   return after;
 }
 
-/** The tiles that differ. A log entry with all tiles would be as large as the dashboard. */
+/** Returns only the tiles that differ, because a log entry with all tiles would be as large as the dashboard. */
 function changedTiles(before: TileRow[], after: TileRow[]) {
   const [was, is] = [texts(before), texts(after)];
   const only = (tiles: TileRow[], those: Map<number, string>, others: Map<number, string>) =>

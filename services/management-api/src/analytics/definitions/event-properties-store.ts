@@ -3,11 +3,11 @@
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
-/** Number of latest events of each name in the sample. */
+/** The number of latest events of each name that are in the sample. */
 export const latestOfName = 2000;
 export const maxEventNames = 20;
 
-/** Size limit of the sample when events are in another store. If events are large, the sample is smaller. */
+/** The size limit of the sample when events are in another store. If events are large, the sample has fewer of them. */
 const mostBytes = 16 * 1024 * 1024;
 
 export async function listPropertiesOfEvents(sql: Sql, projectId: number, events: string[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-// The routes of property definitions.
+// Declares the routes of property definitions.
 
 import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
@@ -75,7 +75,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Definitions of the properties of events, persons and groups (docs/api/definitions.md). */
+/** Creates the routes of the definitions of event, person and group properties (docs/api/definitions.md). */
 export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }

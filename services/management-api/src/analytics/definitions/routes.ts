@@ -1,4 +1,4 @@
-// The routes of event definitions.
+// Declares the routes of event definitions.
 
 import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
@@ -25,7 +25,7 @@ import { changeEvent, createEvent, found, removeEvent } from './write.ts';
 
 const path = '/event_definitions';
 
-/** Definitions of the event names of a project (docs/api/definitions.md). */
+/** Creates the routes of the definitions of a project's event names (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   // The path `by_name` must come before `:id`.
   return [...readRoutes(deps), ...writeRoutes(deps)];

@@ -24,7 +24,7 @@ const volume = {
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** Response fields with what users have set on a definition. */
+/** The response fields that show what users have set on a definition. */
 const shownEdits = {
   description: Type.String({ description: 'Description of the event or property.' }),
   tags: tagList,
@@ -78,7 +78,7 @@ const unsupported = (name: string, only: string, ...unless: unknown[]) => ({
   [name]: { detail: `\`${name}\` is not supported. Leave it out, or send ${only}.`, unless },
 });
 
-/** Fields of PostHog that are not supported. Only their default values are accepted. */
+/** Fields of PostHog that Millrace does not support. Only their default values are accepted. */
 export const refusedEventFields = {
   ...unsupported('post_to_slack', 'false', false),
   ...unsupported('default_columns', 'an empty list', [], null),

@@ -23,11 +23,11 @@ export interface EventDefinitionRow
 export interface PropertyDefinitionRow
   extends EditedRow,
     Columns<'property_definition', EditedColumns | 'type' | 'group_type_index' | 'property_type'> {
-  /** Null if the request does not contain event names. */
+  /** Whether the requested events have the property, or null if the request does not contain event names. */
   is_seen: boolean | null;
 }
 
-/** Values of `property_definition.type`, as the consumer writes them. */
+/** The values of `property_definition.type`, as the consumer writes them. */
 const propertyTypes = { event: 1, person: 2, group: 3 } as const;
 type PropertyTypeName = keyof typeof propertyTypes;
 
@@ -57,11 +57,17 @@ export interface PropertyDefinitionFilter extends DefinitionFilter {
   type?: PropertyTypeName;
   group_type_index?: number;
   isNumerical?: boolean;
-  /** True: only properties that hold the value of a feature flag (`$feature/…`). False: only all others. */
+  /**
+   * If true, only properties that hold the value of a feature flag (`$feature/…`) are listed. If false, only all others
+   * are listed.
+   */
   isFeatureFlag?: boolean;
-  /** Leaves out properties that SDKs set automatically. */
+  /** Whether properties that SDKs set automatically are left out. */
   excludesCore?: boolean;
-  /** Properties that the requested events have. `isFilter` leaves out all others. */
+  /**
+   * The names of events. `is_seen` tells whether these events have a property. With `isFilter`, all other properties
+   * are left out.
+   */
   seen?: { names: string[]; isFilter: boolean };
 }
 
@@ -70,7 +76,10 @@ export interface Window {
   offset: number;
 }
 
-/** SQL of a UUID that is derived from a text, so the same text always has the same UUID (version 8 of RFC 9562). */
+/**
+ * Returns the SQL of a UUID that is derived from a text. The same text always has the same UUID (version 8 of RFC
+ * 9562).
+ */
 const uuidOf = (text: string) => `overlay(overlay(md5(${text}) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 export const eventDefinitionId = uuidOf(`'event:' || d.project_id || ':' || d.name`);
 export const propertyDefinitionId = uuidOf(
@@ -81,7 +90,7 @@ const editedColumns = `d.name, d.description, d.tags, d.hidden, d.verified, d.ve
   ${embeddedUserColumn('v')} AS verified_by, ${embeddedUserColumn('u')} AS updated_by`;
 const editors = 'LEFT JOIN "user" v ON v.id = d.verified_by_id LEFT JOIN "user" u ON u.id = d.updated_by_id';
 
-/** One page of event definitions and their total number, sorted by name unless the filter has another order. */
+/** Returns one page of event definitions and their total number, sorted by name unless the filter has another order. */
 export async function listEventDefinitions(
   sql: Sql,
   projectId: number,
@@ -102,7 +111,9 @@ export async function listEventDefinitions(
   });
 }
 
-/** One page of property definitions and their total number, sorted by name unless the filter has another order. */
+/**
+ * Returns one page of property definitions and their total number, sorted by name unless the filter has another order.
+ */
 export async function listPropertyDefinitions(
   sql: Sql,
   projectId: number,

@@ -3,23 +3,26 @@
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
-/** Fields are null if the request did not include `volumes=true`, or if this kind of definition is not counted. */
+/**
+ * The usage of a definition. Fields are null if the request did not include `volumes=true`, or if this kind of
+ * definition is not counted.
+ */
 export interface Volume {
   volume_30_day: number | null;
-  /** True if the number is extrapolated from the latest events. */
+  /** Whether the number is extrapolated from the latest events. */
   volume_is_estimated: boolean;
   query_usage_30_day: number | null;
 }
 
 export const noVolume: Volume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** JSONPath of all objects in a query, at any depth. */
+/** The JSONPath of all objects in a query, at any depth. */
 const objects = 'strict $.** ? (@.type() == "object")';
-/** JSONPath of all property names in a query. */
+/** The JSONPath of all property names in a query. */
 const namesOfProperties = `${objects}.keyvalue()
   ? (@.key == "key" || @.key == "breakdown" || @.key == "property" || @.key == "math_property").value`;
 
-/** SQL condition for events `e` of the last 30 days. */
+/** The SQL condition for events `e` of the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
 /** Counts the events with each of these names. */
@@ -77,7 +80,10 @@ export async function volumesOfProperties(
   return volumes(names, { counts, usage, share: Math.min(1, maxLookedInto / (all?.count ?? 1)) });
 }
 
-/** Counts the insights that use each name and were opened or changed in the last 30 days. @param path JSONPath of names in the query */
+/**
+ * Counts the insights that use each name and were opened or changed in the last 30 days.
+ * @param path the JSONPath of names in the query
+ */
 function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {
   return sql.query<{ name: string; count: number }>(
     `SELECT named.value #>> '{}' AS name, count(DISTINCT i.id)::int AS count

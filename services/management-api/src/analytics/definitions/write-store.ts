@@ -3,7 +3,7 @@
 import type { Columns, Transaction } from '@millrace/db';
 import { eventDefinitionId, propertyDefinitionId } from './store.ts';
 
-/** Columns that users can edit in event definitions and property definitions. */
+/** The columns that users can edit in event definitions and property definitions. */
 export interface Edits
   extends Columns<
     'event_definition',
@@ -80,7 +80,7 @@ export async function deleteEventDefinition(
   await tx.query('DELETE FROM event_definition WHERE project_id = $1 AND name = $2', [environmentId, name]);
 }
 
-/** Primary key of a property definition, except the environment. */
+/** The primary key of a property definition, except the environment. */
 type PropertyKey = Columns<'property_definition', 'type' | 'group_type_index' | 'name'>;
 
 const ofProperty = 'project_id = $1 AND type = $2 AND group_type_index = $3 AND name = $4';

@@ -49,7 +49,10 @@ const unedited: EditedRow = {
 const refusal = (attr: string, detail: string, code = 'invalid_input') =>
   new AppError('invalid', detail, { code, attr });
 
-/** Defines an event before it is received for the first time. @throws AppError `invalid` naming the field. */
+/**
+ * Defines an event before it is received for the first time.
+ * @throws AppError `invalid` naming the field
+ */
 export async function createEvent(
   tx: Transaction,
   author: Author,
@@ -70,7 +73,10 @@ export async function createEvent(
   return after;
 }
 
-/** Changes the fields that are sent. @throws AppError `not_found`, or `invalid` naming the field. */
+/**
+ * Changes the fields that the client sent.
+ * @throws AppError `not_found`, or `invalid` naming the field
+ */
 export async function changeEvent(
   tx: Transaction,
   author: Author,
@@ -120,7 +126,7 @@ export async function removeProperty(tx: Transaction, author: Author, id: string
 }
 
 /**
- * Checks the edited fields of an event definition.
+ * Checks the edited fields of an event definition, and returns them as columns.
  * @throws AppError `invalid` naming the field
  */
 async function eventEdits(
@@ -193,7 +199,7 @@ export function found<Row>(row: Row | undefined): Row {
 
 type DefinitionRow = EventDefinitionRow | PropertyDefinitionRow;
 
-/** Records who created, changed or deleted a definition, in the transaction that does it. */
+/** Records who created, changed or deleted a definition. Must run in the same transaction as the change. */
 async function record(
   tx: Transaction,
   { caller, place }: Author,

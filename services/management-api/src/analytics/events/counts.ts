@@ -1,4 +1,4 @@
-// The route that counts events over time.
+// Declares the route that counts events over time.
 
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
@@ -16,7 +16,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Default and longest time range for each interval. The limits bound the response, which has one object per interval. */
+/**
+ * The default and the longest time range for each interval. They limit the size of the response, which has one object
+ * per interval.
+ */
 const spans = {
   minute: { usualMs: hourMs, maxMs: dayMs, most: '24 hours by minute' },
   hour: { usualMs: dayMs, maxMs: 62 * dayMs, most: '62 days by hour' },

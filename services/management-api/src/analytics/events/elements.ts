@@ -11,12 +11,13 @@ interface EventElement {
   attributes: Record<string, string>;
 }
 
-/** Pages are not nested this deeply. The limit bounds the work, because clients can send any chain. */
+/** Real pages are not nested this deeply. The limit keeps the work small, because clients can send any chain. */
 const maxElements = 500;
 
 /**
- * Parses an elements chain. Elements are separated by `;`, and each has the form `tag.class.class:key="value"key="value"`.
- * Quotes within values are escaped with a backslash. Malformed parts are skipped, and the chain is read only once.
+ * Parses an elements chain. Elements are separated by `;`, and each has the form
+ * `tag.class.class:key="value"key="value"`. Quotes within values are escaped with a backslash. Malformed parts are
+ * skipped. The chain is read only once.
  */
 export function parseElements(chain: string): EventElement[] {
   const elements: EventElement[] = [];
@@ -31,7 +32,10 @@ export function parseElements(chain: string): EventElement[] {
   return elements;
 }
 
-/** Finds the first semicolon, or the first colon that is followed by an attribute. Class names can contain colons too. */
+/**
+ * Finds the end of an element's tag and classes: the first semicolon, or the first colon that is followed by an
+ * attribute. Class names can contain colons too.
+ */
 function headEnd(chain: string, start: number): number {
   const attribute = /[\w-]*="/y;
   for (let at = start; ; at += 1) {

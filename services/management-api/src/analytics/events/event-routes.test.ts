@@ -329,7 +329,7 @@ describe('pages of the event list', () => {
     }
     const cost = (query: string) => api.statementsOf(() => get(query));
     expect([await cost('?limit=1'), await cost('?limit=30')]).toEqual([6, 6]);
-    // A person without distinct IDs is searched in time ranges, whose length doubles.
+    // A person without distinct IDs is searched in time ranges, each twice as long as the one before.
     expect(await cost(`?person_id=${randomUUID()}`)).toBeLessThanOrEqual(20);
   });
 });

@@ -68,7 +68,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
       timestamp: '2026-08-03T10:00:00.250Z',
       elementsChain: 'a.button',
     });
-    // An event from before a merge, stored with another person.
+    // Store an event from before a merge, with another person.
     await store({
       distinctId: 'ada-phone',
       timestamp: '2026-10-24T22:00:00Z',

@@ -1,4 +1,4 @@
-// Finds, counts and reads events through the event store, whichever database it is in.
+// Finds, counts and reads events through the event store, in whichever database it is.
 
 import type { Sql } from '@millrace/db';
 import {
@@ -24,10 +24,10 @@ import {
   readTimeOfEvent,
 } from './store.ts';
 
-/** The event store that holds events, if that is not PostgreSQL alone. */
+/** The event store, if it is not PostgreSQL alone. */
 export interface OtherStore {
   events: EventStore;
-  /** Time limit of a query. */
+  /** The time limit of a query. */
   maxMs: number;
 }
 
@@ -36,18 +36,19 @@ export interface StoreRead {
   /** The PostgreSQL database, which stores persons and their IDs. */
   sql: Sql;
   projectId: number;
-  /** Aborted when the client disconnects. */
+  /** This signal is aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** Time limit of a search in PostgreSQL. */
+/** The time limit of a search in PostgreSQL. */
 const longestMs = 10_000;
-/** Size limit of one read. It is larger than the largest portion of a page plus the largest event. */
+/** The size limit of one read. It is larger than the largest portion of a page plus the largest event. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Prepares reads from the event store. In PostgreSQL, they run on the connections of `sql`, which have their own time limit.
- * @param isRepeated true if the statements are the same for many requests, apart from their values.
+ * Prepares reads from the event store. In PostgreSQL, they run on the connections of `sql`, which have their own time
+ * limit.
+ * @param isRepeated whether the statements are the same for many requests, apart from their values
  */
 export function eventRead(
   otherStore: OtherStore | null,
@@ -63,13 +64,13 @@ export const createBudget = ({ store, signal }: Pick<StoreRead, 'store' | 'signa
   maxBytes: mostBytes,
 });
 
-/** Time of the latest event of each distinct ID. */
+/** Finds the time of the latest event of each distinct ID. */
 export async function findLatest(read: StoreRead, distinctIds: readonly string[]): Promise<Map<string, Date>> {
   const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, createBudget(read));
   return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
 }
 
-/** A page of events: finds its keys, and reads the events of some of them. */
+/** Creates the reader of a page of events, which finds the keys of the events and then reads some of them. */
 export function createEventPage(page: StoreRead) {
   const known = new Map<string, EventKey>();
   const readKeys = createReader(page);
@@ -90,7 +91,7 @@ export function createEventPage(page: StoreRead) {
   };
 }
 
-/** Finds the keys of the events on a page, or of the part of it that it could search in time. */
+/** Finds the keys of the events on a page. If the time runs out, returns only those found so far. */
 export async function findEventKeys(
   read: StoreRead,
   filter: EventFilter,
@@ -116,13 +117,13 @@ export async function findEventKeys(
   );
 }
 
-/** Creates a function that reads the events of some keys in order, up to the one that reaches `maxBytes`. */
+/** Creates a function that reads the events with given keys in order, up to the one that reaches `maxBytes`. */
 function createReader(read: StoreRead) {
   const { store, projectId } = read;
   const sizes = new Map<string, number>();
 
   return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
-    // Keys that did not fit are passed again with the next call. Do not measure them twice.
+    // Keys whose events did not fit are passed again with the next call. Do not measure them twice.
     if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
     let before = 0;
     const given = all.filter(({ uuid }) => {
@@ -134,7 +135,10 @@ function createReader(read: StoreRead) {
     return { rows: rows.map(toRow), used: given.length };
   };
 
-  /** Measures each event together with its current person, who is returned with it and may be much larger. */
+  /**
+   * Measures each event together with its current person, because the response contains the person too, and it may be
+   * much larger.
+   */
   async function measure(keys: EventKey[]): Promise<void> {
     sizes.clear();
     const measured = await store.events.sizes({ projectId, keys }, createBudget(read));
@@ -150,7 +154,7 @@ function toRow(event: ListedEvent): EventWithTimes {
   return { ...event, properties, person_properties };
 }
 
-/** Reads an event that PostgreSQL no longer stores, but whose time it still stores. */
+/** Reads an event that PostgreSQL no longer stores. PostgreSQL still stores the time of the event. */
 export async function readStoredEvent(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
   const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
   if (time === undefined) return undefined;
@@ -207,7 +211,7 @@ export async function countEvents(
 
 const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
 
-/** Range of times that every store supports. All events are within it. */
+/** The range of times that every store supports. All events are within it. */
 const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
@@ -220,8 +224,8 @@ const toOf = (before: Date) => withinStore(before.getTime());
 const maxIds = 10_000;
 
 /**
- * Translates the parts of a filter other than name and time. `person_id` means the current person: the events of all
- * distinct IDs that belong to the person now, including those stored before a merge.
+ * Translates the parts of a filter other than name and time. `person_id` means the current person, so it selects the
+ * events of all distinct IDs that belong to the person now, including those stored before a merge.
  */
 async function selectionOf(
   { sql, projectId }: StoreRead,
@@ -236,7 +240,8 @@ async function selectionOf(
     return { distinctIds: requested, where: { all } };
   }
   const uuid = [person_id.toLowerCase()];
-  // A person without IDs has only events that were stored under it, and whose IDs do not belong to another person.
+  // For a person without distinct IDs, select the events that were stored under this person and whose distinct IDs do
+  // not belong to another person.
   if (ids.length === 0) all.push(isOneOf('stored person_id', uuid));
   return { distinctIds, where: { all: [...all, isOneOf('person_id', uuid)] } };
 }

@@ -1,4 +1,4 @@
-// The routes of events.
+// Declares the routes of events.
 
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, keysetQuery } from '@millrace/http';
@@ -25,10 +25,10 @@ import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, r
 /** Existing clients send a JSON array with one element instead of a word. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
-/** Maximum offset, as in PostHog. The database reads all events before the offset. */
+/** The maximum offset, as in PostHog. The database reads all events before the offset. */
 const maxSkipped = 50_000;
 
-/** Returns parameters that would make a search faster, for error messages. */
+/** Returns the names of parameters that would make a search faster, for error messages. */
 export function toNarrowing({
   distinct_id,
   person_id,
@@ -49,7 +49,7 @@ export function toNarrowing({
 export interface EventDeps {
   sql: Sql;
   searches: Searches;
-  /** The event store that holds events, or null if they are in PostgreSQL. */
+  /** The event store, or null if events are in PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -73,7 +73,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         ...keysetQuery,
         offset: offsetOfLargeList(maxSkipped),
         ...eventFilterQuery,
-        // Neither an enum nor quotes in the default, because openapi-python-client does not support them.
+        // Use neither an enum nor quotes in the default, because openapi-python-client does not support them.
         orderBy: Type.String({
           default: '-timestamp',
           description:
@@ -131,7 +131,7 @@ function notAnOrder(given: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_choice', attr: 'orderBy' });
 }
 
-/** The route that returns one event. */
+/** Creates the route that returns one event. */
 export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
@@ -167,7 +167,7 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   });
 }
 
-/** Whether the database may have to read events that do not match the filter. */
+/** Returns whether the database may have to read events that do not match the filter. */
 function isSearch({ event, person_id, properties }: EventFilter): boolean {
   return (event ?? person_id) !== undefined || properties !== null;
 }

@@ -6,10 +6,10 @@ import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
 
-/** Kinds of properties by which events can be filtered. */
+/** The kinds of properties by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
 
-/** Filters of all routes that list or count events. */
+/** The filters of all routes that list or count events. */
 export const eventFilterQuery = {
   event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
   distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),
@@ -81,7 +81,10 @@ const event = Type.Object(
 
 const page = keysetPageOf(event);
 
-/** A page can end early, because a search for few events may have to read all events of a project. */
+/**
+ * A page can have fewer events than the limit, because a search for rare events may have to read all events of a
+ * project.
+ */
 export const eventPage = Type.Object(
   {
     ...page.properties,

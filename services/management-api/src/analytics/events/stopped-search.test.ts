@@ -3,12 +3,12 @@ import { createTestTenant, eventually, type TestTenant } from '@millrace/testing
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
 
-/** Longer than any statement takes unless it waits for a lock. */
+/** This time is longer than any statement takes unless it waits for a lock. */
 const statementTimeoutMs = 3000;
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 const monthOf = (days: number) => daysAgo(days).slice(0, 7);
-/** The search cannot read this month while it is locked. No other event is in it. */
+/** The search cannot read this month while it is locked. No other event is in this month. */
 const lockedDays = 110;
 
 let api: TestApi;
@@ -27,7 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The lock is held until the response, or until the events that were found are read, which also waits for the lock. */
+/**
+ * Requests a page while the month is locked. The lock is released after the response, or when the read of the found
+ * events waits for it.
+ */
 const getWhileLocked = (query: string) =>
   api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);

@@ -6,7 +6,10 @@ import { createLargeRowReader, type KeyWindow } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 
-/** The person columns are as stored with the event. They are shown only if the distinct ID has no person now. */
+/**
+ * A stored event. The person columns have the values that were stored with the event. They are shown only if the
+ * distinct ID has no person now.
+ */
 export interface EventRow
   extends Columns<'event', 'uuid' | 'event' | 'distinct_id' | 'timestamp' | 'elements_chain' | 'person_id'> {
   properties: Record<string, unknown>;
@@ -20,7 +23,7 @@ export interface EventFilter extends TimeRange {
   event?: string;
   distinct_id?: string;
   person_id?: string;
-  /** Condition on properties. Null for all events. */
+  /** The condition on properties, or null for all events. */
   properties: Condition | null;
 }
 
@@ -34,7 +37,10 @@ const columns =
 export const intervals = ['minute', 'hour', 'day'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** Start times of the intervals that overlap a time range, in a time zone. @returns milliseconds since 1970. */
+/**
+ * Finds the start times of the intervals that overlap a time range, in a time zone.
+ * @returns milliseconds since 1970
+ */
 export async function findStarts(
   sql: Sql,
   { after, before }: TimeSpan,
@@ -57,8 +63,8 @@ export async function findStarts(
 }
 
 /**
- * SQL that estimates the size of an event in a response, which contains the elements both as text and parsed. The current
- * person is included, because it is returned with every event and may be much larger.
+ * The SQL that estimates the size of an event in a response, which contains the elements both as text and parsed. The
+ * current person is included, because it is returned with every event and may be much larger.
  */
 const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
   + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
@@ -75,14 +81,14 @@ export const readEvents = createLargeRowReader<TimePosition, EventRow>({
 });
 
 interface EventPersonRow {
-  /** The requested distinct ID. */
+  /** The distinct ID in the request. */
   distinct_id: string;
   uuid: string;
   main_distinct_id: string;
   properties: Record<string, unknown>;
 }
 
-/** The current persons of distinct IDs. Distinct IDs without a person are left out. */
+/** Returns the current persons of distinct IDs. Distinct IDs without a person are left out. */
 export async function listPersonsOfDistinctIds(
   sql: Sql,
   projectId: number,
@@ -97,7 +103,10 @@ export async function listPersonsOfDistinctIds(
   );
 }
 
-/** Reads one event. Its identity row contains its time, so only one monthly partition is read, by primary key. */
+/**
+ * Reads one event. A row with the event's UUID contains its time, so only one monthly partition is read, by primary
+ * key.
+ */
 export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventWithTimes | undefined> {
   const rows = await sql.query<EventWithTimes & Record<string, unknown>>(
     `SELECT ${columns}, e.captured_at, e.created_at
@@ -110,7 +119,7 @@ export async function readEvent(sql: Sql, projectId: number, uuid: string): Prom
   return rows[0];
 }
 
-/** Time of an event, even if PostgreSQL no longer stores the event itself. */
+/** Reads the time of an event, even if PostgreSQL no longer stores the event itself. */
 export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string): Promise<Date | undefined> {
   const rows = await sql.query<{ timestamp: Date }>(
     'SELECT timestamp FROM event_identity WHERE project_id = $1::int AND uuid = $2::uuid',
@@ -119,7 +128,10 @@ export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string)
   return rows[0]?.timestamp;
 }
 
-/** Approximate size in a response of the current persons of distinct IDs. Distinct IDs without a person are left out. */
+/**
+ * Reads the approximate sizes of the current persons of distinct IDs in a response. Distinct IDs without a person are
+ * left out.
+ */
 export async function readPersonSizes(
   sql: Sql,
   projectId: number,

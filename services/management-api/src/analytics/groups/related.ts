@@ -1,4 +1,4 @@
-// The route that lists the persons and groups that have events in common with a person or group.
+// Declares the route that lists the persons and groups that have events in common with a person or group.
 
 import { findPerson, type Sql } from '@millrace/db';
 import { formatDateTime, freeFormObject } from '@millrace/http';
@@ -17,7 +17,7 @@ import { findGroupMembers, type GroupKey, readGroups } from './store.ts';
 
 const days = 90;
 const maxRelatedPersons = 100;
-/** Approximate size limit in a response, for the persons and for the groups separately. */
+/** The approximate size limit of the persons in a response, and also of the groups. */
 const maxBytes = 2 * 1024 * 1024;
 
 const relatedActor = Type.Object(

@@ -1,4 +1,4 @@
-// The routes of groups.
+// Declares the routes of groups.
 
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
@@ -24,10 +24,10 @@ import {
   type TimesInGroup,
 } from './store.ts';
 
-/** Cursor with the type index and key of the last group on the page. */
+/** The cursor contains the type index and key of the last group on the page. */
 const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
-/** Cursor with the ID of the last person on the page. It is a string because it has 64 bits. */
+/** The cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. */
 const memberPosition = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 const narrowing = 'group_type_index and group_key';
@@ -106,7 +106,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
   });
 }
 
-/** The route that lists the persons of a group. */
+/** Creates the route that lists the persons of a group. */
 export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return defineRoutes({
     method: 'GET',

@@ -17,7 +17,7 @@ interface GroupFilter {
   search?: string;
 }
 
-/** Whether the database may have to read groups that do not match the filter. */
+/** Returns whether the database may have to read groups that do not match the filter. */
 export function isSearch({ group_type_index, group_key, search }: GroupFilter): boolean {
   if (group_key !== undefined) return group_type_index === undefined;
   return search !== undefined && search !== '';
@@ -80,7 +80,7 @@ export async function readGroup(
   return rows[0];
 }
 
-/** Maximum number of groups of each type whose properties are counted. */
+/** The maximum number of groups of each type whose properties are counted. */
 export const maxGroupsCounted = 50_000;
 
 export async function countGroupProperties(
@@ -112,8 +112,8 @@ interface GroupsOfType {
 }
 
 /**
- * Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit`. Only an empty
- * page is the last.
+ * Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit` groups. Only an
+ * empty page means that there are no more.
  */
 export async function readGroupPage(
   sql: Sql,
@@ -147,8 +147,9 @@ interface GroupOfEvents {
 }
 
 /**
- * Finds the persons on a page of a group's members, newest first. A person is a member if one of the person's events has the
- * group. The groups of events are not indexed, so each page reads all events of the project since `after`.
+ * Finds the persons on a page of a group's members, newest first. A person is a member if at least one of the person's
+ * events has the group. The groups of events are not indexed, so each page reads all events of the project since
+ * `after`.
  */
 export async function findGroupMembers(
   sql: Sql,
@@ -178,7 +179,10 @@ export interface TimesInGroup {
   last_event_at: Date;
 }
 
-/** For each person, the number of events with the group and the time of the latest one. The events are found by distinct ID, through an index. */
+/**
+ * Returns the number of events with the group and the time of the latest one for each person. The events are found by
+ * distinct ID, through an index.
+ */
 export async function readTimesInGroup(
   sql: Sql,
   projectId: number,

@@ -1,4 +1,4 @@
-// The routes of group types: their names, and the properties of their groups.
+// Declares the routes of group types, which read and change their names and list the properties of their groups.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';

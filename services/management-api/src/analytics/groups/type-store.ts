@@ -11,12 +11,12 @@ type Row = GroupTypeRow & Record<string, unknown>;
 const ofProject = `SELECT group_type, group_type_index, name_singular, name_plural, created_at FROM group_type_mapping
   WHERE project_id = $1 ORDER BY group_type_index`;
 
-/** The group types of a project, at most five. */
+/** Returns the group types of a project. There are at most five. */
 export async function listGroupTypes(sql: Sql, projectId: number): Promise<GroupTypeRow[]> {
   return sql.query<Row>(ofProject, [projectId]);
 }
 
-/** The group types of a project, locked until the transaction ends. */
+/** Returns the group types of a project, locked until the transaction ends. */
 export async function lockGroupTypes(tx: Transaction, projectId: number): Promise<GroupTypeRow[]> {
   return tx.query<Row>(`${ofProject} FOR UPDATE`, [projectId]);
 }

@@ -1,4 +1,5 @@
-// The routes that create and change groups. The event consumer stores groups, so a change is sent as an event, as an SDK would do.
+// Declares the routes that create and change groups. The event consumer stores groups, so a change is sent as an event,
+// as an SDK would do.
 
 import { cutToCodePoints, eventNames } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';

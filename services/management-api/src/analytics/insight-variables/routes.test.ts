@@ -1,4 +1,7 @@
-/** Cases variable-001 to variable-012: variables of SQL queries, and the values that queries and dashboards set for them. */
+/**
+ * Cases variable-001 to variable-012 test the variables of SQL queries, and the values that queries and dashboards set
+ * for them.
+ */
 
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { VariableType } from '@millrace/insights';
 
-/** Fields of a variable that clients can set. */
+/** The fields of a variable that clients can set. */
 export interface VariableFields extends Columns<'insight_variable', 'name'> {
   type: VariableType;
   default_value: unknown;
@@ -19,7 +19,7 @@ type Row = VariableRow & Record<string, unknown>;
 
 const columns = `id, name, type, default_value, created_by_id AS created_by, created_at, code_name, "values"`;
 
-/** One page of the variables of an environment, sorted by name, and their total number. */
+/** Returns one page of the variables of an environment, sorted by name, and their total number. */
 export async function listVariables(
   sql: Sql,
   environmentId: number,

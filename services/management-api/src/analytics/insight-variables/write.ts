@@ -24,10 +24,13 @@ interface Author {
   target: AddressedProject;
 }
 
-/** Limited because every SQL query reads all variables. */
+/** The number is limited because every SQL query reads all variables. */
 const maxVariables = 500;
 
-/** Creates a variable. @throws AppError `invalid` naming the field. */
+/**
+ * Creates a variable.
+ * @throws AppError `invalid` naming the field
+ */
 export async function createVariable(
   tx: Transaction,
   author: Author,
@@ -47,7 +50,10 @@ export async function createVariable(
   return after;
 }
 
-/** Changes the fields that are sent, but never the code name. @throws AppError `not_found`, or `invalid` naming the field. */
+/**
+ * Changes the fields that the client sent. The code name never changes.
+ * @throws AppError `not_found`, or `invalid` naming the field
+ */
 export async function changeVariable(
   tx: Transaction,
   author: Author,
@@ -89,7 +95,7 @@ const codeNameOf = (name: string) =>
     .toLowerCase();
 
 /**
- * Checks that the values and the default value of a variable have its type.
+ * Checks that the values and the default value of a variable have its type, and returns the fields.
  * @throws AppError `invalid` naming `values` or `default_value`
  */
 function checked({ values: sent, ...fields }: VariableFields): VariableFields {

@@ -8,7 +8,7 @@ import type { QueryStatus } from '../query/background-runs.ts';
 import { type QueryCaller, type QueryRunner, type RefreshMode, refreshModes } from '../query/query-runner.ts';
 import type { InsightRow } from './store.ts';
 
-/** Fields of an insight that come from its result. They are null if it has no result. */
+/** The fields of an insight that come from its result. They are null if it has no result. */
 export interface InsightResult {
   timezone: string | null;
   result: unknown;
@@ -42,7 +42,7 @@ export const noResult: InsightResult = {
   filters_hash: null,
 };
 
-/** Status in place of a result, when one of several insights failed. */
+/** The status that replaces a result if one of several insights fails. */
 interface FailedStatus {
   complete: true;
   error: true;
@@ -57,7 +57,7 @@ interface InsightRunOptions {
   signal: AbortSignal;
 }
 
-/** Whether results are computed for a request that shows insights. */
+/** Tells whether results are computed for a request that shows insights. */
 export const refreshQuery = Type.Optional(
   Type.String({
     description:
@@ -72,7 +72,7 @@ export function readRefresh(given: string | undefined): RefreshMode {
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
 }
 
-/** Parameters that replace the filters and variables of a dashboard. */
+/** The parameters that replace the filters and variables of a dashboard. */
 export const overrideQuery = {
   filters_override: Type.Optional(
     Type.String({
@@ -112,12 +112,16 @@ export function readOverrides(query: { filters_override?: string; variables_over
   return { filters: read('filters_override'), variables: read('variables_override') };
 }
 
-/** Returns the insight with the query that results from these filters and variables. */
+/** Returns the insight with a query in which these filters and variables are applied. */
 export function applyOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
   return { ...row, query: overrideVariables(overrideFilters(row.query, filters), variables) as InsightRow['query'] };
 }
 
-/** Runs the query of an insight. @param row the insight with overrides applied @throws AppError like `QueryRunner.run`. */
+/**
+ * Runs the query of an insight.
+ * @param row the insight with its overrides applied
+ * @throws AppError like `QueryRunner.run`
+ */
 export async function runInsight(
   queryRunner: QueryRunner,
   queryCaller: QueryCaller,
@@ -154,7 +158,10 @@ export async function runInsight(
   };
 }
 
-/** Like `runInsight`, but returns an error as status, so that one failing insight does not affect the others of a dashboard. */
+/**
+ * Like `runInsight`, but returns an error as a status, so one failing insight does not affect the others of a
+ * dashboard.
+ */
 export async function runInsightOfMany(
   ...options: Parameters<typeof runInsight>
 ): Promise<Partial<InsightResult> | undefined> {

@@ -90,7 +90,7 @@ describe.each(['projects', 'environments'])('insights below %s', (family) => {
   });
 });
 
-/** A query with unknown fields and unusual values. */
+/** This query has unknown fields and unusual values. */
 const odd = {
   zebra: null,
   kind: 'InsightVizNode',
@@ -128,7 +128,7 @@ test.each([
   ['series.0.math', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'most' }] }],
   ['trendsFilter.display', { kind: 'TrendsQuery', series, trendsFilter: { display: 'Hologram', newField: 1 } }],
   ['retentionFilter.totalIntervals', { kind: 'RetentionQuery', retentionFilter: { totalIntervals: -1 } }],
-  // Errors that are found only when the query is planned.
+  // These errors are found only when the query is planned.
   ['dateRange.date_from', { kind: 'TrendsQuery', series, dateRange: { date_from: 'last spring' } }],
   ['dateRange', { kind: 'TrendsQuery', series, interval: 'minute', dateRange: { date_from: '-1y' } }],
   ['series.0.math_property', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'sum' }] }],
@@ -264,7 +264,7 @@ test('insight-245: finds the same insight by numeric ID and by short ID', async 
   const one = await made({ name: 'One' });
   expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
   expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
-  // A short ID can consist of digits. It is used if no insight has this numeric ID.
+  // A short ID can consist of digits. It is used only if no insight has this number as its ID.
   await api.database.sql.query(`UPDATE insight SET short_id = $2 WHERE id = $1`, [one.id, '87654321']);
   expect((await read('87654321')).body.id).toBe(one.id);
   const two = await made();
@@ -316,7 +316,7 @@ test('insight-252, insight-253: does not return or list a deleted insight, and c
   expect(await read(id)).toMatchObject(NF());
   expect(await read(short_id)).toMatchObject(NF());
   expect(await names('')).toEqual([]);
-  // Terraform does this after it was interrupted.
+  // Terraform sends this request after it was interrupted.
   expect((await change(id, { deleted: true })).status).toBe(200);
   expect(await change(id, { deleted: false })).toMatchObject({ status: 200, body: { deleted: false, name: 'One' } });
   expect((await read(id)).status).toBe(200);

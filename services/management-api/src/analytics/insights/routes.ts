@@ -40,7 +40,7 @@ import { type InsightRow, listInsights, readTileOverrides } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, requireInsight } from './write.ts';
 
-/** Routes of insights, which are saved queries (docs/api/insights.md). */
+/** Creates the routes of insights, which are saved queries (docs/api/insights.md). */
 export function insightRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
@@ -51,7 +51,7 @@ export function insightRoutes(
 /** Older clients send these names instead of an ID, with the query in the URL. */
 const formerTypes = new Set(['trend', 'funnel', 'retention', 'path']);
 
-/** Query parameters of the routes that return one insight. */
+/** The query parameters of the routes that return one insight. */
 const shownQuery = Type.Object({
   format: Type.Optional(
     Type.String({ description: '`csv` returns the result as a CSV file. Any other value returns JSON.' }),
@@ -169,12 +169,12 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
   ];
 }
 
-/** Size limit of all cached results in a list. */
+/** The size limit of all cached results in a list. */
 const maxCachedCharacters = 4 * 2 ** 20;
 
 /**
- * Reads cached results of the listed insights, in order, until the size limit is reached. The result of an insight beyond the
- * limit is undefined.
+ * Reads cached results of the listed insights, in order, until the size limit is reached. The result of an insight
+ * after that is undefined.
  */
 async function readCached(
   queryRunner: QueryRunner,
@@ -194,7 +194,10 @@ async function readCached(
   return cached;
 }
 
-/** Filters and variables that a dashboard sets for an insight. @throws AppError `invalid` if the insight is not on the dashboard. */
+/**
+ * Returns the filters and variables that a dashboard sets for an insight.
+ * @throws AppError `invalid` if the insight is not on the dashboard
+ */
 async function overridesOn(
   sql: Sql,
   { tiles }: InsightRow,
@@ -284,7 +287,7 @@ function insightWriteRoutes({
 
 const scopes = ['Insight'];
 
-/** The activity log of insights. */
+/** Creates the routes of the activity log of insights. */
 function activityRoutes({ sql }: Pick<Database, 'sql'>) {
   const common = {
     method: 'GET',

@@ -18,7 +18,7 @@ import type { InsightFields } from './store.ts';
 
 export type InsightChanges = Static<typeof insightChanges>;
 
-/** The fields of a new insight, with defaults for those that are not sent. */
+/** Returns the fields of a new insight, with defaults for those that the client did not send. */
 export function fieldsOfNew(body: InsightChanges): InsightFields {
   const defaults = {
     name: null,
@@ -36,8 +36,8 @@ export function fieldsOfNew(body: InsightChanges): InsightFields {
 }
 
 /**
- * Applies the fields that are sent and keeps all others. A change also marks the insight as saved.
- * @throws AppError `invalid` naming the field.
+ * Applies the fields that the client sent, and keeps all others. A change also marks the insight as saved.
+ * @throws AppError `invalid` naming the field
  */
 export function applyInsightChanges(
   fields: InsightFields,
@@ -64,14 +64,14 @@ const chartKinds: readonly string[] = [
 ];
 const tableKinds: readonly string[] = ['EventsQuery', 'ActorsQuery'];
 
-/** Query kinds for each value of the parameter `insight`. */
+/** The query kinds for each value of the parameter `insight`. */
 export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...chartKinds.map((kind) => [kind.replace('Query', '').toUpperCase(), [kind]] as const),
   ['JSON', tableKinds],
   ['SQL', ['HogQLQuery']],
 ]);
 
-/** Wrapper kinds, and the query kinds that each can contain. */
+/** The kinds of wrappers, and the query kinds that each can contain. */
 const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['InsightVizNode', chartKinds],
   ['DataTableNode', [...chartKinds, ...tableKinds, 'HogQLQuery']],
@@ -81,7 +81,10 @@ const queryKinds = [...chartKinds, ...tableKinds, 'HogQLQuery'];
 
 const maxKiB = 128;
 
-/** Limits the size of values that are stored as they were sent. @throws AppError `invalid`. */
+/**
+ * Limits the size of values that are stored as the client sent them.
+ * @throws AppError `invalid`
+ */
 export function requireSmall(value: unknown, attr: string, what: string): void {
   if (Buffer.byteLength(JSON.stringify(value)) <= maxKiB * 1024) return;
   throw refusal(attr, `${what} must not exceed ${maxKiB} KiB.`, 'max_length');
@@ -89,7 +92,7 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
 
 /**
  * Rejects a query of a kind that insights cannot run.
- * @throws AppError `invalid` for a query that is too large or of an unknown kind
+ * @throws AppError `invalid` for a query that is too large or has an unknown kind
  */
 function requireKnownKind(query: Record<string, unknown>): void {
   requireSmall(query, 'query', '`query`');
@@ -111,10 +114,9 @@ function requireKnownKind(query: Record<string, unknown>): void {
 }
 
 /**
- * Rejects a query that can never run, because a known field has an impossible value or a cohort does not exist. Does not read
- * events. Accepts unknown fields, because a newer client may have written them.
- *
- * @throws AppError `invalid` naming the part.
+ * Rejects a query that can never run, because a known field has an impossible value or a cohort does not exist. Does
+ * not read events. Accepts unknown fields, because a newer client may have written them.
+ * @throws AppError `invalid` naming the invalid field
  */
 export async function requireRunnable(
   { sql, parser }: { sql: Sql; parser: SqlParser },

@@ -10,7 +10,7 @@ const text = Type.String({ maxLength: 400 });
 const time = Type.String({ format: 'date-time' });
 const ids = (description: string) => Type.Array(Type.Integer({ minimum: 1, maximum: largest }), { description });
 
-/** Tags of insights and dashboards. */
+/** The tags of insights and dashboards. */
 export const tagList = Type.Array(Type.String({ maxLength: 255 }), {
   maxItems: 100,
   description: 'Tags, in the order in which they were sent.',
@@ -36,7 +36,7 @@ const fields = {
 
 const nothingYet = 'Null if no result is cached.';
 
-/** Responses with `basic=true` leave out the optional fields. */
+/** Responses to requests with `basic=true` do not have the optional fields. */
 export const insight = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the insight.' }),

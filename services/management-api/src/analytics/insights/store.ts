@@ -1,4 +1,4 @@
-// SQL that reads and writes insights and when users opened them.
+// SQL that reads and writes insights, and when users opened them.
 
 import { randomInt } from 'node:crypto';
 import { parseRecordId } from '@millrace/contracts';
@@ -8,7 +8,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import type { Conditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
-/** Fields of an insight that clients can set, except its dashboards. */
+/** The fields of an insight that clients can set, except its dashboards. */
 export interface InsightFields
   extends Columns<
     'insight',
@@ -31,21 +31,21 @@ export interface InsightRow
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
   last_viewed_at: Date | null;
-  /** Tiles on dashboards that are not deleted, sorted by ID. */
+  /** The tiles of the insight on dashboards that are not deleted, sorted by ID. */
   tiles: TileOfInsight[];
 }
 type Row = InsightRow & Record<string, unknown>;
 
-/** SQL: the time when any user last opened insight `i`. */
+/** The SQL expression for the time when any user last opened insight `i`. */
 export const lastViewedAt = '(SELECT max(v.last_viewed_at) FROM insight_view v WHERE v.insight_id = i.id)';
 
-/** SQL: the kind of the query of insight `i`, without its wrapper. */
+/** The SQL expression for the kind of the query of insight `i`, without its wrapper. */
 export const kindOfQuery = `coalesce(i.query #>> '{source,kind}', i.query ->> 'kind')`;
 
 const listShownTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
    WHERE t.insight_id = i.id AND NOT t.deleted AND NOT d.deleted`;
 
-/** SQL: whether insight `i` is on a dashboard. */
+/** The SQL condition for insights `i` that are on a dashboard. */
 export const isOnDashboard = `EXISTS (SELECT FROM ${listShownTiles})`;
 
 const columns = `i.id, i.short_id, i.name, i.derived_name, i.description, i.query, i."order", i.deleted, i.tags, i.favorited,
@@ -60,7 +60,10 @@ const tables = `insight i
   LEFT JOIN "user" u ON u.id = i.created_by_id
   LEFT JOIN "user" m ON m.id = i.last_modified_by_id`;
 
-/** One page of insights and their total number. @param order SQL of the sort order, which must not contain user input. */
+/**
+ * Returns one page of insights and their total number.
+ * @param order the SQL of the sort order, which must not contain user input
+ */
 export async function listInsights(
   sql: Sql,
   where: Conditions,
@@ -92,8 +95,8 @@ export async function findInsights(sql: Sql, environmentId: number, ids: readonl
 }
 
 /**
- * Finds one insight, which may be deleted.
- * @param name the numeric ID, or the short ID if no insight has this numeric ID.
+ * Finds one insight, including a deleted one.
+ * @param name the numeric ID, or the short ID if no insight has this numeric ID
  */
 export async function findInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow | undefined> {
   const rows = await sql.query<Row>(
@@ -177,7 +180,7 @@ export async function recordInsightViews(
   );
 }
 
-/** The insights that a user opened most recently, latest first. */
+/** Returns the insights that a user opened most recently, latest first. */
 export async function listLastViewedInsights(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -191,12 +194,15 @@ export async function listLastViewedInsights(
   );
 }
 
-/** An insight with the users who opened it recently, latest first. */
+/** An insight with the users who opened it recently. The latest comes first. */
 export interface TrendingRow extends InsightRow {
   viewers: EmbeddedUserRow[];
 }
 
-/** The insights that most users opened since a time, sorted by the number of users. @param viewers maximum number of users to return for each insight */
+/**
+ * Returns the insights that most users opened since a time, sorted by the number of users.
+ * @param viewers the maximum number of users to return for each insight
+ */
 export async function listTrending(
   sql: Sql,
   where: Conditions,
@@ -216,11 +222,11 @@ export async function listTrending(
   );
 }
 
-/** Filters and variables that a tile applies to the query of its insight. */
+/** The filters and variables that a tile applies to the query of its insight. */
 export interface TileOverrides {
-  /** Filters of the tile, or those of its dashboard if the tile has none. */
+  /** The filters of the tile, or those of its dashboard if the tile has none. */
   filters: Record<string, unknown>;
-  /** Variables of its dashboard. */
+  /** The variables of the dashboard. */
   variables: Record<string, unknown> | null;
 }
 

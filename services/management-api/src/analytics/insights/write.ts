@@ -21,8 +21,9 @@ export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
 
 /**
  * Creates an insight.
- * @param parser null for a copy of another insight. Its query is not checked, because a valid query can become invalid later.
- * @throws AppError `invalid` naming the field.
+ * @param parser null for a copy of another insight, whose query is not checked, because a valid query can become
+ *   invalid later
+ * @throws AppError `invalid` naming the field
  */
 export async function createInsight(
   tx: Transaction,
@@ -45,8 +46,10 @@ export async function createInsight(
 }
 
 /**
- * Changes the fields that are sent. A deleted insight is removed from its dashboards, and is not added again when it is restored.
- * @throws AppError `not_found`, `forbidden` if it is on a dashboard that the caller may not change, or `invalid` naming the field.
+ * Changes the fields that the client sent. A deleted insight is removed from its dashboards, and is not added again
+ * when it is restored.
+ * @throws AppError `not_found`, `forbidden` if the insight is on a dashboard that the caller cannot change, or
+ * `invalid` naming the field
  */
 export async function changeInsight(
   tx: Transaction,
@@ -63,7 +66,7 @@ export async function changeInsight(
     throw new AppError('forbidden', detail);
   }
   const fields = applyInsightChanges(fieldsOf(before), changes);
-  // Do not check an unchanged query, because a cohort in it may have been deleted since.
+  // Do not check an unchanged query, because a cohort in it may have been deleted in the meantime.
   if (fields.query && !isDeepStrictEqual(fields.query, before.query))
     await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
   const { id } = before;
@@ -85,7 +88,10 @@ function isModified(before: InsightFields, after: InsightFields): boolean {
   );
 }
 
-/** Finds an insight and checks the caller's access level. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Finds an insight and checks the caller's access level.
+ * @throws AppError `not_found` or `forbidden`
+ */
 export async function requireInsight(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -128,7 +134,7 @@ async function recordInsightActivity(
   });
 }
 
-/** The activity for a change to a record that has a `deleted` field. */
+/** Returns the activity for a change to a record that has a `deleted` field. */
 export function chooseActivityVerb(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
@@ -138,12 +144,12 @@ export function chooseActivityVerb(
   return after.deleted ? 'deleted' : 'restored';
 }
 
-/** Maximum number of tiles of a dashboard. A response contains the insight of every tile. */
+/** The maximum number of tiles of a dashboard. It is limited because a response contains the insight of every tile. */
 const maxTiles = 200;
 
 /**
  * Sets the dashboards that an insight is on. If the insight was on a dashboard before, its former tile is restored.
- * @throws AppError `invalid` if a dashboard does not exist, or `forbidden` if the caller may not change it.
+ * @throws AppError `invalid` if a dashboard does not exist, or `forbidden` if the caller cannot change it
  */
 async function placeInsight(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// The routes that delete one or several persons.
+// Declares the routes that delete one or several persons.
 
 import { type Database, deletePersons, findPersonToDelete, findPersonUuids } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -27,7 +27,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** `deletePersons` in packages/db documents what a deletion guarantees. */
+/** The comment of `deletePersons` in packages/db describes what a deletion guarantees. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [
@@ -135,7 +135,10 @@ function checkIds(ids: string[]): void {
   }
 }
 
-/** A concurrent merge can move a distinct ID to another person, which takes one more round. More than a few in a row are not expected. */
+/**
+ * A concurrent merge can move a distinct ID to another person, who is then deleted in another round. More than a few
+ * rounds are not expected.
+ */
 const maxRounds = 5;
 
 interface DeletionContext {
@@ -145,9 +148,10 @@ interface DeletionContext {
 }
 
 /**
- * Deletes the persons with these UUIDs, and the persons with these distinct IDs. If a distinct ID moves to another person
- * while this function waits for a lock, that person is deleted in another transaction, so that locks are taken in order.
- * @returns the number of deleted persons.
+ * Deletes the persons with these UUIDs, and the persons with these distinct IDs. If a distinct ID moves to another
+ * person while this function waits for a lock, that person is deleted in another transaction, so that locks are always
+ * taken in the same order.
+ * @returns the number of deleted persons
  */
 async function deletePersonsNow(
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,

@@ -1,4 +1,4 @@
-// The route that shows which stored events merged the distinct IDs of a person.
+// Declares the route that shows which stored events merged the distinct IDs of a person.
 
 import { findPerson } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -60,7 +60,7 @@ export function personMergesRoute({ sql, searches, otherStore }: EventDeps) {
   });
 }
 
-/** The merge events that were sent with these distinct IDs, oldest first. */
+/** Returns the merge events that were sent with these distinct IDs, oldest first. */
 async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<MergeEvent[]> {
   const { events } = await read.store.events.list(
     {
@@ -88,13 +88,13 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
   });
 }
 
-/** Size limit of the events that are read. */
+/** The size limit of the events that are read. */
 const maxMergeBytes = 8 * 1024 * 1024;
 
 /**
  * Replays the merge events in order. An event joined two IDs if no earlier event had joined them. Events that repeat a
- * merge are left out. If the other ID does not belong to this person, `is_joined` is false: the merge was rejected, or
- * the other ID was later moved to another person or deleted.
+ * merge are left out. If the other ID does not belong to this person, `is_joined` is false, because the merge was
+ * rejected, or because the other ID was later deleted or moved to another person.
  */
 function explainIds(mainId: string, distinctIds: readonly string[], events: readonly MergeEvent[]) {
   const setOf = new Map(distinctIds.map((id) => [id, new Set([id])]));

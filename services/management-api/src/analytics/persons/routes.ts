@@ -1,4 +1,4 @@
-// The routes that read persons and their activity log.
+// Declares the routes that read persons and their activity log.
 
 import { findPerson, type Sql } from '@millrace/db';
 import { decodeCursor, keysetPageOf, keysetQuery, PageStream } from '@millrace/http';
@@ -24,8 +24,8 @@ import { countMatches, findPersonKeys } from './search.ts';
 import { isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
 /**
- * A cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. In lists sorted
- * by a time, the cursor also contains that time of the person.
+ * A cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. In lists that are
+ * sorted by a time, the cursor also contains this time.
  */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id, part: Type.Optional(Type.Enum(['start', 'rest'])) });
@@ -40,13 +40,13 @@ const personCount = Type.Object(
   { title: 'PersonCount' },
 );
 
-/** Filters that can use an index. */
+/** The filters that can use an index. */
 const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
 
-/** Filters that the list and the count of persons share. */
+/** The filters that the list and the count of persons share. */
 const personFilterQuery = {
   distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
   email: Type.Optional(
@@ -190,7 +190,8 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
 
 /**
  * Checks the `cohort` filter of the list of persons.
- * @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or `cohort` if it does not exist
+ * @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or naming `cohort` if the cohort
+ * does not exist
  */
 async function requireFilterCohort(
   sql: Sql,
@@ -216,7 +217,7 @@ async function requireFilterCohort(
   }
 }
 
-/** The routes that read one person. */
+/** Creates the routes that read one person. */
 export function personItemRoutes({ sql }: { sql: Sql }) {
   return [
     ...defineRoutes({
@@ -241,7 +242,10 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-/** The activity log of persons: deletions with their progress, and splits. Entries identify a person by UUID. */
+/**
+ * Creates the routes of the activity log of persons. It contains splits, and deletions with their progress. Entries
+ * identify a person by UUID.
+ */
 export function personActivityRoutes({ sql }: { sql: Sql }) {
   const common = {
     method: 'GET',
@@ -278,7 +282,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target: { environmentId }, params, query, request }) => {
         const itemId = params.id.toLowerCase();
         const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
-        // A deleted person has an entry. A person without entries must exist, otherwise return 404.
+        // A deleted person has a log entry. If there is no entry, return 404 unless the person exists.
         if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
         return page;
       },

@@ -12,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** A project in which a search needs several steps: the newest and the oldest person match `needle`, but do not start with it. */
+/**
+ * Creates a project in which a search needs several steps. The newest and the oldest person match `needle`, but do not
+ * start with it.
+ */
 async function largeProject() {
   const tenant = await createTestTenant(api.database);
   const { environmentId: projectId, personalApiKey } = tenant;
@@ -33,7 +36,7 @@ async function largeProject() {
   return { projectId, store, search, oldest, newest };
 }
 
-/** So slow that a second, longer step of a search would probably not end in time. */
+/** Makes a search so slow that a second, longer step would probably not end in time. */
 const slowed = (sql: Sql): Sql => ({
   query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
 });

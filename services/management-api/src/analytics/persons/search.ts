@@ -20,7 +20,7 @@ interface PersonList {
   window: PersonWindow;
 }
 
-/** How long a search reads persons one after the other, before it returns those found so far. */
+/** The time for which a search reads persons one after the other before it returns those found so far. */
 const longMs = 8000;
 /** Replaces `longMs` if the search has found persons by an index, because these are probably the ones that the user is looking for. */
 const shortMs = 400;
@@ -57,10 +57,10 @@ export async function findPersonKeys(
   return new StoppedSearch({ keys: [...found, ...others.keys.map(inRest)], end: inRest(others.end) });
 }
 
-/** The first step of a walk. Each further one reads twice as many persons. */
+/** The number of persons in the first step. Each further step reads twice as many persons. */
 const firstStep = 2000;
 
-/** Finds persons by ID until the page is full, or until the time is over. */
+/** Finds persons by ID until the page is full or the time is over. */
 async function walkPersons(
   sql: Sql,
   { projectId, filter, window }: PersonList,
@@ -79,7 +79,7 @@ async function walkPersons(
 
 /**
  * Counts the persons who match a filter, up to a maximum. A search that runs out of time counts those found so far.
- * @returns `is_complete` is false if there may be more persons.
+ * @returns the count. `is_complete` is false if there may be more persons.
  */
 export async function countMatches(
   sql: Sql,
@@ -98,8 +98,8 @@ export async function countMatches(
 }
 
 /**
- * Reads persons by ID, step by step, until `read` returns true, or until the time is over after at least one step.
- * @returns the lower bound of the last step if the time was over, otherwise null.
+ * Reads persons by ID, step by step, until `read` returns true or the time is over. Reads at least one step.
+ * @returns the lower bound of the last step if the time was over, otherwise null
  */
 async function walkById(
   sql: Sql,

@@ -1,4 +1,4 @@
-// The route that splits a person, which is the inverse of merging.
+// Declares the route that splits a person, which is the inverse of merging.
 
 import { recordActivity } from '@millrace/accounts';
 import { type Database, findPersonToDelete, maxSplits, splitPerson } from '@millrace/db';
@@ -10,7 +10,10 @@ import { personParams } from './routes.ts';
 
 const distinctId = Type.String({ minLength: 1, maxLength: 400 });
 
-/** `splitPerson` in packages/db and docs/ingestion-rules.md#splits describe the effect on persons and events. */
+/**
+ * The comment of `splitPerson` in packages/db and docs/ingestion-rules.md#splits describe how a split changes persons
+ * and events.
+ */
 export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
@@ -42,7 +45,7 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           }),
         ),
       },
-      // A misspelled field would split off all distinct IDs.
+      // Reject unknown fields, because a misspelled field would split off all distinct IDs.
       { title: 'PersonSplit', additionalProperties: false },
     ),
     responses: {

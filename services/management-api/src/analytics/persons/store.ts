@@ -13,11 +13,11 @@ export interface PersonFilter {
   email?: string;
   search?: string;
   is_identified?: boolean;
-  /** Condition on properties. Null for all persons. */
+  /** The condition on properties, or null for all persons. */
   properties: Condition | null;
 }
 
-/** Whether the database may have to read persons who do not match the filter. */
+/** Returns whether the database may have to read persons who do not match the filter. */
 export function isSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
   return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties !== null);
 }
@@ -27,29 +27,38 @@ export type PersonKey = Pick<PersonRow, 'id'>;
 
 /** The position of a person in a list. */
 export interface PersonPosition extends PersonKey {
-  /** Microseconds since 1970, because a `Date` has only milliseconds. Used only in lists that are sorted by `created_at`. */
+  /**
+   * The time when the person was created, in microseconds since 1970, because a `Date` has only milliseconds. Used only
+   * in lists that are sorted by `created_at`.
+   */
   created_us?: string;
-  /** Part of the list, if it begins with the persons whose email or distinct ID starts with the search text. */
+  /**
+   * The part of the list in which the person is, if the list begins with the persons whose email or distinct ID starts
+   * with the search text.
+   */
   part?: 'start' | 'rest';
 }
 
 export interface PersonWindow extends KeyWindow<PersonPosition> {
-  /** By numeric ID, which is the order in which persons were stored, or by the time when they were first seen. */
+  /**
+   * The sort order: by numeric ID, which is the order in which persons were stored, or by the time when they were first
+   * seen.
+   */
   order: '-id' | 'created_at' | '-created_at';
 }
 
-/** Persons to read in a step of a longer search. */
+/** The persons that one step of a longer search reads. */
 interface PersonRange {
-  /** Only persons with at least this numeric ID. */
+  /** The lowest numeric ID that is read. */
   from?: string;
-  /** Only these persons, or all except these. */
+  /** The only persons that are read, or the persons that are left out. */
   only?: readonly string[];
   without?: readonly string[];
 }
 
 /**
- * Finds the persons on a page. The email has an index. With other filters, the database reads the persons in the order of
- * the list until the page is full. Each order has an index.
+ * Finds the persons on a page. An index finds an email. With other filters, the database reads the persons in the order
+ * of the list until the page is full. Each order has an index.
  */
 export async function listPersonKeys(
   sql: Sql,
@@ -92,7 +101,7 @@ export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
-/** Persons with IDs below `behind`, down to `from`, or null for no bound. */
+/** The persons with IDs below `behind`, down to `from`. Null means no limit. */
 export interface IdRange {
   behind: string | null;
   from: string | null;
@@ -149,15 +158,15 @@ function addFilter(
   return from;
 }
 
-/** SQL for the start of an email as in the column `email_start`. */
+/** Returns the SQL for the start of an email, in the same form as in the column `email_start`. */
 const emailStart = (email: string) => `left(lower(${email}::text), 320)`;
 
-/** The last character, so that a text followed by it comes after all texts that start with this text. */
+/** The last character of Unicode. A text followed by it comes after all other texts that start with this text. */
 const lastCharacter = '\u{10ffff}';
 
 /**
  * Finds the persons whose email (in any case) or distinct ID (as typed, or in lower case) starts with a text.
- * @returns null if there are more than `max`.
+ * @returns null if there are more than `max` persons
  */
 export async function findPersonsByStart(
   sql: Sql,
@@ -174,7 +183,7 @@ export async function findPersonsByStart(
   return uuids.size > max ? null : [...uuids];
 }
 
-/** Returns the ID of the person who is `count` persons further in the list by ID, or null if there are fewer. */
+/** Returns the ID of the person who is `count` persons further in a list sorted by ID, or null if there are fewer. */
 export async function findPersonIdAfter(
   sql: Sql,
   projectId: number,
@@ -197,7 +206,7 @@ export async function readPerson(sql: Sql, projectId: number, uuid: string): Pro
   return rows[0];
 }
 
-/** UUIDs of the persons who exist among the given UUIDs and numeric IDs. */
+/** Returns the UUIDs of those persons who exist among the given UUIDs and numeric IDs. */
 export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
   const rows = await sql.query<{ uuid: string }>(
     `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
@@ -213,7 +222,7 @@ export interface MergeEvent {
   event: string;
   timestamp: Date;
   distinct_id: string;
-  /** The other ID in the event, truncated to 400 characters. */
+  /** The other distinct ID in the event, truncated to 400 characters. */
   other_distinct_id: string;
 }
 
@@ -221,5 +230,5 @@ export const maxMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
-/** The property of a merge event that contains the other ID. */
+/** Returns the property of a merge event that contains the other ID. */
 export const mergeEventIdProperty = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');

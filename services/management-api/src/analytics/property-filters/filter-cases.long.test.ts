@@ -1,4 +1,4 @@
-/** Runs the case table of filters on ClickHouse, which must return the same results as PostgreSQL. */
+/** Tests the cases of filters on ClickHouse, which must return the same results as PostgreSQL. */
 
 import { clickHouseOrSkip } from '@millrace/testing';
 import { engines, onClickHouse } from '../../testing/engines.ts';

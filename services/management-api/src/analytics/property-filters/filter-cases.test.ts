@@ -1,4 +1,6 @@
-/** Cases filter-001 to filter-165. A filter must find the same events and persons in every list, count and query. */
+/**
+ * Cases filter-001 to filter-165 test that a filter finds the same events and persons in every list, count and query.
+ */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
@@ -44,7 +46,10 @@ describe.each(engines)('property filters on $name', (engine) => {
     return row?.id ?? 0;
   };
 
-  /** The lists, counts and queries that are compared. `found` has the names of matching events or persons, or their number. */
+  /**
+   * The lists, counts and queries that are compared. `found` has the names of matching events or persons, or their
+   * number.
+   */
   const readers: Record<string, (filter: Filter) => Promise<{ status: number; attr?: string; found: unknown }>> = {
     async 'event list'(filter) {
       const { status, body } = await listed('events/', { key: 'p', ...filter });

@@ -1,4 +1,7 @@
-/** Compares the operators of feature flags with those of query filters. Every intended difference is listed with its reason. */
+/**
+ * Compares the operators of feature flags with those of query filters. Every intended difference is listed with its
+ * reason.
+ */
 
 import { compileTest, isPropertyOperator, PropertyValue } from '@millrace/flags';
 import { createTimeZone } from '@millrace/schedule';
@@ -22,7 +25,10 @@ const exceptTrue = [...Object.keys(stored), missing]
   .filter((name) => !['true', 'true_text', 'empty_list'].includes(name))
   .join(' ');
 
-/** Intended differences: the values that match only in flags, the values that match only in queries, and the reasons. */
+/**
+ * The intended differences: the values that match only in flags, the values that match only in queries, and the
+ * reasons.
+ */
 // biome-ignore format: one case per line
 const differences: [no: string, onlyFlags: string, onlyQueries: string, ...reasons: string[]][] = [
   ['filter-002', 'chrome', '', ignoresCase],
@@ -77,7 +83,7 @@ const differences: [no: string, onlyFlags: string, onlyQueries: string, ...reaso
   ['filter-134', 'huge milliseconds', '', seconds],
 ];
 
-/** Operators that flags do not support for properties, or that they store under another name. */
+/** The operators that flags do not support for properties, or store under another name. */
 const onlyInQueries = ['in', 'not_in', 'min', 'max'];
 const split = (text: string) =>
   text

@@ -11,16 +11,15 @@ import { findTimeZone } from '../../time/time-zone-store.ts';
 /** The `type` of a filter: the kind of property that it compares. */
 type Owner = 'event' | 'person' | 'event_metadata';
 
-/** Limited because every filter is evaluated for every row that a list reads. */
+/** The number is limited because every filter is evaluated for every row that a list reads. */
 const maxFilters = 20;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
 /**
- * Reads the query parameter `properties` of a list: a JSON array of `{key, value, operator, type}`, as PostHog's clients
- * send it. Returns null without filters.
- *
- * @param owners allowed values of `type`. The first is the default.
- * @throws AppError `invalid` naming the position and the field of the filter, such as `properties__0__operator`.
+ * Reads the query parameter `properties` of a list, a JSON array of `{key, value, operator, type}`, as PostHog's
+ * clients send it. Returns null if there are no filters.
+ * @param owners the allowed values of `type`. The first is the default.
+ * @throws AppError `invalid` naming the position and the field of the filter, such as `properties__0__operator`
  */
 export async function readListFilters(
   sql: Sql,
@@ -33,7 +32,10 @@ export async function readListFilters(
   return toCondition(filters, { of, timeZone: await findTimeZone(sql, projectId) });
 }
 
-/** Reads the parameter for events that have no current person, such as events in a live stream. Person filters compare the person properties in the event. */
+/**
+ * Reads the parameter for events that have no current person, such as the events of a live stream. Filters on persons
+ * compare the person properties in the event.
+ */
 export function parseStoredEventFilters(text: string | undefined, timeZone: string): Condition {
   return toCondition(parseFilters(text, ['event', 'person']), { of: 'stored events', timeZone });
 }
@@ -87,7 +89,10 @@ function toCondition(
 
 const invalid = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
 
-/** Schema of the query parameter `properties`. @param owners allowed values of `type`. The first is the default. */
+/**
+ * Returns the schema of the query parameter `properties`.
+ * @param owners the allowed values of `type`. The first is the default.
+ */
 export function propertiesQuery(owners: readonly Owner[]) {
   return Type.Optional(
     Type.String({

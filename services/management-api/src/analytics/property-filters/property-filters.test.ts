@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Event properties by event name. Each event has a different kind of value. */
+/** The properties of each event by its name. Each event has a different kind of value. */
 const stored: Record<string, Record<string, unknown>> = {
   text: { p: 'Chrome' },
   other: { p: 'chrome mobile' },

@@ -26,7 +26,7 @@ test.each([
   ['events', 'event'],
   ['persons', 'person'],
 ])('returns 503 with advice when a filter of %s takes too long', async (name, table) => {
-  // The lock blocks the list, however fast the machine is.
+  // Lock the table to block the list, however fast the machine is.
   const answer = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return list(name);

@@ -1,4 +1,4 @@
-// The routes that suggest values of a property while a user writes a filter.
+// Declares the routes that suggest values of a property while a user writes a filter.
 
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -93,7 +93,7 @@ const enveloped = Type.Object(
   { title: 'PropertyValues' },
 );
 
-/** Requests do not differ between old and new versions of PostHog, so clients request the new format with `envelope`. */
+/** Requests look the same from old and new versions of PostHog, so clients request the new format with `envelope`. */
 function toResponse(found: readonly string[], { envelope }: { envelope?: boolean }) {
   const results = found.map((name) => ({ name }));
   return envelope === true ? { results, refreshing: false } : results;

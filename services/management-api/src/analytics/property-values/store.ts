@@ -5,26 +5,26 @@ import { createConditions } from '../../sql/conditions.ts';
 import { createBudget, lastMs, type StoreRead } from '../events/reads.ts';
 
 interface WantedValues {
-  /** Name of the property. */
+  /** The name of the property. */
   key: string;
-  /** Only values that contain this text, ignoring case. */
+  /** A text that values must contain, ignoring case. */
   value?: string;
 }
 
 interface WantedEventValues extends WantedValues {
-  /** Only values of events with this name. */
+  /** The name of the events whose values are read. */
   event_name?: string;
-  /** Only values of later events. */
+  /** The time after which events are read. */
   after: Date;
 }
 
-/** Number of latest events or persons that are searched for values. */
+/** The number of latest events or persons that are searched for values. */
 export const latestRows = 50_000;
 export const maxValues = 100;
 /** Longer values are left out, because they are not useful as suggestions. */
 export const longestValue = 400;
 
-/** Values of a property of the latest events, most frequent first. */
+/** Returns the values of a property of the latest events, most frequent first. */
 export function listEventValues(
   read: StoreRead,
   { key, value, event_name, after }: WantedEventValues,
@@ -48,7 +48,7 @@ export function listEventValues(
   );
 }
 
-/** Values of a property of the newest persons, most frequent first. */
+/** Returns the values of a property of the newest persons, most frequent first. */
 export async function listPersonValues(sql: Sql, projectId: number, { key, value }: WantedValues): Promise<string[]> {
   const where = createConditions();
   const [name, project] = [`${where.parameter(key)}::text`, where.parameter(projectId)];

@@ -1,11 +1,11 @@
-// Queries that run in the background: their status, which every process can read, and how they are cancelled.
+// Runs queries in the background. Stores their status, which every process can read, and cancels them.
 
 import { randomUUID } from 'node:crypto';
 import { formatDateTime } from '@millrace/http';
 import { isAppError, type Logger } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
-/** Status of a background query in API responses. Times are ISO 8601. */
+/** The status of a background query in API responses. Times are ISO 8601. */
 export interface QueryStatus {
   id: string;
   query_async: true;
@@ -32,9 +32,9 @@ export interface RunOwner {
   userId: number;
 }
 
-/** The owner of a run, with its ID and the insight and dashboard that it computes. */
+/** The owner and the ID of a run, and the insight and dashboard that it computes. */
 export interface RunOf extends RunOwner {
-  /** ID that the client has chosen. If it is missing, a random ID is used. */
+  /** The ID that the client has chosen. If it is missing, a random ID is used. */
   id?: string | undefined;
   insightId?: number | null;
   dashboardId?: number | null;
@@ -46,7 +46,7 @@ const cancelChannel = 'query cancel';
 
 /**
  * Creates the registry of background runs.
- * @param longestMs after this time, an incomplete run is reported as lost, because its process must have exited
+ * @param longestMs the time after which an incomplete run is reported as lost, because its process must have exited
  */
 export function createBackgroundRuns({
   keyValue,
@@ -139,7 +139,7 @@ const tooLarge =
   'The result is too large to be stored. Narrow the query, or run it again with `refresh` set to `blocking`.';
 const lost = 'The process that ran the query has exited. Run the query again.';
 
-/** An error message for the user, without internal details. */
+/** Returns an error message for the user, without internal details. */
 function sentenceOf(error: unknown, { aborted }: AbortSignal, logger: Logger): string {
   if (aborted) return 'The query was cancelled.';
   if (isAppError(error) && error.kind !== 'internal') return error.message;

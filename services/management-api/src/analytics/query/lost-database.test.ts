@@ -1,4 +1,7 @@
-/** Interrupts the connection to PostgreSQL during queries. Requests must fail immediately, and slots and connections must be released. */
+/**
+ * Tests queries whose connection to PostgreSQL is interrupted. Requests must fail immediately, and slots and
+ * connections must be released.
+ */
 
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
@@ -40,7 +43,7 @@ afterAll(async () => {
 });
 
 const path = () => `/api/projects/${own.projectId}/query/`;
-/** Sends a query, with a refresh mode that does not use the cache. */
+/** Sends a query with a refresh mode that does not use the cache. */
 const ask = (refresh: string, more: object = {}) =>
   api.send('POST', path(), {
     key: own.personalApiKey,

@@ -58,7 +58,10 @@ function openQueryRunner(store: KeyValueStore, maxMs = 20_000): QueryRunner {
 
 const signal = new AbortController().signal;
 let asked = 0;
-/** A query that was never run before. @param isOver whether its date range has ended */
+/**
+ * Returns a query that was never run before.
+ * @param isOver whether its date range has ended
+ */
 function newQuery(interval: string, isOver = false) {
   asked += 1;
   return {

@@ -32,7 +32,7 @@ import {
 } from './result-cache.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
-/** Modes that decide when a result is computed, and whether the request waits for it. */
+/** The modes that decide when a result is computed, and whether the request waits for it. */
 export const refreshModes = [
   ...(['blocking', 'force_blocking', 'async', 'lazy_async', 'force_async', 'async_except_on_cache_miss'] as const),
   'force_cache',
@@ -42,14 +42,14 @@ export type RefreshMode = (typeof refreshModes)[number];
 export interface QueryRunRequest {
   /** The query as the client sent it. */
   query: unknown;
-  /** Filters of a dashboard, applied to the query. */
+  /** The filters of a dashboard, which are applied to the query. */
   filters?: unknown;
-  /** Variables that replace those of an SQL query. */
+  /** The variables that replace those of an SQL query. */
   variables?: unknown;
   /** Whether the result is returned as a file. SQL without LIMIT then returns more rows. */
   isFile?: boolean;
   refresh: RefreshMode;
-  /** Aborted when the client no longer waits for the result. */
+  /** This signal is aborted when the client no longer waits for the result. */
   signal: AbortSignal;
   now?: Date;
   /** Describes the run if the query runs in the background. */
@@ -65,14 +65,17 @@ export interface QueryResponse extends QueryResult {
   cache_key: string;
 }
 
-/** The result that is available immediately, and the status of a background run. Both are null if no result is cached and none was to be computed. */
+/**
+ * The result that is available immediately, and the status of a background run. Both are null if no result is cached
+ * and the request did not ask to compute one.
+ */
 export interface QueryOutcome {
   result: QueryResponse | null;
   status: QueryStatus | null;
 }
 
 export interface QueryCaller {
-  /** Limits count computations by the credential of the caller. */
+  /** The caller. Its credential is used to limit how many results it computes. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
@@ -86,15 +89,21 @@ interface QueryRunnerOptions extends QueryDeps {
   maxMs: number;
 }
 
-/** Slots of a project: the number of queries that can run at the same time in all processes together. */
+/**
+ * The slots of a project. Their number is the number of queries that can run at the same time in all processes
+ * together.
+ */
 const slots = [1, 2, 3];
 const slotPatienceMs = 5000;
 const slotPauseMs = 100;
 const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
-/** Maximum number of rows in the CSV file of an SQL query without LIMIT. */
+/** The maximum number of rows in the CSV file of an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
-/** Time that a query needs in addition to its execution: waiting for a slot and a connection, and processing the result. */
+/**
+ * The time that a query needs in addition to its execution, to wait for a slot and a connection and to process the
+ * result.
+ */
 const aroundMs = 20_000;
 
 export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }: QueryRunnerOptions) {
@@ -106,7 +115,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
   const compute = (queryCaller: QueryCaller, computed: Computed): Promise<CachedResult> =>
     share(computed.key, computed.signal, (signal) => computeAlone(queryCaller, { ...computed, signal }));
 
-  /** Runs a query within its budget: a slot of its project, a share of the connections, time and memory. */
+  /** Runs a query within its limits: a slot of its project, a share of the connections, time and memory. */
   async function computeAlone(
     queryCaller: QueryCaller,
     { query, settings, key, now, rows, signal }: Computed,
@@ -125,22 +134,26 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
     }
   }
 
-  /** Translates the error before `searches` sees it, which would otherwise report an over-budget query as a temporary failure. */
+  /**
+   * Translates the error before `searches` gets it. Otherwise, `searches` would report a query that exceeded its limits
+   * as a temporary failure.
+   */
   function explain(error: unknown): never {
     throw error instanceof OverBudget ? createBudgetError(error, maxMs) : error;
   }
 
   return {
     /**
-     * Returns the result of a query from the cache, computes it, or starts to compute it in the background, as `refresh` says.
-     * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` if the caller may not
-     *   use a cohort in the query, `rate_limited`, or `unavailable`.
+     * Returns the result of a query from the cache, computes it, or starts to compute it in the background, depending
+     * on `refresh`.
+     * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` if the caller
+     * cannot use a cohort in the query, `rate_limited`, or `unavailable`
      */
     async run(queryCaller: QueryCaller, request: QueryRunRequest): Promise<QueryOutcome> {
       const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = request;
       const { projectId, userId } = toRunOwner(queryCaller.target);
       const query = overrideVariables(overrideFilters(sent, filters), variables);
-      // Read once: the access check, the cache key and the plan must use the same settings.
+      // Read the settings only once, because the access check, the cache key and the plan must use the same ones.
       const settings = await readProjectSettings(deps.sql, projectId);
       await requireNamedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
@@ -165,7 +178,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
         }
       }
     },
-    /** Status of a background query of the caller, or null if the caller has none with this ID. */
+    /** Returns the status of a background query of the caller, or null if the caller has none with this ID. */
     status: (target: AddressedProject, id: string) => runs.find(toRunOwner(target), id),
     /** Cancels a background query of the caller, also in the database. Does nothing if it does not exist. */
     cancel: (target: AddressedProject, id: string) => runs.cancel(toRunOwner(target), id),
@@ -233,11 +246,12 @@ function toQueryResponse(
 }
 
 /**
- * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a process that crashes does
- * not keep its slot. If the store is unavailable, only the number of connections of each process limits its queries.
- * @param longestMs expiration time of the key, which is longer than any query takes
- * @returns a function that releases the slot.
- * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal.
+ * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a process that
+ * crashes does not keep its slot. If the store is unavailable, only the number of connections of each process limits
+ * its queries.
+ * @param longestMs the expiration time of the key, which is longer than any query takes
+ * @returns a function that releases the slot
+ * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal
  */
 async function takeSlot(
   keyValue: KeyValueStore,

@@ -12,7 +12,10 @@ export interface CachedResult {
   at: number;
 }
 
-/** Maximum age of a cached result in milliseconds: `lazy` for the mode `lazy_async`, `fresh` for all others. */
+/**
+ * The maximum age of a cached result in milliseconds. `lazy` is for the mode `lazy_async`, and `fresh` is for all
+ * others.
+ */
 export interface Ages {
   fresh: number;
   lazy: number;
@@ -40,7 +43,7 @@ const agesOfChecks: Ages = { fresh: -1, lazy: -1 };
 const isCheck = (query: unknown) =>
   isRecord(query) && (query.kind === 'HogQLMetadata' || query.kind === 'DatabaseSchemaQuery');
 
-/** Maximum ages for the kind and the interval of a query. */
+/** Returns the maximum ages for the kind and the interval of a query. */
 function agesOf(query: unknown): Ages {
   if (isCheck(query)) return agesOfChecks;
   if (isOfWeb(query)) return agesOfWeb;
@@ -52,7 +55,10 @@ function intervalOf(query: unknown): unknown {
   return isRecord(query.source) ? intervalOf(query.source) : query.interval;
 }
 
-/** Maximum ages for a cached result. If its date range had ended when it was computed, only late events can change it, so it stays fresh for a day. */
+/**
+ * Returns the maximum ages for a cached result. If its date range had ended when it was computed, only late events can
+ * change it, so it stays fresh for a day.
+ */
 export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages {
   const ages = agesOf(query);
   const end = Date.parse(result.resolved_date_range?.date_to ?? '');
@@ -60,7 +66,10 @@ export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages 
   return { fresh: Math.max(day, ages.fresh), lazy: Math.max(day, ages.lazy) };
 }
 
-/** Time in milliseconds after which clients should request a newer result. It is only a hint: earlier requests are not rejected. */
+/**
+ * Returns the time in milliseconds after which clients should request a newer result. It is only a recommendation:
+ * earlier requests are not rejected.
+ */
 export function findRefreshPause(query: unknown, { result: { resolved_date_range: range } }: CachedResult): number {
   const interval = intervalOf(query);
   if (range === undefined || interval === 'minute') return minute;
@@ -70,15 +79,15 @@ export function findRefreshPause(query: unknown, { result: { resolved_date_range
 
 interface Cached {
   query: unknown;
-  /** Maximum number of rows, if it differs from the usual one. */
+  /** The maximum number of rows, if it differs from the usual one. */
   rows: number | undefined;
   /** The types of the properties in the query. */
   propertyTypes: readonly unknown[];
 }
 
 /**
- * Cache key of a query. It does not depend on the order of the fields, but changes with the settings, cohorts and property types
- * of the project.
+ * Returns the cache key of a query. It does not depend on the order of the fields, but changes with the settings,
+ * cohorts and property types of the project.
  */
 export function cacheKey(
   { cohorts, variables, ...settings }: ProjectSettings,
@@ -112,7 +121,7 @@ const maxCharacters = 2 * 2 ** 20;
 /** Results are kept for a week, because insights and dashboards can show stale results. */
 const keptForSeconds = 7 * 24 * 3600;
 
-/** If the store is unavailable, the cache is treated as empty, and results are computed. */
+/** Creates the cache. If the store is unavailable, the cache behaves as if it were empty, and results are computed. */
 export function createResultCache(keyValue: KeyValueStore) {
   const nameOf = (key: string) => `query result:${key}`;
   return {

@@ -1,4 +1,4 @@
-// Routes that run insight queries, and that read the status of background queries.
+// Declares the routes that run insight queries and read the status of background queries.
 
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, WithStatus } from '@millrace/http';

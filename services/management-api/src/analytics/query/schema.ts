@@ -1,4 +1,4 @@
-// The request of a query, its result, and the status of a query that runs in the background.
+// The schemas of a query request, its result, and the status of a query that runs in the background.
 
 import { freeFormObject, orNull } from '@millrace/http';
 import { queryKinds } from '@millrace/insights';
@@ -235,7 +235,7 @@ const queryStatus = Type.Object(
   { title: 'QueryStatus', description: 'Status of a background query.' },
 );
 export const statusResponse = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
-/** Response for a query that still runs. It contains a cached result if there is one. */
+/** The response for a query that is still running. It contains a cached result if there is one. */
 const runningQuery = Type.Object(
   { ...Type.Partial(queryResult).properties, query_status: queryStatus },
   { title: 'QueryUnderWay' },
@@ -267,7 +267,7 @@ export const exampleQuery = {
   dateRange: { date_from: '-7d' },
   series: [{ kind: 'EventsNode', event: 'order placed' }],
 };
-/** Parameters and responses of the routes that run a query. */
+/** The parameters and responses of the routes that run a query. */
 export const queryDeclaration = {
   query: Type.Object({
     format: Type.Optional(

@@ -1,9 +1,9 @@
-// Runs identical queries that are requested at the same time only once.
+// Runs identical queries only once if they are requested at the same time.
 
 interface Run<T> {
   result: Promise<T>;
   controller: AbortController;
-  /** Number of callers that still wait for the result. */
+  /** The number of callers that still wait for the result. */
   callers: number;
 }
 

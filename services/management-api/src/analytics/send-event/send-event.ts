@@ -16,7 +16,7 @@ interface EventToSend {
   properties: Record<string, unknown>;
 }
 
-/** Geolocation is turned off, because the gateway sees the address of this server and not that of the person. */
+/** Geolocation is turned off, because the gateway sees the address of this server instead of the person's address. */
 const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 
 /** A working gateway always responds within this time. */

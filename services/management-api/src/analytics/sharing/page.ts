@@ -12,8 +12,8 @@ interface PageDeps {
 }
 
 /**
- * Serves the page of a public link: `/shared/<token>`, and `/embedded/<token>` for frames in other sites. Every link has the
- * same page, but the status depends on the token, so that programs can detect that a link was turned off.
+ * Serves the page of a public link at `/shared/<token>`, and at `/embedded/<token>` for frames in other sites. Every
+ * link has the same page, but the status depends on the token, so programs can detect that a link was turned off.
  */
 export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
   return (['/shared', '/embedded'] as const).map((path) => ({
@@ -33,7 +33,10 @@ export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRo
   }));
 }
 
-/** Sets the status for an unknown link or too many requests. @throws all other errors. */
+/**
+ * Sets the status for an unknown link or too many requests.
+ * @throws all other errors
+ */
 function setFailure(response: ServerResponse, error: unknown): void {
   if (isAppError(error, 'not_found')) response.statusCode = 404;
   else if (isAppError(error, 'rate_limited')) {
@@ -42,7 +45,10 @@ function setFailure(response: ServerResponse, error: unknown): void {
   } else throw error;
 }
 
-/** Allows no inline scripts or styles and no external resources, like the console. Only the embedded page may be framed. */
+/**
+ * Sets headers that forbid inline scripts, inline styles and external resources, as in the console. Only the embedded
+ * page can be shown in a frame.
+ */
 function setHeaders(response: ServerResponse, { isFramed }: { isFramed: boolean }): void {
   const policy = [
     "default-src 'none'",

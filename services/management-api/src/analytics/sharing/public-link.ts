@@ -1,5 +1,5 @@
-// Access through public links, which let visitors see results without signing in. An unknown link and a link that was turned off
-// get the same response.
+// Handles access through public links, which let visitors see results without signing in. An unknown link and a link
+// that was turned off get the same response.
 
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
@@ -28,7 +28,9 @@ export interface LinkLimits {
 /** Fresh results come from the cache. The limit applies to results that cannot be cached because they failed or are too large. */
 const computationsPerMinute = 3;
 
-/** Creates the limits. `requestsPerMinute` and `wrongPerMinute` apply to each address, and 0 means no limit. */
+/**
+ * Creates the limits of public links. `requestsPerMinute` and `wrongPerMinute` apply to each address. 0 means no limit.
+ */
 export function createLinkLimits(
   keyValue: KeyValueStore,
   { requestsPerMinute, wrongPerMinute }: { requestsPerMinute: number; wrongPerMinute: number },
@@ -50,8 +52,9 @@ export interface OpenLink extends SharedLink {
 const tokenPattern = /^[\w-]{43}$/;
 
 /**
- * Finds the link of a token. Reads the database each time, so a link stops working as soon as it is turned off, replaced or deleted.
- * @throws AppError `not_found`, which is the same for all links that do not work, or `rate_limited`.
+ * Finds the link of a token. Reads the database each time, so a link stops working as soon as it is turned off,
+ * replaced or deleted.
+ * @throws AppError `not_found`, which is the same for all links that do not work, or `rate_limited`
  */
 export async function openLink(
   { sql, limits: { visits, guesses } }: { sql: Sql; limits: LinkLimits },

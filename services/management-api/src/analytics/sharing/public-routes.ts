@@ -31,10 +31,10 @@ export interface PublicRouteDeps {
   linkLimits: LinkLimits;
 }
 
-/** Keeps shared data out of search engines. */
+/** This header keeps shared data out of search engines. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
-/** Routes that return the data of a shared page (docs/api/sharing.md#what-a-visitor-sees). */
+/** Creates the routes that return the data of a shared page (docs/api/sharing.md#what-a-visitor-sees). */
 export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: PublicRouteDeps) {
   const load = createLoader(queryRunner, limits);
   return [
@@ -94,14 +94,14 @@ export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: Publi
 }
 
 interface OpenTile {
-  /** Text of the tile, or null for an insight. */
+  /** The text of the tile, or null for an insight. */
   text: string | null;
-  /** The insight with the filters of its tile, or null if visitors may not see it. */
+  /** The insight with the filters of its tile, or null if visitors cannot see it. */
   insight: InsightRow | null;
   layouts: Record<string, unknown>;
 }
 
-/** Reads the tiles of the page: those of a dashboard, or a single tile with the insight. */
+/** Reads the tiles of the page, which are the tiles of a dashboard, or a single tile with the insight. */
 async function readTiles(
   sql: Sql,
   link: OpenLink,
@@ -155,7 +155,10 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
   };
 }
 
-/** Loads results from the cache and computes stale ones again. For each project, only one computation runs at a time, and their rate is limited. */
+/**
+ * Creates a function that loads results from the cache and computes stale ones again. For each project, only one
+ * computation runs at a time, and their rate is limited.
+ */
 function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
   const slots = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
   const slotOf = (environmentId: number) => {

@@ -1,19 +1,22 @@
-// The parts of a query and its result that a public page needs to draw the numbers. Nothing in them identifies a person,
-// except the columns that the author of an SQL insight selects. The text, the values and the filters of SQL stay out.
+// Reduces a query and its result to what a public page needs to draw the numbers. Nothing in them identifies a person,
+// except the columns that the author of an SQL insight selects. The text, the values and the filters of SQL are left
+// out.
 
 import { isObject } from '@millrace/contracts';
 import { findSource, readVisualization } from '@millrace/insights';
 
-/** Kinds of queries that can be shared. The results of all others list persons or events with all their properties. */
+/**
+ * The kinds of queries that can be shared. The results of all others list persons or events with all their properties.
+ */
 const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
 export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(findSource(query)?.kind));
 const isSql = (query: unknown) => findSource(query)?.kind === 'HogQLQuery';
 
-/** Maximum number of rows of an SQL insight that visitors see. */
+/** The maximum number of rows of an SQL insight that visitors see. */
 const maxRows = 1000;
 
-/** Fields of a query that determine how its result is drawn. Filters, cohorts and property names are left out. */
+/** The fields of a query that determine how its result is drawn. Filters, cohorts and property names are left out. */
 const drawn: Record<string, readonly string[]> = {
   trendsFilter: [
     'display',
@@ -28,7 +31,7 @@ const drawn: Record<string, readonly string[]> = {
   compareFilter: ['compare'],
 };
 
-/** The query of an insight, with only what its charts need. */
+/** Returns the query of an insight with only the fields that its charts need. */
 export function toPublicQuery(query: unknown): Record<string, unknown> | null {
   const source = findSource(query);
   if (source === null) return null;
@@ -48,7 +51,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   const { display, x, y, breakdown } = readVisualization(query);
   return {
     kind: 'DataVisualizationNode',
-    // Clients read the text to recognize SQL.
+    // Clients need the field `query` to recognize SQL, so it is sent without the text.
     source: { kind: 'HogQLQuery', query: '' },
     ...(display !== null && { display }),
     chartSettings: {
@@ -59,7 +62,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   };
 }
 
-/** Fields of results that charts and tables show, for all kinds of queries. */
+/** The fields of results that charts and tables show, for all kinds of queries. */
 const shown = new Set(
   (
     'label name custom_name order status count data days aggregated_value breakdown_value compare compare_label ' +
@@ -69,7 +72,7 @@ const shown = new Set(
   ).split(' '),
 );
 
-/** A result without filters, properties and links to persons, or the first rows of SQL. */
+/** Returns a result without filters, properties and links to persons. For SQL, returns only the first rows. */
 export function toPublicResult(query: unknown, result: unknown): unknown {
   return isSql(query) && Array.isArray(result) ? result.slice(0, maxRows) : withoutDetails(result);
 }
@@ -78,7 +81,8 @@ function withoutDetails(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(withoutDetails);
   if (!isObject(result)) return result;
   const fields = Object.entries(only(result, (name) => shown.has(name)));
-  // The label already names the event. Charts need only the math of an action, to decide whether numbers can be added up.
+  // The label already contains the name of the event. Charts need only the math of an action, to decide whether its
+  // numbers can be added up.
   return Object.fromEntries(
     fields.map(([name, value]) => [
       name,

@@ -1,4 +1,4 @@
-// Turns public links of insights and dashboards on and off, and replaces them, if the caller has access.
+// Turns public links of insights and dashboards on and off, and replaces them, after checking the caller's access.
 
 import { randomBytes } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
@@ -39,16 +39,17 @@ interface Addressed {
 }
 
 /**
- * Reads whether a record is shared. The link gives access to the record's results, so the caller needs the scope to read them.
- * @throws AppError `not_found` or `forbidden`.
+ * Reads whether a record is shared. The link gives access to the record's results, so the caller needs the scope to
+ * read them.
+ * @throws AppError `not_found` or `forbidden`
  */
 export async function readSharing(sql: Sql, author: Author, addressed: Addressed): Promise<SharingRow | undefined> {
   return findSharing(sql, await foundRecord(sql, author, { ...addressed, needed: 'viewer' }));
 }
 
 /**
- * Turns the public link on or off, or changes its settings. Fields that are not sent stay as they are.
- * @throws AppError `not_found`, `forbidden`, or `invalid` naming the field.
+ * Turns the public link on or off, or changes its settings. Fields that the client did not send stay the same.
+ * @throws AppError `not_found`, `forbidden`, or `invalid` naming the field
  */
 export async function changeSharing(
   tx: Transaction,
@@ -65,7 +66,10 @@ export async function changeSharing(
   });
 }
 
-/** Replaces the link of a record. The former link stops working immediately. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Replaces the link of a record. The former link stops working immediately.
+ * @throws AppError `not_found` or `forbidden`
+ */
 export async function rotateLink(tx: Transaction, author: Author, addressed: Addressed): Promise<SharingRow> {
   return change(tx, author, addressed, async (_record, before) => ({ ...before, access_token: newToken() }));
 }
@@ -129,8 +133,8 @@ async function foundRecord(
 }
 
 /**
- * Checks that every member, and the caller too, may see everything that the link shows. Without the second check, callers
- * could use a link to see an insight from which only they are excluded.
+ * Checks that every member, and also the caller, can see everything that the link shows. Without the second check,
+ * callers could use a link to see an insight from which only they are excluded.
  */
 async function requireShareable(tx: Transaction, { target }: Author, { kind, id }: SharedRecord): Promise<void> {
   const { environmentId, organizationId, rights } = target;
@@ -156,7 +160,7 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
   }
 }
 
-/** The tiles of a dashboard in display order. */
+/** Returns the tiles of a dashboard in display order. */
 export async function listShownTiles(sql: Sql, dashboardId: number) {
   return sortByLayout(await listTiles(sql, dashboardId));
 }

@@ -2,7 +2,10 @@ import { cutToCodePoints } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import type { PersonRow } from './person-row.ts';
 
-/** Converts a person to an API response. @param lastSeen time of the latest event, if it was requested */
+/**
+ * Converts a person to an API response.
+ * @param lastSeen the time of the latest event, if it was requested
+ */
 export function toPerson(row: PersonRow, distinctIds: string[] | undefined, lastSeen?: Date) {
   return {
     ...row,
@@ -14,13 +17,13 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined, last
   };
 }
 
-/** The first of these properties that is set is the display name of a person, as is the default in PostHog. */
+/** The properties that can contain a display name. The first one that is set is used, as by default in PostHog. */
 const nameProperties = ['email', 'name', 'username'];
 
 /** Longer display names are truncated. The property keeps the complete value. */
 const maxLength = 400;
 
-/** The display name of a person. */
+/** Returns the display name of a person. */
 function personName(properties: Record<string, unknown>, mainDistinctId: string): string {
   for (const property of nameProperties) {
     const value = properties[property];
