@@ -1,4 +1,4 @@
-// Backfills: validates the time range of a request, and stores the backfill.
+// Validates the time ranges of backfills, and stores backfills.
 
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -12,17 +12,17 @@ export interface Range {
   end: Date;
 }
 
-/** Maximum number of running backfills of an export. */
+/** The maximum number of running backfills of an export. */
 const maxRunning = 10;
 
 /**
- * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills).
- * @param byStoredTime whether events are selected by the time they were stored, as in scheduled runs, instead of by their own
- * timestamp.
- * @param exported locked by this transaction.
- * @throws AppError `invalid` if it would need too many runs, or if too many other backfills are running.
- * @returns the ID of the backfill, and whether it has just begun. A backfill of the same range that is already running
- * continues.
+ * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills). If a backfill of the same range is
+ * already running, it continues.
+ * @param byStoredTime whether events are selected by the time when they were stored, as in scheduled runs, instead of
+ *   by their own timestamp
+ * @param exported an export that this transaction has locked
+ * @throws AppError `invalid` if the backfill would need too many runs, or if too many other backfills are running
+ * @returns the ID of the backfill, and whether it has just started
  */
 export async function startBackfill(
   tx: Transaction,
@@ -42,8 +42,8 @@ export async function startBackfill(
 
 /**
  * Parses the time range of a backfill request.
- * @throws AppError `invalid` if a time is missing, invalid or has no offset, or if the range is empty or ends more than one
- * interval from now.
+ * @throws AppError `invalid` if a time is missing, is invalid or has no offset, or if the range is empty or ends more
+ * than one interval from now
  */
 export function parseRange(
   { start_at, end_at }: { start_at?: unknown; end_at?: unknown },
@@ -63,8 +63,8 @@ export function parseRange(
 }
 
 /**
- * The time ranges of all runs, in order.
- * @throws AppError `invalid` if there are too many.
+ * Lists the time ranges of all runs, in order.
+ * @throws AppError `invalid` if there are too many
  */
 export function listRunRanges(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
@@ -102,8 +102,8 @@ export interface BackfillRow
 }
 
 /**
- * Stores a backfill. One that is running continues, and one that has ended starts again.
- * @returns whether it has just begun.
+ * Stores a backfill. A running backfill continues, and one that has ended starts again.
+ * @returns whether it has just started
  */
 async function upsertBackfill(
   tx: Transaction,
@@ -139,7 +139,7 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
 
 export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
 
-/** One page of an export's backfills ordered by a time, and the total count. */
+/** Returns one page of an export's backfills sorted by a time, and their total number. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,

@@ -6,7 +6,10 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse, testSecretBox } from '../../testing/start-test-api.ts';
 
-/** Cases export-001 to export-034 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes (docs/api/README.md#routes-and-fields). */
+/**
+ * Tests cases export-001 to export-034 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes
+ * (docs/api/README.md#routes-and-fields).
+ */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -49,7 +52,7 @@ const change = (id: string, body: unknown, method: 'PATCH' | 'PUT' = 'PATCH') =>
 const read = async (id: string) => (await api.get(`${path}${id}/`, acme.M.key)).body;
 const stored = async (id: string) =>
   (await api.database.sql.query('SELECT * FROM batch_export WHERE id = $1', [id]))[0] ?? {};
-/** The activity of an export, oldest first, without its creation: who did what. */
+/** Returns who did what with an export, oldest first, without its creation. */
 const workOn = async (id: string) =>
   (
     await api.database.sql.query<{ user_id: number; changes: { action: string; field: string }[] }>(

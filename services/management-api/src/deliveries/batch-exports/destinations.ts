@@ -21,11 +21,11 @@ interface DestinationChanges {
 }
 
 /**
- * Applies the changes of a request to a destination (docs/api/batch-exports.md). Settings are merged, so that clients can
- * omit the secrets. A new type starts without settings. `null` removes a setting.
- * @param stored null for a new export.
- * @throws AppError `invalid` for an unsupported type, an unknown or missing setting, a wrong type, or another server without
- * new secrets.
+ * Applies the changes of a request to a destination (docs/api/batch-exports.md). Settings are merged, so clients can
+ * omit the secrets. A destination with a new type starts without settings. `null` removes a setting.
+ * @param stored null for a new export
+ * @throws AppError `invalid` for an unsupported type, an unknown or missing setting, a wrong type, or another server
+ * without new secrets
  */
 export function changeDestination(stored: Destination | null, changes: DestinationChanges): Destination {
   const type = checkType(changes.type ?? stored?.type ?? '');
@@ -71,10 +71,13 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
   checkMeaning(type, settings);
 }
 
-/** Settings that determine to which server the secrets are sent. */
+/** The settings that determine to which server the secrets are sent. */
 const serverFields = ['host', 'port', 'endpoint_url'];
 
-/** A user who can change an export must not be able to read its secrets, e.g. by sending them to a server of their own. */
+/**
+ * Checks that a user who can change an export does not send its stored secrets to another server, where the user could
+ * read them.
+ */
 function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
   const moved = serverFields.find((name) => settings[name] !== stored.config[name]);
   if (moved === undefined) return;
@@ -138,13 +141,16 @@ export interface DestinationSecrets {
    * @throws AppError `invalid` if there is no key and secrets must not be stored unencrypted
    */
   seal(secrets: Record<string, unknown>, exportId: string): Record<string, unknown>;
-  /** Secrets that no configured key can decrypt are lost, and must be sent again. */
+  /**
+   * Decrypts the secrets of an export. Secrets that no configured key can decrypt are lost, and users must send them
+   * again.
+   */
   open(stored: Record<string, unknown>, exportId: string): Record<string, unknown>;
 }
 
 /**
  * Creates the encryption of destination secrets.
- * @param mayBePlain whether secrets are stored unencrypted without a key. For local development only.
+ * @param mayBePlain whether secrets are stored unencrypted if there is no key. Only for local development.
  */
 export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): DestinationSecrets {
   return {

@@ -38,11 +38,13 @@ const params = Type.Object({ id: exportId });
 
 interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
-  /** Parser of `hogql_query`. */
+  /** The parser of `hogql_query`. */
   parser: SqlParser;
 }
 
-/** Batch exports below an environment, a project and an organization (docs/api/batch-exports.md). */
+/**
+ * Creates the routes of batch exports below an environment, a project and an organization (docs/api/batch-exports.md).
+ */
 export function batchExportRoutes(deps: BatchExportDeps) {
   const ofEnvironment = exportsOfEnvironment(deps.sql);
   const ofOrganization = exportsOfOrganization(deps.sql);
@@ -67,7 +69,7 @@ function exportsOfEnvironment(sql: Sql): ExportsOfEnvironment {
   }, 'projects_');
 }
 
-/** The exports of all environments of an organization. */
+/** Returns the exports of all environments of an organization. */
 function exportsOfOrganization(sql: Sql): Exports {
   const find = addressedOrganization(sql);
   return [
@@ -238,7 +240,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets, pa
   ];
 }
 
-/** Pausing and unpausing (docs/api/README.md#routes-and-fields). */
+/** Creates the routes that pause and unpause exports (docs/api/README.md#routes-and-fields). */
 function pauseRoutes(below: Exports, { transaction, destinationSecrets, parser }: BatchExportDeps) {
   return [
     ...defineRoutes({

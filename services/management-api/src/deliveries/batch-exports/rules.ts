@@ -36,9 +36,9 @@ interface Writing {
 }
 
 /**
- * Creating or changing an active export and starting a run require the scopes to read the exported data, and access to the
- * cohorts in its filters. Events include the properties of their persons.
- * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible.
+ * Checks the scopes to read the exported data, and access to the cohorts in its filters. They are required to create or
+ * change an active export and to start a run. Events include the properties of their persons.
+ * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible
  */
 export async function requireExportScopes(
   tx: Transaction,
@@ -93,9 +93,10 @@ export async function createBatchExport(
 }
 
 /**
- * Changes only the given fields. The next interval follows the last exported one, even if intervals now begin at other times.
- * While the export is paused, its position does not change. After that, the next interval is the current one.
- * @throws AppError `not_found`, or `invalid` naming the field.
+ * Changes only the fields that the client sent. The next interval follows the last exported one, even if intervals now
+ * begin at other times. While the export is paused, its position does not change. Afterwards, the next interval is the
+ * current one.
+ * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeBatchExport(
   tx: Transaction,
@@ -132,7 +133,7 @@ export async function changeBatchExport(
   return { before, after: found(await findBatchExport(tx, address, id)) };
 }
 
-/** Drops offsets that the request does not set if the new interval does not have them. */
+/** Returns the changed rhythm. Drops offsets that the request does not set if the new interval does not have them. */
 async function changedRhythm(
   tx: Transaction,
   before: BatchExportRow,
@@ -153,9 +154,9 @@ async function changedRhythm(
 const hasDays = (interval: BatchExportFields['interval']) => interval === 'day' || interval === 'week';
 
 /**
- * Pauses or unpauses. Does nothing if the export already has this state.
- * @param withBackfill whether to export what was missed since the pause.
- * @throws AppError `not_found`.
+ * Pauses or unpauses an export. Does nothing if the export already has this state.
+ * @param withBackfill whether to export what was missed since the pause
+ * @throws AppError `not_found`
  */
 export async function setPaused(
   tx: Transaction,
@@ -170,7 +171,7 @@ export async function setPaused(
 }
 
 /**
- * Exports the intervals between the last one exported before the pause and the first one after it, so that each event is
+ * Exports the intervals between the last one exported before the pause and the first one after it. Each event is
  * exported once.
  */
 async function startMissedBackfill(
@@ -184,7 +185,7 @@ async function startMissedBackfill(
   if (start !== null && start < end) await startBackfill(tx, after, { start, end, byStoredTime: true });
 }
 
-/** The destination after a change, with encrypted secrets. Unchanged secrets are not encrypted again. */
+/** Returns the destination after a change, with encrypted secrets. Unchanged secrets are not encrypted again. */
 async function changedDestination(
   tx: Transaction,
   { id, destination_type: type, destination_config: config }: BatchExportRow,
@@ -203,7 +204,7 @@ function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportMod
 
 const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
 
-/** Checks that the schema cannot express for single fields. */
+/** Makes checks that involve several fields, which the schema cannot express. */
 async function checkFields(
   tx: Transaction,
   projectId: number,
@@ -244,7 +245,10 @@ async function readQuery(
   return text ? readExportQuery({ sql: tx, parser }, { projectId, text, now: now.getTime() }) : null;
 }
 
-/** A row replaces the previous row of the same event, so a table needs the ID of the event. */
+/**
+ * Checks that the query selects the ID of the event if the destination is a table. A row replaces the previous row of
+ * the same event, so the table needs this ID.
+ */
 function checkQueryFits({ query, model, destination_type: type }: BatchExportFields): void {
   if (query === null) return;
   if (model === 'persons') throw refusal('hogql_query', "'hogql_query' can only be used with the model 'events'.");
@@ -264,7 +268,7 @@ function found(row: BatchExportRow | undefined): BatchExportRow {
   return row;
 }
 
-/** The fields that users can change. Rows do not contain the secrets. */
+/** Returns the fields that users can change. Rows do not contain the secrets. */
 function visible(row: BatchExportRow) {
   const { name, model, filters, query, interval, timezone, offset_day, offset_hour, paused } = row;
   const { start_at, end_at, destination_type, destination_config } = row;
@@ -284,7 +288,7 @@ function visible(row: BatchExportRow) {
   };
 }
 
-/** Records that a user started or cancelled a backfill or run. `before` and `after` contain the range. */
+/** Records that a user started or cancelled a backfill or run. `before` and `after` contain its time range. */
 export async function recordRunActivity(
   tx: Sql,
   address: ExportAddress,

@@ -1,4 +1,4 @@
-// Routes that list, start, retry and cancel the runs and backfills of a batch export.
+// Declares the routes that list, start, retry and cancel the runs and backfills of a batch export.
 
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
@@ -138,7 +138,7 @@ const previewExample = {
   last_run: { start_at: '2026-11-01T23:00:00Z', end_at: range.end_at },
 };
 
-/** Runs and backfills of an export (docs/api/batch-exports.md#runs-and-backfills). */
+/** Creates the routes of the runs and backfills of an export (docs/api/batch-exports.md#runs-and-backfills). */
 export function runRoutes(
   below: BasePath<ExportAddress>[],
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,

@@ -1,4 +1,4 @@
-// Batch exports, runs and backfills in requests and responses.
+// Request and response schemas of batch exports, runs and backfills.
 
 import { exportDestinations, exportModels } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
@@ -7,12 +7,12 @@ import { Type } from 'typebox';
 import type { BackfillRow } from './backfills.ts';
 import type { BatchExportRow, RunRow } from './store.ts';
 
-/** ID of an export in a path. */
+/** The ID of an export in a path. */
 export const exportId = Type.String({ format: 'uuid', description: 'ID of the batch export.' });
 
 const time = Type.String({ format: 'date-time' });
 
-/** A run: one interval of one export, and its result (docs/api/batch-exports.md#runs-and-backfills). */
+/** A run exports one interval of one export (docs/api/batch-exports.md#runs-and-backfills). */
 export const run = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the run.' }),
@@ -69,7 +69,7 @@ export const runExample = {
   last_updated_at: '2026-11-21T05:00:41Z',
 };
 
-/** A backfill: exports a past time range in one run per interval. */
+/** A backfill exports a past time range in one run per interval. */
 export const backfill = Type.Object(
   {
     id: Type.String({ description: 'ID of the backfill.' }),
@@ -226,7 +226,7 @@ const optional = {
   ),
 };
 
-/** In the order of the response: the first invalid field is reported. */
+/** The fields are in the order of the response, because the first invalid field is reported. */
 export const newBatchExport = Type.Object(
   {
     name,
@@ -348,7 +348,7 @@ export const batchExportExample = {
 
 const timeOrNull = (time: Date | null) => time && formatDateTime(time);
 
-/** An export as the API shows it, with its own runs out of `runs`. */
+/** Converts an export to an API response. `runs` can contain the runs of several exports. */
 export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[]) {
   return {
     ...row,
@@ -366,7 +366,7 @@ export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[])
 export function toRun(row: RunRow) {
   return {
     ...row,
-    // A run is all or nothing, so it never has failed records.
+    // A run exports all records or none, so there are never failed records.
     records_total_count: row.status === 'Completed' ? row.records_completed : null,
     bytes_exported: row.bytes_exported === null ? null : Number(row.bytes_exported),
     data_interval_start: formatDateTime(row.data_interval_start),

@@ -11,12 +11,12 @@ import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { TimePosition } from '../../time/time-range.ts';
 
 /**
- * The exports that a path addresses: those of one environment, or of all environments of an organization that the caller can
- * access.
+ * The address of exports in a path: the exports of one environment, or of all environments of an organization that the
+ * caller can access.
  */
 export interface ExportAddress extends Pick<Caller, 'userId' | 'scopes'> {
   organizationId: string;
-  /** Null for the whole organization. */
+  /** The environment, or null for all environments of the organization. */
   environmentId: number | null;
 }
 
@@ -27,12 +27,15 @@ export interface BatchExportRow
 }
 type Row = BatchExportRow & Record<string, unknown>;
 
-/** Does not contain the secrets, so that code which shows an export never reads them. */
+/** The columns do not contain the secrets, so code that shows an export never reads them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
   b.filters, b.query, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
-/** The parameters of an address: the caller, the organization, and the environment or null. */
+/**
+ * The SQL condition for the exports of an address. Its parameters are the caller, the organization, and the environment
+ * or null.
+ */
 const isAddressed = `NOT b.deleted AND b.environment_id IN (
   SELECT e.id FROM ${environmentsOfCaller}
    WHERE p.organization_id = $2 AND ($3::int IS NULL OR e.id = $3) AND (${effectiveLevel}) IS NOT NULL)`;
@@ -43,7 +46,7 @@ const addressValues = ({ userId, organizationId, environmentId }: ExportAddress)
   environmentId,
 ];
 
-/** One page of the exports of an address, the newest first, and the total count. */
+/** Returns one page of the exports of an address, newest first, and their total number. */
 export async function listBatchExports(
   sql: Sql,
   address: ExportAddress,
@@ -78,7 +81,7 @@ export async function findBatchExport(
   return rows[0];
 }
 
-/** Like `findBatchExport`, and locks the row until the transaction ends. */
+/** Like `findBatchExport`, but also locks the row until the transaction ends. */
 export async function lockBatchExport(
   tx: Transaction,
   address: ExportAddress,
@@ -91,7 +94,7 @@ export async function lockBatchExport(
   return rows[0];
 }
 
-/** The encrypted secrets of a destination. */
+/** Reads the encrypted secrets of a destination. */
 export async function readDestinationSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
   const rows = await tx.query<{ secrets: Record<string, unknown> }>(
     'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',
@@ -107,7 +110,7 @@ export interface BatchExportFields
     'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
   > {
   model: ExportModel;
-  /** Event filters as the client sent them, or null if every event is exported. */
+  /** The event filters as the client sent them, or null if every event is exported. */
   filters: Record<string, unknown>[] | null;
   /** Null if all fields are exported. */
   query: ExportQuery | null;
@@ -138,11 +141,11 @@ const writable = [
 
 interface WrittenBatchExport {
   fields: BatchExportFields;
-  /** The next interval to export. Null after the last interval. */
+  /** The next interval to export, or null after the last interval. */
   next: TimeSpan | null;
 }
 
-/** As JSON, because the driver would convert an array to a PostgreSQL array. */
+/** Returns the values as JSON where the driver would convert an array to a PostgreSQL array. */
 const valuesOf = (fields: BatchExportFields) =>
   writable.map((name) => (name === 'filters' ? fields.filters && JSON.stringify(fields.filters) : fields[name]));
 
@@ -210,13 +213,13 @@ export interface RunRow
 }
 type StoredRun = RunRow & Record<string, unknown>;
 
-/** Error messages of other servers can be long. */
+/** The length is limited because error messages of other servers can be long. */
 const maxErrorLength = 2000;
 
 const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed, r.bytes_exported,
   left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
 
-/** The last ten runs of each of these exports, the newest first, in one statement. */
+/** Returns the last ten runs of each of these exports, newest first, in one statement. */
 export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[]> {
   return sql.query<StoredRun>(
     `SELECT ${runColumns} FROM unnest($1::uuid[]) AS wanted (id)
@@ -229,7 +232,7 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
 
 export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
 
-/** The column and the direction of an order such as `-created_at`. */
+/** Returns the column and the direction of an order such as `-created_at`. */
 export function buildOrder<Column extends string>(ordering: Column | `-${Column}`) {
   const isDescending = ordering.startsWith('-');
   return {
@@ -238,7 +241,7 @@ export function buildOrder<Column extends string>(ordering: Column | `-${Column}
   };
 }
 
-/** Runs of an export in a time range, sorted by `ordering`, after a position. */
+/** Lists the runs of an export in a time range, sorted by `ordering`, after a position. */
 export async function listRuns(
   sql: Sql,
   exportId: string,
@@ -274,7 +277,10 @@ export async function listRuns(
   );
 }
 
-/** Whether a run selects events by the time they were stored, as scheduled runs do, instead of by their own timestamp. */
+/**
+ * Returns whether a run selects events by the time when they were stored, as scheduled runs do, instead of by their own
+ * timestamp.
+ */
 export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
   if (backfill === null) return true;
   const rows = await sql.query<{ by_stored_time: boolean }>(

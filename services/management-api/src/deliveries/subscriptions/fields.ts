@@ -1,4 +1,4 @@
-// The fields of a subscription that callers set, and their validation.
+// Validates the fields of a subscription that callers set.
 
 import { isMasked, listSubscriptionTargets, type SubscriptionTargetType } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
@@ -33,7 +33,7 @@ export interface SubscriptionFields
 
 type Changes = Static<typeof subscriptionChanges>;
 
-/** The fields of a new subscription, with defaults. */
+/** Returns the fields of a new subscription, with defaults. */
 export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionFields {
   const defaults = {
     dashboard: null,
@@ -55,7 +55,7 @@ export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionF
   );
 }
 
-/** Fields that are not sent keep their values. */
+/** Applies changes. Fields that the client did not send keep their values. */
 export function applySubscriptionChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;
@@ -74,7 +74,7 @@ export function toRule(fields: SubscriptionFields): RecurrenceRule {
 }
 
 /**
- * The next date of a changed subscription. It changes with the rule, but not with title or target
+ * Returns the next date of a changed subscription. It changes with the schedule, but not with the title or target
  * (docs/api/subscriptions.md#delivery-dates). A restored or enabled subscription does not send missed reports.
  */
 export function nextDateAfterChange(
@@ -93,8 +93,8 @@ export function nextDateAfterChange(
 const maxAddresses = 100;
 
 /**
- * Checks across several fields (docs/api/subscriptions.md).
- * @throws AppError `invalid` naming the field.
+ * Makes checks that involve several fields (docs/api/subscriptions.md).
+ * @throws AppError `invalid` naming the field
  */
 export function checkSubscription(fields: SubscriptionFields): void {
   checkTarget(fields);
@@ -107,7 +107,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
   }
 }
 
-/** Rejects targets that cannot receive a report, because later no one would notice that it is missing. */
+/** Rejects targets that cannot receive a report. Otherwise, no one would notice later that reports are missing. */
 function checkTarget(fields: SubscriptionFields): void {
   const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {

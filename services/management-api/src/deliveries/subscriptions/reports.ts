@@ -1,4 +1,4 @@
-// Previews of reports, and reports that were sent.
+// Declares the routes that preview reports and show reports that were sent.
 
 import { maskTarget } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -38,7 +38,7 @@ import {
 export interface ReportRouteDeps {
   sql: Sql;
   queryRunner: QueryRunner;
-  /** Base URL of the links in reports. */
+  /** The base URL of the links in reports. */
   addresses: PublicUrls;
   logger: Logger;
 }
@@ -67,8 +67,8 @@ const previewQuery = Type.Object({
 });
 
 /**
- * Headers of an email as an HTML page, which the console shows in a frame. The page runs no scripts, loads nothing, and
- * opens its links in new windows.
+ * The response headers of an email that is returned as an HTML page, which the console shows in a frame. The page runs
+ * no scripts, loads nothing, and opens its links in new windows.
  */
 const framed = {
   'Content-Security-Policy':
@@ -171,7 +171,10 @@ export function reportRoutes(
   ];
 }
 
-/** The images of reports, for clients such as Slack that load them from a URL. Only recipients know the ID of a report. */
+/**
+ * Creates the route of the images in reports, for clients such as Slack that load them from a URL. Only recipients know
+ * the ID of a report.
+ */
 export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   return defineRoute({
     method: 'GET',
@@ -202,7 +205,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-/** A delivery as its caller can see it (docs/api/README.md#secrets-in-responses). */
+/** Converts a delivery to a response for this caller (docs/api/README.md#secrets-in-responses). */
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,
@@ -213,7 +216,7 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   };
 }
 
-/** A report as its recipients see it. */
+/** Renders a report in the same way as for its recipients. */
 async function show(
   message: ReportMessage,
   { format: requested, logger }: { format: string | undefined; logger: Logger },

@@ -63,7 +63,10 @@ interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, Report
 const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, canSeeSecrets(caller, 'subscription:write', level));
 
-/** Subscriptions, below an environment and, for older clients, below a project (docs/api/subscriptions.md). */
+/**
+ * Creates the routes of subscriptions, below an environment and, for older clients, below a project
+ * (docs/api/subscriptions.md).
+ */
 export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {
   const path = '/subscriptions';
   const tags: [string] = ['subscriptions'];
@@ -214,8 +217,9 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
 }
 
 /**
- * The environment of the subscriptions that a path addresses. The returned function throws as `parentEnvironment` does, and
- * AppError `payment_required` if the organization's plan has no subscriptions (docs/api/organizations.md#plans).
+ * Creates a function that finds the environment of the subscriptions that a path addresses. The function throws as
+ * `parentEnvironment` does, and throws AppError `payment_required` if the organization's plan has no subscriptions
+ * (docs/api/organizations.md#plans).
  */
 function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
@@ -232,7 +236,7 @@ function addressedSubscriptions(sql: Sql) {
   };
 }
 
-/** A subscription as its caller can see it (docs/api/README.md#secrets-in-responses). */
+/** Converts a subscription to a response for this caller (docs/api/README.md#secrets-in-responses). */
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,

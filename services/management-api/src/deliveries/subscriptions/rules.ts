@@ -1,4 +1,4 @@
-// Creates and changes subscriptions: the limit, immediate reports, and the activity log.
+// Creates and changes subscriptions. Applies the limit, queues immediate reports, and logs changes.
 
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets, maskTarget } from '@millrace/contracts';
@@ -44,9 +44,9 @@ interface Author {
 }
 
 /**
- * Creates a subscription. All its targets get a report immediately, with the invite message (docs/api/subscriptions.md). That
- * report does not change the next date.
- * @throws AppError `invalid` naming the field.
+ * Creates a subscription. All its targets get a report immediately, with the invite message
+ * (docs/api/subscriptions.md). This report does not change the next date.
+ * @throws AppError `invalid` naming the field
  */
 export async function createSubscription(
   tx: Transaction,
@@ -72,9 +72,9 @@ export async function createSubscription(
 }
 
 /**
- * Changes only the given fields. The row is locked, so that concurrent changes of different fields are kept. New targets get
- * a report immediately. A deleted subscription sends nothing more.
- * @throws AppError `not_found`, or `invalid` naming the field.
+ * Changes only the fields that the client sent. The row is locked, so concurrent changes of different fields are kept.
+ * New targets get a report immediately. A deleted subscription sends nothing more.
+ * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeSubscription(
   tx: Transaction,
@@ -82,7 +82,7 @@ export async function changeSubscription(
   { changes, now }: { changes: Static<typeof subscriptionChanges>; now: Date },
 ): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
   const before = found(await lockSubscription(tx, environmentId, id));
-  // A client that only saw the masked address sends it back with the other fields.
+  // A client that saw only the masked address sends it back with the other fields.
   const isMask = changes.target_value === maskTarget(before.target_value);
   const fields = applySubscriptionChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
@@ -105,7 +105,10 @@ export async function changeSubscription(
   return { before, after: found(await findSubscription(tx, environmentId, id)) };
 }
 
-/** The message goes to any email address. @throws AppError `invalid` naming `invite_message`. */
+/**
+ * Checks who can send an invite message, because it goes to any email address.
+ * @throws AppError `invalid` naming `invite_message`
+ */
 function checkInviteMessage(message: string | null | undefined): string | null {
   if (message == null || !hasLink(message)) return message ?? null;
   throw new AppError('invalid', 'A message cannot contain links ("://").', {
@@ -118,10 +121,10 @@ function checkInviteMessage(message: string | null | undefined): string | null {
 const largestId = 2_147_483_647;
 
 /**
- * The dashboard and the insight must exist when they are chosen, and when reports start again. Both are optional and both can
- * be set: the API's example has neither, and PostHog's own check never takes effect. Those of another project get the same
- * error as missing ones.
- * @throws AppError `invalid` naming the field.
+ * Checks that the dashboard and the insight exist when they are chosen, and when reports start again. Both are optional
+ * and both can be set, because the API's example has neither, and PostHog does not actually check it. Records of
+ * another project get the same error as missing ones.
+ * @throws AppError `invalid` naming the field
  */
 async function checkSubjects(
   tx: Transaction,
@@ -141,8 +144,8 @@ async function checkSubjects(
 }
 
 /**
- * The insights for reports must be on the dashboard when they are chosen.
- * @throws AppError `invalid` naming the field.
+ * Checks that the insights for reports are on the dashboard when they are chosen.
+ * @throws AppError `invalid` naming the field
  */
 async function checkChosenInsights(
   tx: Transaction,
@@ -173,7 +176,7 @@ interface Target {
 }
 
 /**
- * The targets that get a report after a change: new email addresses, or any other target that has changed
+ * Returns the targets that get a report after a change: new email addresses, or any other target that has changed
  * (docs/api/subscriptions.md).
  */
 function addedTargets(before: Target, after: Target): string[] {
@@ -182,11 +185,11 @@ function addedTargets(before: Target, after: Target): string[] {
 }
 
 /**
- * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so that concurrent
+ * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so concurrent
  * requests cannot exceed the limit. This must be the transaction's first lock.
- * @param max subscriptions of an organization, without deleted ones. 0 means no limit.
- * @param write returns whether it added a subscription.
- * @throws AppError `invalid` if there are too many now.
+ * @param max the maximum number of an organization's subscriptions, without deleted ones. 0 means no limit.
+ * @param write returns whether it added a subscription
+ * @throws AppError `invalid` if there are now too many
  */
 export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolean }>(
   tx: Transaction,
@@ -207,7 +210,10 @@ export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolea
   return written;
 }
 
-/** The fields that users can change. Targets are personal addresses, so the activity log only mentions that they changed. */
+/**
+ * Returns the fields that users can change. Targets are personal addresses, so the activity log mentions only that they
+ * changed.
+ */
 function visible(row: SubscriptionRow) {
   const { created_by: _, next_delivery_date: __, created_at: ___, start_date, until_date, ...fields } = row;
   return { ...fields, start_date: start_date.toISOString(), until_date: until_date?.toISOString() ?? null };
@@ -237,8 +243,9 @@ export async function recordSubscriptionActivity(
 }
 
 /**
- * A report contains its insight, or a dashboard with its insights, so a key needs the scopes to read them.
- * @throws AppError `forbidden`.
+ * Checks the scopes of a key. A report contains an insight, or a dashboard with its insights, so the key needs the
+ * scopes to read them.
+ * @throws AppError `forbidden`
  */
 export function requireReportScopes(
   caller: Pick<Caller, 'scopes'>,
@@ -249,8 +256,8 @@ export function requireReportScopes(
 }
 
 /**
- * A report contains its insight, or all of a dashboard, so the caller needs access to them.
- * @throws AppError `forbidden`.
+ * Checks the caller's access to the contents of a report: an insight, or all of a dashboard.
+ * @throws AppError `forbidden`
  */
 export async function requireSubjectAccess(
   sql: Sql,
@@ -269,7 +276,7 @@ export async function requireSubjectAccess(
 
 /**
  * Checks access to the contents of a sent report. The subscription may have another insight or dashboard by now.
- * @throws AppError `forbidden`.
+ * @throws AppError `forbidden`
  */
 export async function requireReportAccess(
   sql: Sql,
@@ -287,7 +294,9 @@ export async function requireReportAccess(
   if (!isSubjectSeen({ id }) || !insights.every(isInsightSeen)) throw createForbiddenError('viewer');
 }
 
-/** Removes an email recipient from a subscription on their request. A subscription without other recipients is deleted. */
+/**
+ * Removes an email recipient from a subscription at their request. A subscription without other recipients is deleted.
+ */
 export async function unsubscribe(
   tx: Transaction,
   { subscriptionId: id, environmentId, organizationId, email }: Unsubscribable,
@@ -297,7 +306,7 @@ export async function unsubscribe(
   const others = targets.filter((target) => target !== email);
   if (before.deleted || others.length === targets.length) return;
   const isLast = others.length === 0;
-  // Keep the last address, so that a restored subscription still has it.
+  // Keep the last address, so that the subscription still has it if it is restored.
   const fields = { ...before, target_value: isLast ? before.target_value : others.join(','), deleted: isLast };
   await updateSubscription(tx, id, { fields, nextDeliveryDate: before.next_delivery_date });
   await cancelDeliveriesTo(tx, id, email);

@@ -1,4 +1,4 @@
-// Subscriptions and deliveries in requests and responses.
+// Request and response schemas of subscriptions and deliveries.
 
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { orNull } from '@millrace/http';
@@ -124,7 +124,10 @@ const optional = {
 };
 const subject = { dashboard: Type.Optional(rest.dashboard), insight: Type.Optional(rest.insight) };
 
-/** For POST and PUT. In the order of the response: the first invalid field is reported. */
+/**
+ * The request body of POST and PUT. The fields are in the order of the response, because the first invalid field is
+ * reported.
+ */
 export const newSubscription = Type.Object(
   {
     ...subject,

@@ -46,7 +46,7 @@ interface SubscriptionFilter {
   insight: number | undefined;
 }
 
-/** One page of an environment's subscriptions by ID, and the total count. */
+/** Returns one page of an environment's subscriptions by ID, and their total number. */
 export async function listSubscriptions(
   sql: Sql,
   environmentId: number,
@@ -88,7 +88,7 @@ export async function findSubscription(
   return rows[0];
 }
 
-/** Like `findSubscription`, and locks the row until the transaction ends. */
+/** Like `findSubscription`, but also locks the row until the transaction ends. */
 export async function lockSubscription(
   tx: Transaction,
   environmentId: number,
@@ -133,7 +133,7 @@ export async function updateSubscription(
   );
 }
 
-/** The number of subscriptions in all projects of an organization, without deleted ones. */
+/** Counts the subscriptions in all projects of an organization, without deleted ones. */
 export async function countSubscriptions(sql: Sql, organizationId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -165,7 +165,7 @@ export async function insertDeliveries(
   );
 }
 
-/** One page of a subscription's deliveries, the latest first, and the total count. */
+/** Returns one page of a subscription's deliveries, latest first, and their total number. */
 export async function listDeliveries(
   sql: Sql,
   subscriptionId: number,
@@ -189,7 +189,7 @@ export async function listDeliveries(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** One delivery with the content of its report, or null while that is computed. */
+/** Finds one delivery with the content of its report. The content is null until the report is computed. */
 export async function findDelivery(
   sql: Sql,
   subscriptionId: number,
@@ -207,8 +207,8 @@ export async function findDelivery(
 }
 
 /**
- * The content of a report by its ID, which is the only secret needed, unless the organization has turned public resources
- * off.
+ * Finds the content of a report by its ID. The ID is the only secret needed, unless the organization has turned public
+ * resources off.
  */
 export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
   const rows = await sql.query<{ content: ReportContent | null }>(
@@ -253,12 +253,15 @@ export interface Unsubscribable {
   environmentId: number;
   organizationId: string;
   email: string;
-  /** Title of the subscription's reports. */
+  /** The title of the subscription's reports. */
   name: string;
   isSubscribed: boolean;
 }
 
-/** The email whose link contains this ID. @param days the maximum age of the email. */
+/**
+ * Finds the email whose link contains this ID.
+ * @param days the maximum age of the email
+ */
 export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
   const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
     `SELECT s.id AS "subscriptionId", s.environment_id AS "environmentId", p.organization_id AS "organizationId",
@@ -279,7 +282,7 @@ export async function findUnsubscribable(sql: Sql, id: string, days: number): Pr
   return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 
-/** Whether the environment has this dashboard or insight and it is not deleted. */
+/** Returns whether the environment has this dashboard or insight and it is not deleted. */
 export async function subjectExists(
   sql: Sql,
   { environmentId, name, id }: { environmentId: number; name: 'dashboard' | 'insight'; id: number },
@@ -291,7 +294,7 @@ export async function subjectExists(
   return rows.length > 0;
 }
 
-/** The given insights that are on the dashboard. */
+/** Returns those of the given insights that are on the dashboard. */
 export async function findInsightsOfDashboard(
   sql: Sql,
   { dashboard, insights }: { dashboard: number; insights: number[] },
@@ -304,7 +307,7 @@ export async function findInsightsOfDashboard(
   return rows.map(({ id }) => id);
 }
 
-/** The features of the organization's plan, as they are stored. */
+/** Returns the features of the organization's plan, as they are stored. */
 export async function findPlanFeatures(sql: Sql, organizationId: string): Promise<unknown> {
   const rows = await sql.query<{ features: unknown }>(
     'SELECT available_product_features AS features FROM organization WHERE id = $1',
@@ -313,7 +316,9 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/** The insights of an environment that a report would contain, with everything that determines their results. */
+/**
+ * Returns the insights of an environment that a report would contain, with everything that determines their results.
+ */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,

@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases subscription-001 to subscription-027 (docs/cases.md#the-rest-api), and the fields as PostHog's API has them. */
+/** Tests cases subscription-001 to subscription-027 (docs/cases.md#the-rest-api), and the fields of PostHog's API. */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -25,7 +25,10 @@ const valid = {
   start_date: '2022-01-01T00:00:00',
   title: 'Sign-ups',
 };
-/** Creates a record in Acme, or in another organization. @returns its ID. */
+/**
+ * Creates a record in Acme, or in another organization.
+ * @returns its ID
+ */
 async function made(
   kind: 'insights' | 'dashboards',
   { projectId, key } = { projectId: acme.projectId, key: acme.M.key },
@@ -182,7 +185,7 @@ test("computes days and hours of a subscription in the project's time zone", asy
     key: tenant.personalApiKey,
     body: { ...valid, frequency: 'yearly', start_date: '2022-07-01T13:00:00Z', byweekday: null },
   });
-  // Nine o'clock in summer, as on the start date.
+  // The report is sent at nine o'clock in summer, as on the start date.
   expect(body.next_delivery_date).toMatch(/-07-01T13:00:00Z$/);
   const winter = await api.send('PATCH', `/api/environments/${tenant.environmentId}/subscriptions/${body.id}/`, {
     key: tenant.personalApiKey,
@@ -204,7 +207,7 @@ describe('subscription-014: the unsubscribe link of an email', () => {
     );
     return row?.link ?? '';
   };
-  /** The request that email programs send automatically. */
+  /** Sends the request that email programs send automatically. */
   const press = (link: string) =>
     fetch(api.url + link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
 

@@ -1,4 +1,5 @@
-// The unsubscribe links in emails, with which recipients remove their own address from a subscription.
+// Declares the routes of the unsubscribe links in emails, with which recipients remove their own address from a
+// subscription.
 
 import type { Database, Sql } from '@millrace/db';
 import { TextContent } from '@millrace/http';
@@ -9,7 +10,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { unsubscribe } from './rules.ts';
 import { findUnsubscribable, type Unsubscribable } from './store.ts';
 
-/** How long the link of an email works. */
+/** The number of days for which the link of an email works. */
 const linkDays = 30;
 
 const params = Type.Object({
@@ -29,7 +30,7 @@ const state = Type.Object(
 const example = { title: 'Orders', email: 'ada@example.com', is_subscribed: true };
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
-/** The page loads nothing, runs no scripts, and its form only submits to Millrace. */
+/** The page loads nothing and runs no scripts, and its form only submits to Millrace. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -38,8 +39,8 @@ const pageHeaders = {
 };
 
 /**
- * A GET request changes nothing, because mail scanners open every link. Email programs send the POST when the user
- * presses their unsubscribe button (RFC 8058).
+ * Creates the routes. A GET request changes nothing, because mail scanners open every link. Email programs send the
+ * POST request when the user presses their unsubscribe button (RFC 8058).
  */
 export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {

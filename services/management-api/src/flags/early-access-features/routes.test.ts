@@ -89,7 +89,7 @@ test('updates the enrollment of the flag with the stage, and keeps its other con
     expect(await change(body.id, { stage })).toMatchObject({ status: 200, body: { stage } });
     expect(await filtersOf(flag)).toMatchObject({ ...doesNotEnroll, groups: [{ rollout_percentage: 20 }] });
   }
-  // The flag was written once, for the change from general availability to archived.
+  // The flag was written only once, when the stage changed from general availability to archived.
   expect((await api.get(`${flagPath}${flag}/`, acme.M.key)).body.version).toBe(version + 1);
 });
 

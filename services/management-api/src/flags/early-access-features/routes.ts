@@ -26,7 +26,10 @@ const params = Type.Object({
   id: Type.String({ format: 'uuid', description: 'ID of the early access feature.' }),
 });
 
-/** Features that users can turn on for themselves before they are available to everyone. */
+/**
+ * Creates the routes of early access features, which users can turn on for themselves before they are available to
+ * everyone.
+ */
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const below = environmentBasePaths(sql);
   const writerOf = (
@@ -140,7 +143,10 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
   ];
 }
 
-/** A feature as the API shows it. Without access to the flag, the caller only sees its key, which SDKs know anyway. */
+/**
+ * Converts a feature to an API response. Without access to the flag, the caller sees only its key, which SDKs know
+ * anyway.
+ */
 function toFeature(row: FeatureRow, flag: FlagRow | undefined, rights: RecordRights) {
   if (flag === undefined) throw new AppError('not_found', 'Not found.');
   const shown = toMinimalFlag(flag);

@@ -1,13 +1,17 @@
-/** Stages of a feature, in their usual order. */
+/** The stages of a feature, in their usual order. */
 export const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived'] as const;
 export type Stage = (typeof stages)[number];
 
-/** In `concept`, users join a waiting list for a feature that does not exist yet. */
+/**
+ * The stages in which users can opt in. In `concept`, they only join a waiting list for a feature that does not exist
+ * yet.
+ */
 const stagesWithEnrollment: readonly string[] = ['alpha', 'beta', 'general-availability'];
 
 /**
- * The enrollment filters of a flag for a stage of its feature: users who opted in have the flag, and users who opted out do
- * not. In two forms, because older evaluators only know the condition. Null removes them.
+ * Returns the enrollment filters of a flag for a stage of its feature. Users who opted in have the flag, and users who
+ * opted out do not. The filters have two forms, because older evaluators know only the condition. Null removes the
+ * filters.
  */
 export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<string, unknown> {
   if (stage === null || !stagesWithEnrollment.includes(stage)) return { feature_enrollment: null, super_groups: null };
@@ -17,7 +21,10 @@ export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<
 
 const maxLength = 200;
 
-/** Converts a name to a flag key: a to z without accents, digits and hyphens. Empty if no such character is left. */
+/**
+ * Converts a name to a flag key, which contains only a to z without accents, digits and hyphens. Returns an empty text
+ * if no such character is left.
+ */
 export function slug(name: string): string {
   return name
     .normalize('NFKD')

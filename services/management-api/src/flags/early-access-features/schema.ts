@@ -59,7 +59,7 @@ export const newFeature = Type.Object(
   { title: 'EarlyAccessFeatureToCreate' },
 );
 
-/** For PUT, which does not change the flag. */
+/** The request body of PUT, which does not change the flag. */
 export const replacedFeature = Type.Object(
   { name: fields.name, stage: fields.stage, ...optional },
   { title: 'EarlyAccessFeatureReplacement' },

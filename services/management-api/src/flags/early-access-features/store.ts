@@ -21,7 +21,7 @@ type Row = FeatureRow & Record<string, unknown>;
 
 const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.payload, f.created_at';
 
-/** One page of an environment's features that the caller can see, the newest first, and the total count. */
+/** Returns one page of an environment's features that the caller can see, newest first, and their total number. */
 export async function listFeatures(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -50,7 +50,7 @@ export async function findFeature(sql: Sql, environmentId: number, id: string): 
   return rows[0];
 }
 
-/** Whether a flag already belongs to a feature. */
+/** Returns whether a flag already belongs to a feature. */
 export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM early_access_feature WHERE feature_flag_id = $1', [flagId]);
   return rows.length > 0;
@@ -90,7 +90,7 @@ export async function deleteFeature(tx: Transaction, id: string): Promise<void> 
   await tx.query('DELETE FROM early_access_feature WHERE id = $1::uuid', [id]);
 }
 
-/** The flags of these features, by ID. */
+/** Returns the flags of these features, by ID. */
 export async function findFeatureFlags(
   sql: Sql,
   environmentId: number,
@@ -98,7 +98,7 @@ export async function findFeatureFlags(
 ): Promise<Map<number, FlagRow>> {
   const flags = new Map<number, FlagRow>();
   let missing = [...new Set(features.map(({ feature_flag_id }) => feature_flag_id))];
-  // A page of flags can end early because of its size in bytes.
+  // Read several pages, because a page of flags is limited by its size in bytes.
   while (missing.length > 0) {
     const where = createConditions();
     where.add(`f.project_id = ${where.parameter(environmentId)}`);

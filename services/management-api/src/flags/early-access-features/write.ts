@@ -27,7 +27,7 @@ import {
 export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
-/** The user who writes a feature, with their permissions for its flag. Writing a feature can turn its flag on. */
+/** The user who writes a feature, with their access to its flag. Writing a feature can turn its flag on. */
 export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }
@@ -39,8 +39,8 @@ export interface WrittenFeature {
 }
 
 /**
- * Creates a feature, and a flag if the request names none (docs/api/early-access-features.md).
- * @throws AppError `invalid` naming the field, or `forbidden` if the caller cannot change the flag.
+ * Creates a feature, and a flag if the request does not name one (docs/api/early-access-features.md).
+ * @throws AppError `invalid` naming the field, or `forbidden` if the caller cannot change the flag
  */
 export async function createFeature(tx: Transaction, writer: FeatureWriter, body: NewFeature): Promise<WrittenFeature> {
   const { environmentId } = writer;
@@ -58,8 +58,8 @@ export async function createFeature(tx: Transaction, writer: FeatureWriter, body
 }
 
 /**
- * Changes only the given fields, and updates the flag to the stage.
- * @throws AppError `not_found`, `invalid`, or `forbidden` if the flag would change and the caller cannot change it.
+ * Changes only the fields that the client sent, and updates the flag to the stage.
+ * @throws AppError `not_found`, `invalid`, or `forbidden` if the flag would change and the caller cannot change it
  */
 export async function changeFeature(
   tx: Transaction,
@@ -82,8 +82,8 @@ export async function changeFeature(
 }
 
 /**
- * Deletes a feature permanently. Its flag stays without enrollment.
- * @throws AppError `not_found`, or `forbidden` if the flag would change and the caller cannot change it.
+ * Deletes a feature permanently. Its flag stays, without enrollment.
+ * @throws AppError `not_found`, or `forbidden` if the flag would change and the caller cannot change it
  */
 export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
   const { environmentId } = writer;
@@ -173,7 +173,10 @@ function checkPayload({ payload }: FeatureFields): void {
   throw new AppError('invalid', 'The payload must not exceed 32 KiB.', { code: 'max_length', attr: 'payload' });
 }
 
-/** Reads a feature and checks the caller's access. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Reads a feature and checks the caller's access.
+ * @throws AppError `not_found` or `forbidden`
+ */
 export async function requireFeature(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -214,7 +217,7 @@ async function recordFeatureActivity(
   });
 }
 
-/** The fields that users can change. */
+/** Returns the fields that users can change. */
 function visible({ name, description, stage, documentation_url, payload }: FeatureRow) {
   return { name, description, stage, documentation_url, payload };
 }

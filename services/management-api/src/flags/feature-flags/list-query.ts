@@ -41,7 +41,10 @@ export const listFlagsQuery = Type.Object({
   order: text('Field to sort by, with a leading `-` for descending order. Defaults to `-created_at`.'),
 });
 
-/** Conditions for the flags of an environment that match a query, are visible to the caller and are not deleted. */
+/**
+ * Returns the conditions for the flags of an environment that match a query, are visible to the caller and are not
+ * deleted.
+ */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   query: FlagFilterValues,
@@ -89,7 +92,7 @@ const ofType = new Map([
 
 const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated_at', 'last_called_at'] as const;
 
-/** SQL of an order. Unknown fields are ignored. */
+/** Returns the SQL of an order. Unknown fields are ignored. */
 export function flagOrder(order: string | undefined): string {
   const isDescending = order?.startsWith('-') ?? true;
   const requested = order?.replace(/^-/, '');

@@ -21,13 +21,13 @@ export interface PayloadSecrets {
    * @throws AppError `invalid` if there is no key and payloads must not be stored unencrypted
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
-  /** Payloads that no configured key can decrypt are shown as redacted. */
+  /** Decrypts payloads. Those that no configured key can decrypt are shown as redacted. */
   open(stored: Payloads, environmentId: number): Payloads;
 }
 
 /**
  * Creates the encryption of payloads.
- * @param mayBePlain whether payloads are stored unencrypted without a key. For local development only.
+ * @param mayBePlain whether payloads are stored unencrypted if there is no key. Only for local development.
  */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
@@ -61,7 +61,6 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
   };
 }
 
-/** Maps each payload. */
 function mapPayloads(payloads: Payloads, change: (payload: string, key: string) => string): Payloads {
   return Object.fromEntries(Object.entries(payloads).map(([key, payload]) => [key, change(payload, key)]));
 }
@@ -69,8 +68,8 @@ function mapPayloads(payloads: Payloads, change: (payload: string, key: string) 
 type StoredFilters = Pick<FlagRow, 'filters' | 'rollout_percentage'>;
 
 /**
- * Filters in the form in which they are evaluated. Old flags have a single list of filters, and their rollout in a separate
- * column.
+ * Returns the filters in the form in which they are evaluated. Old flags have a single list of filters, and their
+ * rollout is in a separate column.
  */
 function withConditions({ filters, rollout_percentage }: StoredFilters): Record<string, unknown> {
   if (Object.hasOwn(filters, 'groups')) return filters;
@@ -78,17 +77,17 @@ function withConditions({ filters, rollout_percentage }: StoredFilters): Record<
   return { ...others, groups: [{ properties: properties ?? [], rollout_percentage }] };
 }
 
-/** The payloads of a flag as they are stored. */
+/** Returns the payloads of a flag as they are stored. */
 export function readPayloads({ filters }: Pick<FlagRow, 'filters'>): Record<string, string> {
   return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
 }
 
-/** Filters with decrypted payloads, for requests with a personal API key. */
+/** Returns the filters with decrypted payloads, for requests with a personal API key. */
 export function decryptFilters(row: FlagRow, secrets: PayloadSecrets): Record<string, unknown> {
   return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
 }
 
-/** Filters for lists and the activity log, in which encrypted payloads are always redacted. */
+/** Returns the filters for lists and the activity log, in which encrypted payloads are always redacted. */
 export function redactFilters(row: FlagRow): Record<string, unknown> {
   return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
 }

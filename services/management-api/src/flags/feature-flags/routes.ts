@@ -36,7 +36,10 @@ import {
 import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
 import { listFlags } from './store.ts';
 
-/** Feature flags of an environment. Fixed paths come before `:id`, which would also match them. */
+/**
+ * Creates the routes of the feature flags of an environment. Fixed paths come before `:id`, which would also match
+ * them.
+ */
 export function featureFlagRoutes(deps: FlagDeps) {
   return [
     ...flagActivityRoutes(deps),
@@ -80,7 +83,7 @@ async function listPage(
   });
 }
 
-/** Lists the flags at the path that SDKs of 2021 and earlier, such as posthog-node 1, use. */
+/** Creates the route that lists the flags at the path that SDKs of 2021 and earlier, such as posthog-node 1, use. */
 function flagsOfTokenRoute({ sql }: FlagDeps) {
   const scope = 'feature_flag:read';
   return defineRoute({
@@ -108,7 +111,7 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
   });
 }
 
-/** Routes that read flags. */
+/** Creates the routes that read flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;
   return [
@@ -177,7 +180,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   ];
 }
 
-/** Routes that create, change and delete flags. */
+/** Creates the routes that create, change and delete flags. */
 function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const common = { tags, scope: 'feature_flag:write', below: environmentBasePaths(sql) } as const;
   const writerOf = async (
@@ -253,7 +256,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   ];
 }
 
-/** Saves the users who currently have a flag as a cohort. */
+/** Creates the route that saves the users who currently have a flag as a cohort. */
 function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
@@ -297,7 +300,8 @@ const refusal = Type.Object(
 );
 
 /**
- * Existing scripts create usage dashboards. Millrace has none, so these routes return an error that the scripts can handle.
+ * Creates the routes with which existing scripts create usage dashboards. Millrace has no such dashboards, so the
+ * routes return an error that the scripts can handle.
  */
 function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   return [

@@ -1,4 +1,4 @@
-// Converts stored feature flags to API responses, adding the names of cohorts and groups and the flag's status.
+// Converts stored feature flags to API responses. Adds the names of cohorts and groups, and the status of the flag.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -22,7 +22,7 @@ export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: Reco
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
 
-/** A single flag with its payloads. */
+/** Shows a single flag with its payloads. */
 export async function showFlag(
   sql: Sql,
   row: FlagRow,
@@ -36,7 +36,10 @@ export async function showFlag(
 const mayEdit = (row: FlagRow, rights: RecordRights) =>
   hasRecordLevel(rights, 'feature_flag', 'editor', toRecordName(row));
 
-/** A flag as the API shows it. @param filters with the payloads that the caller can see. */
+/**
+ * Converts a flag to an API response.
+ * @param filters the filters with the payloads that the caller can see
+ */
 export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, isEditable: boolean) {
   const { rollout_percentage: _, environment_id: __, is_stale: ___, ...fields } = row;
   const simple = simpleRollout(filters);
@@ -52,7 +55,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
     status: flagStatus(row).toUpperCase(),
     can_edit: isEditable,
     user_access_level: isEditable ? 'editor' : 'viewer',
-    // Fields of PostHog products that Millrace does not have.
+    // These fields belong to PostHog products that Millrace does not have.
     rollback_conditions: row.rollback_conditions ?? [],
     usage_dashboard: null,
     analytics_dashboards: [],
@@ -63,7 +66,9 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
   };
 }
 
-/** The rollout of a flag that has one condition without filters and no variants, or undefined for other flags. */
+/**
+ * Returns the rollout of a flag that has one condition without filters and no variants, or undefined for other flags.
+ */
 function simpleRollout({ groups, multivariate }: Record<string, unknown>): number | null | undefined {
   const [condition, ...others] = Array.isArray(groups) ? groups : [];
   const variants = isObject(multivariate) && Array.isArray(multivariate.variants) ? multivariate.variants : [];
@@ -73,7 +78,7 @@ function simpleRollout({ groups, multivariate }: Record<string, unknown>): numbe
   return typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : null;
 }
 
-/** A flag inside another response. */
+/** Converts a flag that is inside another response. */
 export function toMinimalFlag(row: FlagRow) {
   return {
     id: row.id,
@@ -97,7 +102,6 @@ type FlagStatus = 'active' | 'stale' | 'archived' | 'deleted';
 
 type StatusFields = Pick<FlagRow, 'deleted' | 'archived' | 'is_stale'>;
 
-/** The status of a flag. */
 export function flagStatus({ deleted, archived, is_stale }: StatusFields): FlagStatus {
   if (deleted) return 'deleted';
   if (archived) return 'archived';
@@ -120,7 +124,7 @@ export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | '
   }
 }
 
-/** Limits the names on a page, because names are many times as long as the IDs. */
+/** Limits the number of names on a page, because names are many times as long as the IDs. */
 const maxNames = 2000;
 
 interface FiltersOf {
@@ -133,10 +137,11 @@ interface Found extends FiltersOf {
 }
 
 /**
- * Adds the names of cohorts and groups to the filters of flags: `cohort_name` and `group_key_names`. Takes two queries for
- * all flags of a page, or none without such filters. Omits the names of cohorts that the caller cannot see.
- * @param rights the caller's, in the environment of the flags.
- * @returns the filters in the order of the flags.
+ * Adds the names of cohorts and groups to the filters of flags, in `cohort_name` and `group_key_names`. Takes two
+ * queries for all flags of a page, or none if there are no such filters. Omits the names of cohorts that the caller
+ * cannot see.
+ * @param rights the caller's rights in the environment of the flags
+ * @returns the filters in the order of the flags
  */
 export async function addNames(
   sql: Sql,
@@ -150,7 +155,7 @@ export async function addNames(
   );
 }
 
-/** The names to add to each filter. */
+/** The names that are added to each filter. */
 type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 
 async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {
@@ -182,7 +187,7 @@ async function ofGroups(sql: Sql, found: readonly Found[]): Promise<Added> {
   return added;
 }
 
-/** The groups that a filter names by their keys. */
+/** Returns the groups that a filter refers to by their keys. */
 function groupsOf({ environmentId, filter }: Found): (GroupReference & Pick<Found, 'filter'>)[] {
   const { type, key, value, group_type_index: groupTypeIndex } = filter;
   if (type !== 'group' || key !== '$group_key' || typeof groupTypeIndex !== 'number') return [];

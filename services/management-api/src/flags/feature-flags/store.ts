@@ -15,7 +15,7 @@ import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 const variants = `CASE WHEN jsonb_typeof(f.filters #> '{multivariate,variants}') = 'array'
                        THEN f.filters #> '{multivariate,variants}' ELSE '[]' END`;
 
-/** A condition set that matches everyone and gives all of them the same value. */
+/** The SQL condition for a condition set that matches everyone and gives all of them the same value. */
 const isRolledOut = `f.filters = '{}' OR EXISTS (
     SELECT 1 FROM jsonb_array_elements(
                     CASE WHEN jsonb_typeof(f.filters -> 'groups') = 'array' THEN f.filters -> 'groups' ELSE '[]' END) AS g
@@ -24,14 +24,14 @@ const isRolledOut = `f.filters = '{}' OR EXISTS (
        AND (${variants} = '[]' OR ${variants} @> '[{"rollout_percentage": 100}]' OR coalesce(g ->> 'variant', '') <> ''))`;
 
 /**
- * SQL condition: whether flag `f` is active but stale. It was not requested for 30 days, or was never requested and is on for
- * everyone.
+ * The SQL condition for flags `f` that are active but stale. A flag is stale if it was not requested for 30 days, or
+ * was never requested and is on for everyone.
  */
 export const isStale = `(f.active AND NOT f.deleted AND (
   f.last_called_at < now() - interval '30 days'
   OR (f.last_called_at IS NULL AND f.created_at < now() - interval '30 days' AND (${isRolledOut}))))`;
 
-/** SQL condition: whether flag `f` has variants. */
+/** The SQL condition for flags `f` that have variants. */
 export const hasVariants = `(${variants} <> '[]')`;
 
 /** The fields of a flag that callers set. */
@@ -62,11 +62,11 @@ export interface FlagRow
   extends FlagFields,
     Columns<'feature_flag', 'id' | 'version' | 'created_at' | 'updated_at' | 'last_called_at'> {
   environment_id: number;
-  /** For old flags, whose filters have no condition sets. */
+  /** The rollout of old flags, whose filters have no condition sets. */
   rollout_percentage: number | null;
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
-  /** Active, but no longer used. */
+  /** Whether the flag is active, but no longer used. */
   is_stale: boolean;
 }
 
@@ -107,7 +107,7 @@ export async function findFlag(sql: Sql, environmentId: number, id: number): Pro
   return rows[0];
 }
 
-/** Flags by ID, including deleted ones. */
+/** Finds flags by ID, including deleted ones. */
 export async function findFlags(sql: Sql, environmentId: number, ids: number[]): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.id = ANY ($2::int[]) ORDER BY f.id`,
@@ -115,7 +115,7 @@ export async function findFlags(sql: Sql, environmentId: number, ids: number[]):
   );
 }
 
-/** The flag that currently has the key. */
+/** Finds the flag that currently has the key. */
 export async function findFlagByKey(sql: Sql, environmentId: number, key: string): Promise<FlagRow | undefined> {
   const rows = await sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.key = $2 AND NOT f.deleted`,
@@ -124,7 +124,7 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
   return rows[0];
 }
 
-/** The flags of these environments that have the key, by environment. */
+/** Finds the flags of these environments that have the key, by environment. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     limitPageBytes(
@@ -136,10 +136,13 @@ export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: st
   );
 }
 
-/** A WHERE clause over `feature_flag f` with its values, from `flagConditions`. */
+/** A WHERE clause for `feature_flag f` with its values, from `flagConditions`. */
 export type FlagConditions = ReturnType<typeof createConditions>;
 
-/** One page of flags, and the total count. @param order SQL from our own code, never from a request. */
+/**
+ * Returns one page of flags, and their total number.
+ * @param order SQL from our own code, never from a request
+ */
 export async function listFlags(
   sql: Sql,
   where: FlagConditions,
@@ -161,7 +164,7 @@ export async function listFlags(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Keys of the flags that are turned off. */
+/** Finds the keys of the flags that are turned off. */
 export async function findInactiveFlags(sql: Sql, environmentId: number): Promise<{ id: number; key: string }[]> {
   return sql.query(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND NOT deleted AND NOT active ORDER BY key',
@@ -169,7 +172,7 @@ export async function findInactiveFlags(sql: Sql, environmentId: number): Promis
   );
 }
 
-/** IDs of the flags that match a condition, the oldest first. */
+/** Lists the IDs of the flags that match a condition, oldest first. */
 export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(
     `SELECT f.id FROM feature_flag f WHERE ${where.text()} ORDER BY f.id LIMIT ${where.parameter(limit)}`,
@@ -178,7 +181,7 @@ export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number
   return rows.map(({ id }) => id);
 }
 
-/** Keys of flags by ID, including deleted ones. */
+/** Finds the keys of flags by ID, including deleted ones. */
 export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[]): Promise<Map<number, string>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND id = ANY ($2::int[]) ORDER BY id',
@@ -240,13 +243,13 @@ function valuesOf(fields: FlagFields): unknown[] {
 
 interface FlagTotals {
   count: number;
-  /** Size of all filters as text, in bytes. */
+  /** The size of all filters as text, in bytes. */
   bytes: number;
-  /** Approximate number of regular expressions in the filters. */
+  /** The approximate number of regular expressions in the filters. */
   patterns: number;
 }
 
-/** Totals of an environment's flags, without deleted ones. */
+/** Measures all flags of an environment together, without deleted ones. */
 export async function measureFlags(sql: Sql, environmentId: number): Promise<FlagTotals> {
   const rows = await sql.query<FlagTotals & Record<string, unknown>>(
     `SELECT count(*)::int AS count, coalesce(sum(octet_length(text)), 0)::float8 AS bytes,
@@ -257,7 +260,7 @@ export async function measureFlags(sql: Sql, environmentId: number): Promise<Fla
   return rows[0] ?? { count: 0, bytes: 0, patterns: 0 };
 }
 
-/** The environments of an organization that the caller can access, the oldest first. */
+/** Finds the environments of an organization that the caller can access, oldest first. */
 export async function findEnvironmentsOfOrganization(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
@@ -269,7 +272,7 @@ export async function findEnvironmentsOfOrganization(
   );
 }
 
-/** The distinct ID of a user's own events, or null if the user was deleted. */
+/** Finds the distinct ID of a user's own events. Returns null if the user was deleted. */
 export async function findDistinctIdOfUser(sql: Sql, userId: number): Promise<string | null> {
   const rows = await sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [userId]);
   return rows[0]?.distinct_id ?? null;

@@ -1,4 +1,4 @@
-// The activity log of feature flags: the routes that show it, and the function that adds a change to it.
+// Declares the routes that show the activity log of feature flags, and adds entries to it.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
@@ -53,7 +53,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ];
 }
 
-/** The fields that users can change. Records mention changes of encrypted payloads without the values. */
+/** Returns the fields that users can change. Log entries mention changes of encrypted payloads without the values. */
 function visible(row: FlagRow) {
   const encrypted = row.has_encrypted_payloads === true ? readPayloads(row) : null;
   return { ...copyFlagFields(row), filters: redactFilters(row), encrypted_payloads: encrypted };

@@ -1,4 +1,4 @@
-// Routes that work on many feature flags at once: get their keys, select them by filters, and delete them.
+// Declares the routes that get the keys of many feature flags, select them by filters, and delete them.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -137,7 +137,10 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
   ];
 }
 
-/** The flags of a request: either IDs, or filters of the list. @throws AppError `invalid`. */
+/**
+ * Reads which flags a request selects, either by IDs or by filters of the list.
+ * @throws AppError `invalid`
+ */
 function parseFlagSelection(body: {
   ids?: unknown[];
   filters?: Record<string, unknown>;
@@ -157,7 +160,7 @@ function parseFlagSelection(body: {
   return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
 }
 
-/** The value in the form of a query parameter of the list. */
+/** Returns the value in the form of a query parameter of the list. */
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -174,8 +177,8 @@ interface Deletion {
 }
 
 /**
- * Deletes flags. A flag on which others depend is only deleted together with them. Returns the reason for each flag that was
- * not deleted.
+ * Deletes flags. If other flags depend on a flag, it is deleted only together with them.
+ * @returns the reason for each flag that was not deleted
  */
 async function deleteFlags(
   tx: Transaction,
@@ -214,7 +217,7 @@ function splitDeletable(
   { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },
 ) {
   const deletable = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
-  // A remaining flag keeps the flags that it depends on, and so on.
+  // A flag on which a remaining flag depends remains too, so repeat this.
   const remaining = dependent.filter(({ id }) => !deletable.has(id));
   for (let flag = remaining.pop(); flag !== undefined; flag = remaining.pop()) {
     for (const needed of flag.needs) {

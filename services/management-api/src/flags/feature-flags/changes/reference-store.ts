@@ -13,7 +13,7 @@ export interface DependentFlag {
 
 const flagFilters = '$.groups[*].properties[*] ? (@.type == "flag")';
 
-/** The flags of an environment that depend on others. */
+/** Finds the flags of an environment that depend on others. */
 export async function findDependentFlags(sql: Sql, environmentId: number): Promise<DependentFlag[]> {
   return sql.query<DependentFlag & Record<string, unknown>>(
     `SELECT f.id, f.key, f.name, f.active,
@@ -26,7 +26,7 @@ export async function findDependentFlags(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Flags by ID, without deleted ones. */
+/** Finds flags by ID, without deleted ones. */
 export async function findLiveFlags(
   sql: Sql,
   environmentId: number,
@@ -42,7 +42,7 @@ export async function hasEarlyAccessFeature(sql: Sql, flagId: number): Promise<b
   return (await findFlagsWithFeatures(sql, [flagId])).size > 0;
 }
 
-/** IDs of the flags that currently have these keys, by key. */
+/** Finds the IDs of the flags that currently have these keys, by key. */
 export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND key = ANY ($2::text[]) AND NOT deleted',
@@ -51,7 +51,7 @@ export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: st
   return new Map(rows.map(({ id, key }) => [key, id]));
 }
 
-/** The given flags that belong to an early access feature. */
+/** Finds those of the given flags that belong to an early access feature. */
 export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promise<Set<number>> {
   const rows = await sql.query<{ id: number }>(
     'SELECT feature_flag_id AS id FROM early_access_feature WHERE feature_flag_id = ANY ($1::int[])',
@@ -60,7 +60,7 @@ export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The oldest cohort with a name. Null if no cohort has the name. */
+/** Finds the oldest cohort with a name. Returns null if no cohort has the name. */
 export async function findCohortIdByName(sql: Sql, environmentId: number, name: string): Promise<number | null> {
   const rows = await sql.query<{ id: number }>(
     `SELECT id FROM cohort WHERE project_id = $1 AND coalesce(name, '') = $2 AND NOT deleted ORDER BY id LIMIT 1`,
@@ -80,10 +80,10 @@ export interface GroupReference {
   groupKey: string;
 }
 
-/** The maximum length of a group name in responses, because events can set any name. */
+/** The maximum length of a group name in responses. It is limited because events can set any name. */
 const maxNameLength = 400;
 
-/** Names of cohorts by ID, including deleted cohorts, without unnamed ones. */
+/** Finds the names of cohorts by ID, including deleted cohorts but without unnamed ones. */
 export async function findCohortNames(sql: Sql, references: readonly CohortReference[]): Promise<Map<number, string>> {
   if (references.length === 0) return new Map();
   const rows = await sql.query<{ id: number; name: string }>(
@@ -94,7 +94,7 @@ export async function findCohortNames(sql: Sql, references: readonly CohortRefer
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Names of groups from their property `name`, without unnamed groups. */
+/** Finds the names of groups, which are in their property `name`. Unnamed groups are left out. */
 export async function findGroupNames(
   sql: Sql,
   references: readonly GroupReference[],

@@ -9,13 +9,16 @@ import { refusal } from './rules.ts';
 
 interface ReferringFlag {
   environmentId: number;
-  /** Null for a new flag, on which no other flag can depend. */
+  /** The ID of the flag, or null for a new flag, on which no other flag can depend. */
   id: number | null;
   key: string;
   filters: FlagFilters;
 }
 
-/** Checks that the cohorts and flags in the conditions exist. @throws AppError `invalid`. */
+/**
+ * Checks that the cohorts and flags in the conditions exist.
+ * @throws AppError `invalid`
+ */
 export async function checkReferences(sql: Sql, flag: ReferringFlag): Promise<void> {
   await checkCohorts(sql, flag);
   await checkDependencies(sql, flag);
@@ -52,7 +55,7 @@ async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: 
   if (cycle) throw filterProblem(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
 }
 
-/** The path from a flag back to itself, with the flag at both ends, or null if there is no cycle. */
+/** Returns the path from a flag back to itself, with the flag at both ends, or null if there is no cycle. */
 function findCycle(start: number, needsOf: (id: number) => readonly number[]): number[] | null {
   const previousFlag = new Map<number, number>();
   const open = [start];
@@ -76,8 +79,9 @@ function pathTo(id: number, previousFlag: ReadonlyMap<number, number>): number[]
 const maxNamed = 5;
 
 /**
- * Checks whether a flag can be deleted, disabled or enabled, given its dependents and dependencies. @throws AppError
- * `invalid`.
+ * Checks whether a flag can be deleted, disabled or enabled, given the flags that depend on it and those on which it
+ * depends.
+ * @throws AppError `invalid`
  */
 export async function checkDependents(sql: Sql, before: FlagRow, after: FlagFields): Promise<void> {
   if (after.deleted && !before.deleted) return checkDeletion(sql, before);
@@ -116,7 +120,7 @@ async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): 
   );
 }
 
-/** The flags whose conditions contain this one. */
+/** Finds the flags whose conditions contain this one. */
 export async function findDependents(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
   const flags = await findDependentFlags(sql, environment_id);
   return flags.filter(({ needs }) => needs.includes(id));
@@ -128,7 +132,10 @@ function listed(flags: { id: number; key: string }[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Only persons can enroll in an early access feature, so its flag cannot be about groups. @throws AppError `invalid`. */
+/**
+ * Rejects a flag about groups that belongs to an early access feature, because only persons can enroll.
+ * @throws AppError `invalid`
+ */
 export async function checkGroupAggregation(sql: Sql, flagId: number, { groups }: FlagFilters): Promise<void> {
   if (groups.every(({ aggregation_group_type_index: groupType }) => groupType === null)) return;
   if (!(await hasEarlyAccessFeature(sql, flagId))) return;

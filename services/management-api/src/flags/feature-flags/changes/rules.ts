@@ -30,12 +30,12 @@ const defaults: Omit<FlagFields, 'key'> = {
   performed_rollback: false,
 };
 
-/** A new flag with defaults, except for its filters, which are checked separately. */
+/** Returns a new flag with defaults. Its filters are checked separately. */
 export function fieldsOfNew(body: NewFlag): FlagFields {
   return applyFlagChanges({ ...defaults, key: body.key }, body);
 }
 
-/** Keeps fields that are not sent. Never changes the filters. */
+/** Applies changes. Keeps fields that the client did not send. Never changes the filters. */
 export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
   const {
     filters: _,
@@ -51,7 +51,7 @@ export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): Flag
     ...others,
     name: name === undefined ? fields.name : (name ?? ''),
     evaluation_contexts: evaluation_contexts ?? evaluation_tags ?? fields.evaluation_contexts,
-    // A user who turns a flag on again has looked into the rollback.
+    // A user who turns a flag on again has seen the rollback.
     ...(changes.active === true && { performed_rollback: false }),
   };
 }
@@ -63,8 +63,8 @@ export function copyFlagFields(fields: FlagFields): FlagFields {
 }
 
 /**
- * Checks a flag on its own and against its previous state.
- * @throws AppError `invalid` naming the fields that cannot be combined.
+ * Checks the fields of a flag, and their change from its previous state.
+ * @throws AppError `invalid` naming the fields that cannot be combined
  */
 export function checkFlag(fields: FlagFields, before: FlagFields | null): void {
   if (!/^[\w-]+$/.test(fields.key) && fields.key !== before?.key) {
@@ -94,13 +94,16 @@ export function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input' });
 }
 
-/** Each gateway keeps the definitions of the projects it serves in memory. */
+/** The number is limited because each gateway keeps the definitions of the projects that it serves in memory. */
 const maxFlags = 20_000;
 const maxMebibytes = 32;
-/** A compiled pattern takes about 20 KB. */
+/** The number is limited because a compiled pattern takes about 20 KB of memory. */
 const maxPatterns = 2000;
 
-/** Call after writing a flag that adds to its environment. @throws AppError `invalid`. */
+/**
+ * Checks the limits. Must be called after writing a flag that makes the total of its environment larger.
+ * @throws AppError `invalid`
+ */
 export async function checkFlagLimits(sql: Sql, environmentId: number): Promise<void> {
   const { count, bytes, patterns } = await measureFlags(sql, environmentId);
   if (count > maxFlags) {
@@ -125,8 +128,8 @@ function limitExceeded(detail: string): AppError {
 const enrollmentOf = (key: string) => `$feature_enrollment/${key}`;
 
 /**
- * Renames the early-access condition when the key of a flag changes. Early-access choices of persons are stored under the flag
- * key, and older flags have a condition that reads the choice.
+ * Renames the early-access condition when the key of a flag changes. The early-access choices of persons are stored
+ * under the flag key, and older flags have a condition that reads the choice.
  */
 export function renameEnrollment(fields: FlagFields, keyBefore: string): FlagFields {
   const { super_groups: superGroups } = fields.filters;
@@ -147,10 +150,10 @@ function renameIn(filter: unknown, key: string, keyBefore: string): unknown {
 const unchecked = -1;
 
 /**
- * Clients can send the state of the flag when the user began to edit it: its `version`, and the flag as `original_flag`. A
- * field that another user has changed meanwhile is then not overwritten.
- * @param current the flag as the API shows it now.
- * @throws AppError `conflict`.
+ * Rejects a change of a field that another user has changed in the meantime. For this check, clients can send the state
+ * of the flag when the user began to edit it: its `version`, and the flag as `original_flag`.
+ * @param current the flag as the API shows it now
+ * @throws AppError `conflict`
  */
 export function refuseConflict(
   changes: FlagChanges,
@@ -170,7 +173,7 @@ export function refuseConflict(
   );
 }
 
-/** Ignores the names in filters, because renaming a cohort does not change the flag. */
+/** Compares two values without the names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
   return isDeepStrictEqual(removeNamesInFilters(one), removeNamesInFilters(other));

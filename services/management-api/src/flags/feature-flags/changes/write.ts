@@ -1,4 +1,4 @@
-// Creates and changes feature flags: applies all rules in one transaction, and logs changes.
+// Creates and changes feature flags. Applies all rules in one transaction, and logs changes.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -37,7 +37,7 @@ export interface FlagWriter extends FlagAuthor {
 
 /**
  * Creates a flag (docs/api/feature-flags.md). The key of a deleted flag can be used again.
- * @throws AppError `invalid` naming the field, or the problem of the filters.
+ * @throws AppError `invalid` naming the field, or the problem of the filters
  */
 export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {
   const { environmentId, rights } = writer;
@@ -56,8 +56,9 @@ export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewF
 }
 
 /**
- * Changes only the given fields.
- * @throws AppError `not_found`; `conflict` if another user changed the same field meanwhile; `invalid` naming the problem.
+ * Changes only the fields that the client sent.
+ * @throws AppError `not_found`, `conflict` if another user changed the same field in the meantime, or `invalid` naming
+ * the problem
  */
 export async function changeFlag(
   tx: Transaction,
@@ -85,7 +86,9 @@ export async function changeFlag(
   return after;
 }
 
-/** A flag without filters is on for everyone. A remote configuration is on for everyone in any case. */
+/**
+ * Returns the filters of a new flag. A flag without filters is on for everyone, and a remote configuration always is.
+ */
 function filtersOfNew(
   { filters: sent = filtersForAllUsers, is_remote_configuration }: NewFlag,
   tried: ValidatedPatterns | undefined,
@@ -112,7 +115,7 @@ function changedFilters(
   return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
 }
 
-/** The fields as they are stored, with encrypted payloads if the flag requires that. */
+/** Returns the fields in the form in which they are stored. Payloads are encrypted if the flag requires that. */
 function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
   const { filters } = fields;
   if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;
@@ -131,7 +134,10 @@ async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads a flag and checks the caller's access. @throws AppError `not_found` or `forbidden`. */
+/**
+ * Reads a flag and checks the caller's access.
+ * @throws AppError `not_found` or `forbidden`
+ */
 export async function requireFlag(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,

@@ -52,7 +52,7 @@ test('copies a flag with its cohorts and the cohorts in them, by name', async ()
   expect(cohort.name).toBe('Outer');
   expect(JSON.stringify(cohort.filters)).toContain(`"value":${there.id}`);
 
-  // A second copy changes the existing flag, and creates nothing twice.
+  // A second copy changes the existing flag instead of creating another one.
   await api.send('PATCH', `/api/projects/${tenant.projectId}/feature_flags/${flag.id}/`, {
     key: tenant.personalApiKey,
     body: { filters: { groups: [{ rollout_percentage: 5 }] } },
@@ -171,7 +171,7 @@ describe('the blast radius of a condition', () => {
          FROM generate_series(1, 1000) AS n`,
       [projectId],
     );
-    // About ten milliseconds per thousand persons on an idle machine.
+    // This filter takes about ten milliseconds per thousand persons on an idle machine.
     const slow = { ...plan, operator: 'not_icontains', value: `${'a'.repeat(499)}b` };
     const condition = { properties: Array.from({ length: 32 }, () => slow) };
     const { body } = await send(`projects/${projectId}/feature_flags/user_blast_radius/`, { condition });

@@ -32,7 +32,10 @@ interface Copier {
   organizationId: string;
 }
 
-/** Copies a flag to other environments of the organization, each in its own transaction. @throws AppError `invalid`. */
+/**
+ * Copies a flag to other environments of the organization, each in its own transaction.
+ * @throws AppError `invalid`
+ */
 export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }: FlagCopy) {
   const source = await findTarget(deps, copier, from);
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
@@ -57,7 +60,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
   return { success, failed };
 }
 
-/** An environment of the organization that the caller can access. */
+/** Finds an environment of the organization that the caller can access. */
 async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier, id: number) {
   const found = await findEnvironment(sql, caller.userId, id);
   if (!found || found.level === null || found.organizationId !== organizationId) return undefined;
@@ -65,7 +68,7 @@ async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier,
   return { ...found, level, rights: await readRecordRights(sql, caller.userId, { ...found, level }) };
 }
 
-/** Filters that belong to the flag's own early access feature. */
+/** The filters that belong to the flag's own early access feature. */
 const ofEarlyAccess = ['super_groups', 'feature_enrollment'];
 
 async function copyTo(
@@ -117,7 +120,10 @@ function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
   };
 }
 
-/** Maps flags to those with the same keys in another environment, by ID. @throws AppError `invalid`. */
+/**
+ * Maps flags to those with the same keys in another environment, by ID.
+ * @throws AppError `invalid`
+ */
 async function mapFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
   const needed = await findLiveFlags(tx, from, ids);
   const idByKey = await findFlagIdsByKey(
@@ -198,8 +204,9 @@ interface CohortCopy {
 }
 
 /**
- * Maps cohorts, and the cohorts in them, to those with the same names in another environment. Missing ones are created. A
- * static cohort is created without members. @returns the new IDs by the old IDs.
+ * Maps cohorts, and the cohorts in them, to those with the same names in another environment. Missing cohorts are
+ * created. A static cohort is created without members.
+ * @returns the new IDs by the old IDs
  */
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
@@ -234,7 +241,7 @@ async function copyCohort(
   return (await createCohort(tx, { userId: caller.userId, target }, { body })).id;
 }
 
-/** IDs of the cohorts in a dynamic cohort. */
+/** Returns the IDs of the cohorts in a dynamic cohort. */
 function cohortsWithin({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {

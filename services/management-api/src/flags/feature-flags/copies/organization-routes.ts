@@ -22,7 +22,10 @@ const flagsOfKey = Type.Array(
   }),
 );
 
-/** One flag in all projects of an organization. `copy_flags` comes before `:key`, which would also match it. */
+/**
+ * Creates the routes of one flag in all projects of an organization. `copy_flags` comes before `:key`, which would also
+ * match it.
+ */
 export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const target = addressedOrganization(sql);
   return [

@@ -1,4 +1,4 @@
-// The route that counts or estimates how many persons or groups match a flag's release condition.
+// Declares the route that counts or estimates how many persons or groups match a flag's release condition.
 
 import type { Sql } from '@millrace/db';
 import {
@@ -108,8 +108,9 @@ interface BlastRadius {
 }
 
 /**
- * Counts the persons who match the filters. The UUIDs of persons are hashes, so the first ones are a random sample, and their
- * position among all UUIDs gives the total number.
+ * Counts the persons who match the filters. The UUIDs of persons are hashes, so the persons with the lowest UUIDs are a
+ * random sample. The highest UUID in the sample tells which share of all persons it contains, and so their total
+ * number.
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
   const endsAt = performance.now() + maxMs;
@@ -127,12 +128,14 @@ async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagF
   return { affected, total: readCount, isEstimate: false };
 }
 
-/** The share of all UUIDs that are smaller than this one, from 0 to 1. */
+/** Returns the share of all UUIDs that are smaller than this one, from 0 to 1. */
 function shareUpTo(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
 }
 
-/** Counts the groups of a type that match the filters. Estimates if there are more than the maximum. */
+/**
+ * Counts the groups of a type that match the filters. If there are more than the maximum, the number is an estimate.
+ */
 async function groupBlastRadius(
   sql: Sql,
   groups: { environmentId: number; groupType: number },

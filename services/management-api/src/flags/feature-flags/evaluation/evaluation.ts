@@ -1,4 +1,4 @@
-// Routes that evaluate feature flags for one user, and explain why each flag has its value.
+// Declares the routes that evaluate feature flags for one user, and explain why each flag has its value.
 
 import { cutToCodePoints, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -38,7 +38,7 @@ const myFlags = Type.Array(
     }),
   }),
 );
-/** Maximum number of flags in the response, which has no pages. */
+/** The maximum number of flags in the response, which has no pages. */
 const maxOwnFlags = 1000;
 
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
@@ -103,9 +103,9 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 interface EvaluationSubject {
   environmentId: number;
   distinctId: string;
-  /** Keys of groups by the names of their types. */
+  /** The keys of groups by the names of their types. */
   groups: Record<string, unknown>;
-  /** Override the stored properties. */
+  /** Properties that replace the stored ones. */
   personProperties?: Record<string, unknown>;
 }
 
@@ -115,12 +115,12 @@ interface Evaluation {
   results: FlagResult[];
 }
 
-/** The endpoint for SDKs truncates longer IDs, so evaluation here does the same. */
+/** Longer IDs are truncated, as the endpoint for SDKs does. */
 const longestId = 200;
 
 /**
- * Evaluates every active flag of an environment for a user, with the data stored now. Writes nothing.
- * @throws errors of the database, unlike the endpoint for SDKs, which omits flags it could not evaluate.
+ * Evaluates every active flag of an environment for a user, with the data that is stored now. Writes nothing.
+ * @throws errors of the database, unlike the endpoint for SDKs, which omits flags that it could not evaluate
  */
 async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<Evaluation | null> {
   const { environmentId, groups, personProperties = {} } = subject;
@@ -144,7 +144,7 @@ async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<E
   return { flags, context, results };
 }
 
-/** Limit of all explanations in one response. */
+/** The size limit of all explanations in one response. */
 const maxBytes = 2 * 1024 * 1024;
 
 interface EvaluationReason {
@@ -154,7 +154,8 @@ interface EvaluationReason {
 }
 
 /**
- * The value of each flag and the reason for it, by key. Each flag is one step. @param inactiveKeys flags that are turned off.
+ * Returns the value of each flag and the reason for it, by key. Evaluates one flag in each step.
+ * @param inactiveKeys the keys of flags that are turned off
  */
 function* evaluationReasons(
   evaluated: Evaluation,
@@ -190,7 +191,7 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
-/** The value of each flag and the reason for it, by key. */
+/** Contains the value of each flag and the reason for it, by key. */
 const evaluationReasonsResponse = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',
@@ -236,12 +237,18 @@ const evaluationReasonsExample: Record<string, EvaluationReason> = {
   },
 };
 
-/** Parses the query parameter `groups`: a JSON object of group keys by group type. @throws AppError `invalid`. */
+/**
+ * Parses the query parameter `groups`, a JSON object of group keys by group type.
+ * @throws AppError `invalid`
+ */
 function parseGroups(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'groups', 'that maps group types to group keys, such as {"company": "acme"}');
 }
 
-/** Parses the query parameter `person_properties`. @throws AppError `invalid`. */
+/**
+ * Parses the query parameter `person_properties`.
+ * @throws AppError `invalid`
+ */
 function parsePersonProperties(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'person_properties', 'of person properties, such as {"plan": "free"}');
 }

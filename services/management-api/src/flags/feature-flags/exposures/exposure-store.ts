@@ -5,36 +5,36 @@ import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts
 
 export interface ExposureQuery {
   flagKey: string;
-  /** Start of the time range, inclusive. */
+  /** The start of the time range. It is included. */
   from: Date;
-  /** End of the time range, exclusive. */
+  /** The end of the time range. It is not included. */
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
-  /** Limit for the number of exposures that are read. */
+  /** The maximum number of exposures that are read. */
   maxExposures: number;
-  /** Less frequent responses are combined as `$other`. */
+  /** The maximum number of variants. Less frequent ones are combined as `$other`. */
   maxVariants: number;
 }
 
 /** The results for persons who were first exposed to a variant on this day. */
 export interface ExposureDay extends Record<string, unknown> {
   variant: string;
-  /** `2026-11-22`, in the time zone of the query. */
+  /** A day such as `2026-11-22`, in the time zone of the query. */
   day: string;
-  /** All exposures to this variant on this day. */
+  /** The number of all exposures to this variant on this day. */
   exposures: number;
-  /** Persons with their first exposure on this day. */
+  /** The number of persons with their first exposure on this day. */
   persons: number;
-  /** How many of these persons sent the conversion event afterwards. */
+  /** The number of these persons who sent the conversion event afterwards. */
   conversions: number;
-  /** Exposures of all variants and days. Higher than `maxExposures` if some were not read. */
+  /** The number of exposures of all variants and days. It is higher than `maxExposures` if some were not read. */
   exposures_read: number;
 }
 
 /**
- * Counts exposures by variant and day. Each person counts once, on the day of the first exposure, for the variant they saw or
- * for `$multiple`.
+ * Counts exposures by variant and day. Each person counts once, on the day of the first exposure, for the variant that
+ * they saw. A person who saw several variants counts for `$multiple`.
  */
 export async function countExposures(
   read: StoreRead,

@@ -1,4 +1,4 @@
-// The route that counts how many persons saw each variant of a feature flag, and how many of them converted.
+// Declares the route that counts how many persons saw each variant of a feature flag, and how many of them converted.
 
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -18,7 +18,10 @@ import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } 
 const maxExposures = 1_000_000;
 const maxVariants = 50;
 
-/** Counts the users who got each variant of a flag, according to the events of SDKs, and their conversions. */
+/**
+ * Creates the route that counts the users who got each variant of a flag, according to the events of SDKs, and their
+ * conversions.
+ */
 export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
@@ -88,14 +91,14 @@ interface RequestedRange {
   date_to?: string | undefined;
 }
 
-/** An experiment runs for some weeks, and all its events are read. */
+/** The time range is limited because all its events are read. An experiment runs for some weeks. */
 const maxDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * The time range of the query, in days of the project's time zone, including the last one.
- * @throws AppError `invalid` naming `date_from` or `date_to`.
+ * Reads the time range of the query, in days of the project's time zone, including the last one.
+ * @throws AppError `invalid` naming `date_from` or `date_to`
  */
 async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
   const now = new Date();
@@ -108,7 +111,7 @@ async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: stri
   const from = await read('date_from', requested.date_from, 0);
   const to = requested.date_to === undefined ? now : await read('date_to', requested.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
-  // One extra hour, because a day can have 25 hours.
+  // Add an hour, because a day can have 25 hours.
   if (to.getTime() - from.getTime() > maxDays * dayMs + 3_600_000) {
     throw refusal('date_from', `The date range must not exceed ${maxDays} days. Choose a later \`date_from\`.`);
   }
@@ -123,7 +126,7 @@ interface Counts {
   variant: string;
   exposures: number;
   persons: number;
-  /** Number of persons who sent the conversion event. Null if the query has none. */
+  /** The number of persons who sent the conversion event, or null if the query has none. */
   conversions: number | null;
 }
 
@@ -138,7 +141,7 @@ interface Exposures {
   days: (Counts & { day: string })[];
 }
 
-/** The results as the API shows them: totals in addition to the days. */
+/** Converts the results to an API response, with totals in addition to the days. */
 function toExposures(query: ExposureQuery, rows: readonly ExposureDay[]): Exposures {
   const conversionsOf = (count: number) => (query.conversionEvent === null ? null : count);
   const variants = new Map<string, { variant: string; exposures: number; persons: number; conversions: number }>();

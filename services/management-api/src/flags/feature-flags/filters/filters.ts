@@ -4,16 +4,16 @@ import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /**
- * The filters of a flag: its conditions, variants and payloads, validated and in the form in which they are stored. Unknown
- * fields are kept.
+ * The filters of a flag: its conditions, variants and payloads, after validation and in the form in which they are
+ * stored. Unknown fields are kept.
  */
 export interface FlagFilters extends Record<string, unknown> {
-  /** Condition sets. One match is enough. */
+  /** The condition sets. A user needs to match only one of them. */
   groups: FlagCondition[];
   multivariate?: { variants: FlagVariant[] } | null;
-  /** JSON texts by variant key, or by `true`. */
+  /** The payloads as JSON texts, by variant key or `true`. */
   payloads?: Record<string, string>;
-  /** The group type of all conditions, or null if they are about persons or differ. */
+  /** The group type of all conditions. Null if they are about persons, or about different group types. */
   aggregation_group_type_index: number | null;
 }
 
@@ -33,12 +33,12 @@ export interface ConditionFilter extends Record<string, unknown> {
   type: 'person' | 'group' | 'cohort' | 'flag';
 }
 
-/** Unique IDs of the cohorts in the conditions. */
+/** Returns the IDs of the cohorts in the conditions, without duplicates. */
 export function cohortsIn({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'cohort', 'value');
 }
 
-/** Unique IDs of the flags in the conditions. */
+/** Returns the IDs of the flags in the conditions, without duplicates. */
 export function flagsIn({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'flag', 'key');
 }
@@ -53,7 +53,7 @@ export const filtersForAllUsers: Record<string, unknown> = { groups: [{ properti
 
 type Filter = Record<string, unknown>;
 
-/** The filters in a flag's conditions. Skips values of another shape, which old flags can have. */
+/** Returns the filters in a flag's conditions. Skips values of another shape, which old flags can have. */
 export function conditionFiltersIn({ groups }: Record<string, unknown>): Filter[] {
   return listOf(groups).flatMap(({ properties }) => listOf(properties));
 }
@@ -78,7 +78,7 @@ function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Fields that responses add to a filter, and that clients can send back. */
+/** The fields that responses add to a filter, and that clients can send back. */
 const names = new Set(['cohort_name', 'group_key_names']);
 
 /** Removes the fields from a filter that are only for display. */
@@ -108,17 +108,17 @@ export function addReferences(
   });
 }
 
-/** The error for invalid filters, in texts that existing clients know. */
+/** Creates the error for invalid filters. Existing clients know its texts. */
 export function filterProblem(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** The value as JSON, so that the string "55" differs from the number 55. */
+/** Returns the value as JSON, so that the string "55" differs from the number 55. */
 export function quote(value: unknown): string {
   return brief(JSON.stringify(value) ?? '');
 }
 
-/** The value as text, truncated to fit into a sentence. */
+/** Returns the value as text, truncated to fit into a sentence. */
 export function brief(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

@@ -14,15 +14,18 @@ import {
 import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
 
 export interface FilterRules {
-  /** Path of the filter, e.g. `groups[0].properties[1]`. */
+  /** The path of the filter, e.g. `groups[0].properties[1]`. */
   path: string;
-  /** The group type of its condition, or null for persons. */
+  /** The group type of the filter's condition, or null for persons. */
   aggregation: number | null;
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
 
-/** Parses a filter of a condition. @throws AppError `invalid`. */
+/**
+ * Parses a filter of a condition.
+ * @throws AppError `invalid`
+ */
 export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
   if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${quote(given)}`);
   const { type = 'person' } = given;
@@ -40,7 +43,10 @@ export function parseConditionFilter(given: unknown, rules: FilterRules): Condit
   }
 }
 
-/** All filters of a condition are about the person, or about one group, but never both. */
+/**
+ * Checks that the filter is about the same person or group as the condition. All filters of a condition are about the
+ * person, or about one group, but never both.
+ */
 function checkType(type: unknown, filter: Record<string, unknown>, { aggregation }: FilterRules): void {
   if (aggregation === null) {
     if (type === 'person' || type === 'cohort' || type === 'flag') return;
@@ -52,7 +58,7 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
   }
 }
 
-/** An absent operator and `exact` are stored as `in`, because servers and SDKs interpret them differently. */
+/** A missing operator and `exact` are stored as `in`, because servers and SDKs interpret them differently. */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   const cohortId = namedCohort({ type, value });
   if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quote(value)}`);
@@ -79,15 +85,15 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
   return { key: String(flagId), operator, value };
 }
 
-/** Names that older clients use for operators. */
+/** The names that older clients use for operators. */
 const aliases = new Map([
   ['min', 'gte'],
   ['max', 'lte'],
 ]);
 const dateOperators = new Set<PropertyOperator>(['is_date_before', 'is_date_after', 'is_date_exact']);
-/** Operators that compare with a number, which can be written as a string. */
+/** The operators that compare with a number, which can be written as a string. */
 const numberOperators = new Set<PropertyOperator>(['gt', 'gte', 'lt', 'lte']);
-/** Operators that search for one text. */
+/** The operators that search for one text. */
 const textOperators = new Set<PropertyOperator>([
   ...(['regex', 'not_regex', 'icontains', 'not_icontains'] as const),
   ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
@@ -97,14 +103,17 @@ const maxValues = 1000;
 const longestKey = 400;
 
 interface PropertyRules {
-  /** Path of the filter. */
+  /** The path of the filter. */
   path: string;
   type: 'person' | 'group';
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
 
-/** Parses key, operator and value of a property filter. @throws AppError `invalid`. */
+/**
+ * Parses key, operator and value of a property filter.
+ * @throws AppError `invalid`
+ */
 function parsePropertyTest(
   { key, operator: operatorName, value }: Record<string, unknown>,
   rules: PropertyRules,
@@ -118,7 +127,7 @@ function parsePropertyTest(
   return operatorName === undefined || operatorName === null ? { key } : { key, operator };
 }
 
-/** The default is `exact`. */
+/** Parses the operator. The default is `exact`. */
 function parseOperator(operatorName: unknown, { type }: PropertyRules): PropertyOperator {
   const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
@@ -131,7 +140,7 @@ function parseOperator(operatorName: unknown, { type }: PropertyRules): Property
   throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
 }
 
-/** The problem of the value, or null if it is valid. */
+/** Returns the problem of the value, or null if it is valid. */
 function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
     return typeof value === 'number' || typeof value === 'string'

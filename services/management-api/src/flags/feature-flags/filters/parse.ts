@@ -5,23 +5,26 @@ import type { ValidatedPatterns } from '@millrace/flags';
 import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quote } from './filters.ts';
 import { parseConditionFilter } from './parse-filter.ts';
 
-/** Each gateway reads the filters at every change, and so does each SDK with local evaluation. */
+/**
+ * The size is limited because each gateway reads the filters at every change, and so does each SDK with local
+ * evaluation.
+ */
 const maxBytes = 256 * 1024;
 const maxConditions = 1000;
 
 export interface FiltersToParse {
-  /** Keys that are not sent keep their stored values. */
+  /** The keys that the client sent. All others keep their stored values. */
   sent: Record<string, unknown>;
   /** The stored filters of an existing flag, in the form in which the API shows them. */
   stored: Record<string, unknown> | null;
-  /** Results of patterns that were compiled before, because that took long. Other patterns are compiled here. */
+  /** The results of patterns that were compiled before, because that took long. Other patterns are compiled here. */
   tried?: ValidatedPatterns | undefined;
 }
 
 /**
- * Validates the filters of a flag and normalizes them for storage. Sent keys replace stored ones, and the result is checked
- * as a whole. Does not read the database, so the caller checks whether the cohorts and flags exist.
- * @throws AppError `invalid` naming the problem.
+ * Validates the filters of a flag and normalizes them for storage. Sent keys replace stored ones, and the result is
+ * checked as a whole. Does not read the database, so the caller checks whether the cohorts and flags exist.
+ * @throws AppError `invalid` naming the problem
  */
 export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToParse): FlagFilters {
   if (Object.hasOwn(sent, 'version')) {
@@ -62,7 +65,7 @@ function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }):
   return list;
 }
 
-/** The group type of all conditions, or null if they differ. */
+/** Returns the group type of all conditions, or null if they differ. */
 function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): number | null {
   const [first, ...others] = groups.map((group) => group.aggregation_group_type_index);
   if (first === undefined) return ownOfFlag;
@@ -80,7 +83,7 @@ function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<strin
   }
 }
 
-/** Patterns that are already stored. They are not checked again, so that they do not prevent other changes. */
+/** Returns the patterns that are already stored. They are not checked again, so they do not prevent other changes. */
 function patternsIn(groups: unknown): ReadonlySet<unknown> {
   const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
   const filters = conditions.flatMap(({ properties }) =>
@@ -89,7 +92,7 @@ function patternsIn(groups: unknown): ReadonlySet<unknown> {
   return new Set(filters.map(({ value }) => value).filter((value) => typeof value === 'string'));
 }
 
-/** Null for persons, otherwise the index of a group type. */
+/** Returns null for persons, otherwise the index of a group type. */
 function parseAggregation(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
@@ -99,17 +102,20 @@ function parseAggregation(value: unknown, path: string): number | null {
 const maxFilters = 1000;
 
 interface ConditionRules {
-  /** Path of the condition, e.g. `groups[0]`. */
+  /** The path of the condition, e.g. `groups[0]`. */
   path: string;
   /** The default group type of conditions, or null for persons. */
   aggregation: number | null;
   variants: readonly FlagVariant[];
-  /** These are not checked again. */
+  /** The patterns that are already stored, which are not checked again. */
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
 
-/** Parses a condition set, and writes its group type into it. @throws AppError `invalid`. */
+/**
+ * Parses a condition set, and writes its group type into it.
+ * @throws AppError `invalid`
+ */
 function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
   const { path, variants, knownPatterns, tried } = rules;
   if (!isObject(condition)) throw filterProblem(`${path}: must be a condition set, not ${quote(condition)}`);
@@ -132,7 +138,7 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
   };
 }
 
-/** Absent and null mean 100%. */
+/** Checks a rollout percentage. A missing one and null mean 100%. */
 function checkRollout(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= 100) return;
@@ -147,7 +153,10 @@ function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void 
 
 const maxVariants = 1000;
 
-/** The variants of a flag, or empty for a boolean flag. @throws AppError `invalid`. */
+/**
+ * Returns the variants of a flag, or an empty list for a boolean flag.
+ * @throws AppError `invalid`
+ */
 function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
@@ -180,7 +189,7 @@ function checkKeys(variants: FlagVariant[]): void {
   }
 }
 
-/** Thirds are written with two or three decimals, so the sum can be off by 0.01. */
+/** Checks the sum of the percentages. Thirds are written with two or three decimals, so the sum can be off by 0.01. */
 function checkSum(variants: FlagVariant[]): void {
   if (variants.length === 0) return;
   const sum = variants.reduce((total, variant) => total + variant.rollout_percentage, 0);
@@ -200,7 +209,7 @@ function parsePayloads(
   if (!isObject(payloads)) throw filterProblem('Payloads must be passed as a dictionary');
   const entries = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
-  // Users in the holdout get a variant that is not declared.
+  // Users in the holdout get this variant, which is not declared.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
   if (entries.some(([key]) => !keys.has(key))) {
     throw filterProblem(
