@@ -3,7 +3,10 @@ import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Lists take the same number of statements for any number of records, and their pages neither skip nor repeat records. */
+/**
+ * Tests that lists take the same number of statements for any number of records, and that their pages neither skip nor
+ * repeat records.
+ */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
-/** Cases domain-001 to domain-031 (docs/cases.md#the-rest-api). */
+/** Tests cases domain-001 to domain-031 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;
@@ -131,7 +131,7 @@ describe('a domain name that no organization has verified', () => {
     expect((await asFree('PATCH', `${renamed.id}/`, { domain })).body).toEqual(taken.body);
     prove(second);
     expect((await verify(second.id)).body).toMatchObject({ domain, is_verified: true });
-    // The row that was added first is unchanged, and is not verified by the other organization's proof.
+    // The row that was added first is unchanged. The other organization's proof does not verify it.
     expect(await read(first.id, free)).toEqual(first);
     prove(first);
     expect(await asFree('POST', `${first.id}/verify/`)).toMatchObject(taken);

@@ -8,7 +8,7 @@ import { VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** A verified domain whose TXT record is missing (docs/api/single-sign-on.md). */
+/** Tests a verified domain whose TXT record is missing (docs/api/single-sign-on.md). */
 let mailServer: MailServer;
 let mailer: Mailer;
 let dns: DnsServer;
@@ -64,7 +64,10 @@ const prove = (...challenges: string[]) =>
     `_millrace-challenge.${name}`,
     challenges.map((challenge) => [challenge]),
   );
-/** Where the browser is redirected when a user signs in through the provider, and what the sign-in page offers. */
+/**
+ * Returns the URL to which the browser is redirected when a user signs in through the provider, and what the sign-in
+ * page offers.
+ */
 async function signIn() {
   const begun = await fetch(`${api.url}/login/saml/?email=ada@${name}`, { redirect: 'manual' });
   const target = new URL(begun.headers.get('location') ?? '', api.url);
@@ -130,7 +133,8 @@ test('passes the domain to an organization that verifies it after seven days, wi
   await eventually(async () => mailServer.mails.some(({ to }) => to.includes(acme.W.email)), { what: 'a mail' });
   const path = `/api/organizations/${acme.organizationId}/activity/?scope=OrganizationDomain`;
   expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject({ activity: 'updated', item_id: id });
-  // The first organization needs a new proof, and cannot verify the domain while the other organization's proof is valid.
+  // The first organization needs a new proof. It cannot verify the domain while the other organization's proof is
+  // valid.
   prove(before.verification_challenge, added.body.verification_challenge);
   expect((await send(acme, 'POST', `${id}/verify/`)).status).toBe(400);
 });

@@ -6,7 +6,8 @@ import { checkSignOnUrl } from '../saml/messages.ts';
 import type { DomainRow } from './store.ts';
 
 /**
- * The SAML provider of a domain. Invalid settings can be stored (docs/api/domains.md), so they are checked before each use.
+ * Returns the SAML provider of a domain. Invalid settings can be stored (docs/api/domains.md), so they are checked
+ * before each use.
  * @returns null if a field is missing. `problem` is the reason why users cannot sign in through the provider.
  */
 export function checkSamlProvider(
@@ -23,7 +24,7 @@ export function checkSamlProvider(
   }
 }
 
-/** Whether the OpenID provider of a domain has all the settings it needs. */
+/** Returns whether the OpenID provider of a domain has all the settings it needs. */
 export function hasOidc(row: Pick<DomainRow, 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'>): boolean {
   return Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
 }

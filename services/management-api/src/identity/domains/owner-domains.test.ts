@@ -5,7 +5,9 @@ import { PD } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Which roles can configure sign-in for a domain that contains an owner's email address (docs/api/domains.md). */
+/**
+ * Tests which roles can configure sign-in for a domain that contains an owner's email address (docs/api/domains.md).
+ */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;
@@ -33,7 +35,10 @@ const moveOwner = (email: string) =>
   api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, email]);
 const saml = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/sso', saml_x509_cert: 'MIIC' };
 
-/** A verified domain with providers, SCIM and settings, which an administrator set up before any owner had an address in it. */
+/**
+ * Adds a verified domain with providers, SCIM and settings, which an administrator set up before any owner had an
+ * address in it.
+ */
 async function setUpDomain(): Promise<string> {
   const { body } = await as('A', 'POST', '', { domain: name, ...saml });
   const { id } = body;

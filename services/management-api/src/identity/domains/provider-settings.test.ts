@@ -4,7 +4,7 @@ import { VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
-/** Validation of the settings of a domain's identity provider. */
+/** Tests the validation of the settings of a domain's identity provider. */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;

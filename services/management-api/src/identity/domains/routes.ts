@@ -1,4 +1,4 @@
-// The routes of domains.
+// Declares the routes of domains.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -57,13 +57,13 @@ import {
 import { verifyDomain } from './verification.ts';
 
 interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** Sign-in providers of the installation. */
+  /** The sign-in providers of the installation. */
   installed: Installed;
   sealedTexts: SealedTexts;
   accountMailing: AccountMailing;
 }
 
-/** Routes that read domains (docs/api/README.md#routes-and-fields). */
+/** Creates the routes that read domains (docs/api/README.md#routes-and-fields). */
 export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | 'installed'>) {
   return [
     defineRoute({
@@ -121,7 +121,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
 }
 
 /**
- * Returns the row, or an error if the domain was not found.
+ * Returns the row if the domain was found.
  * @throws AppError `not_found`
  */
 function requireDomain(row: DomainRow | undefined): DomainRow {
@@ -129,7 +129,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
   return row;
 }
 
-/** Routes that create, change and delete domains (docs/api/README.md#routes-and-fields). */
+/** Creates the routes that create, change and delete domains (docs/api/README.md#routes-and-fields). */
 export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
   /** Encrypts a client secret for storage. */
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
@@ -272,7 +272,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
   ];
 }
 
-/** The notices to the organization's administrators that a change of a domain requires. */
+/** Returns the emails to the organization's administrators that a change of a domain requires. */
 function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
   const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
   const isSame = before.sso_enforcement_state === after.sso_enforcement_state;
@@ -285,7 +285,7 @@ interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' |
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Verifies that an organization controls a domain (docs/api/README.md#routes-and-fields). */
+/** Creates the route that verifies that an organization controls a domain (docs/api/README.md#routes-and-fields). */
 export function verifyDomainRoute(deps: VerifyDomainDeps) {
   const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
   return defineRoute({

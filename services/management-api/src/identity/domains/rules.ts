@@ -16,15 +16,15 @@ import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
-/** Changes of the domain's own fields and of its sign-in settings. */
+/** The changes of the domain's own fields and of its sign-in settings. */
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
- * Applies a PATCH to a domain (docs/api/domains.md). A new name requires a new verification. PostHog keeps the old one, so that an
- * organization can claim any domain.
- * @param mayProvision whether the organization's plan has automatic provisioning.
- * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`, `invalid_certificate`,
- * `required`, or a name or issuer that is not valid.
+ * Applies a PATCH request to a domain (docs/api/domains.md). A new name requires a new verification. PostHog keeps the
+ * old verification, so an organization can claim any domain.
+ * @param mayProvision whether the organization's plan has automatic provisioning
+ * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`,
+ * `invalid_certificate`, `required`, or a name or issuer that is not valid
  */
 export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
@@ -49,8 +49,9 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
 }
 
 /**
- * SCIM is turned on and off by its own routes, because it needs a token.
- * @param isOn whether it is on now. @throws AppError `invalid` naming `scim_enabled` if the request would change it.
+ * Rejects a change of `scim_enabled`. SCIM is turned on and off by its own routes, because it needs a token.
+ * @param isOn whether it is on now
+ * @throws AppError `invalid` naming `scim_enabled` if the request would change it
  */
 export function refuseScimChange(requestedState: boolean | null | undefined, isOn: boolean): void {
   if (requestedState === undefined || requestedState === null || requestedState === isOn) return;
@@ -79,8 +80,9 @@ function checkIssuer(issuer: string): void {
 }
 
 /**
- * A client secret belongs to the issuer for which it was entered. Otherwise the next sign-in would send it to the new issuer.
- * @throws AppError `invalid` naming `oidc_client_secret`.
+ * Requires a new client secret if the issuer changes. Otherwise, the next sign-in would send the secret of the old
+ * issuer to the new one.
+ * @throws AppError `invalid` naming `oidc_client_secret`
  */
 function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_client_secret: secret }: Changes): void {
   if (!issuer || issuer === row.oidc_issuer || !row.oidc_client_secret || secret !== undefined) return;
@@ -90,7 +92,10 @@ function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_clien
   });
 }
 
-/** A sign-in through the previous provider does not prove that the new settings work. */
+/**
+ * Keeps the proofs of providers whose settings did not change. A sign-in through the previous provider does not prove
+ * that the new settings work.
+ */
 function keepProofsOfUnchangedProviders(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
   const isUnchanged = {
@@ -118,20 +123,20 @@ const signInFields = [
   'sso_owner_exception',
 ] as const satisfies (keyof DomainRow)[];
 
-/** Whether any provider setting is filled in. */
+/** Returns whether any provider setting is filled in. */
 export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
 
-/** Whether a change affects how users sign in. A rename does if the domain is verified or has a provider. */
+/** Returns whether a change affects how users sign in. A new name does if the domain is verified or has a provider. */
 export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
   if (signInFields.some((field) => before[field] !== after[field])) return true;
   return before.domain !== after.domain && (before.verified_at !== null || hasProvider(before));
 }
 
 /**
- * An administrator who controls the sign-in of a domain can sign in as any user with an address in it. If an owner has such an address,
- * only owners can change these settings (docs/api/domains.md).
- * @param level of the caller in the organization.
- * @throws AppError `forbidden`.
+ * Requires an owner if an owner has an email address in the domain. Otherwise, an administrator could change the
+ * domain's sign-in to sign in as an owner (docs/api/domains.md).
+ * @param level the caller's level in the organization
+ * @throws AppError `forbidden`
  */
 export async function requireDomainOwner(
   sql: Sql,
@@ -156,7 +161,7 @@ function refuseUntilVerified(changes: Changes): void {
   });
 }
 
-/** A domain whose verification is no longer valid, without the settings that require one. */
+/** Returns a domain whose verification is no longer valid, without the settings that require one. */
 export function clearProof(row: DomainRow): DomainRow {
   return {
     ...row,
@@ -170,14 +175,14 @@ export function clearProof(row: DomainRow): DomainRow {
 }
 
 /**
- * A valid domain name: at least two labels of letters, digits and single hyphens. `xn--` begins the ASCII form of an
- * internationalized label.
+ * The form of a domain name: at least two labels of letters, digits and single hyphens. `xn--` begins the ASCII form of
+ * an internationalized label.
  */
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
 /**
- * Checks the form of a domain name.
- * @throws AppError `invalid` naming `domain` (docs/api/domains.md). Unlike PostHog, accepts punycode.
+ * Checks the form of a domain name. Unlike PostHog, accepts punycode.
+ * @throws AppError `invalid` naming `domain` (docs/api/domains.md)
  */
 export function checkDomainName(name: string): void {
   if (domainPattern.test(name)) return;
@@ -191,12 +196,12 @@ export function domainIsTaken(): AppError {
   return new AppError('invalid', 'domain with this domain already exists.', { code: 'unique', attr: 'domain' });
 }
 
-/** 43 random characters that are valid in a TXT record. */
+/** Returns 43 random characters that are valid in a TXT record. */
 export function newVerificationChallenge(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Activity records mention a change of these fields but omit their values. */
+/** The fields whose values are left out of log entries. */
 const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'];
 
 /** Records a change of a domain in the activity log. */

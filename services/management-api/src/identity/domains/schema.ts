@@ -1,4 +1,4 @@
-// Domains in requests and responses.
+// Request and response schemas of domains.
 
 import { findEnforcement, hasProofInTime, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
@@ -31,7 +31,7 @@ const ownerException =
   'Whether owners with a second factor can still sign in with their password while a provider is enforced. Each ' +
   'use is reported by email and recorded in the activity log.';
 
-/** A domain of an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** A domain of an organization. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the domain.' }),
@@ -59,13 +59,16 @@ export const domain = Type.Object(
   { title: 'Domain' },
 );
 
-/** Path parameters of all routes below `/api/organizations/:organization_id/domains/:id`. */
+/** The path parameters of all routes below `/api/organizations/:organization_id/domains/:id`. */
 export const domainParams = Type.Object({
   ...organizationParams.properties,
   id: Type.String({ format: 'uuid', description: 'ID (UUID) of the domain.' }),
 });
 
-/** How users with an address in the domain sign in. Separate from the domain, whose fields are those of PostHog's API. */
+/**
+ * Describes how users with an address in the domain sign in. It is separate from the domain, which has only the fields
+ * of PostHog's API.
+ */
 export const signOn = Type.Object(
   {
     saml_allow_unsolicited: Type.Boolean({
@@ -226,7 +229,10 @@ export const checkedDomainExample = {
   },
 };
 
-/** A domain as the API shows it. @param installed sign-in providers of the installation. */
+/**
+ * Converts a domain to an API response.
+ * @param installed the sign-in providers of the installation
+ */
 export function toDomain(row: DomainRow, installed: Installed) {
   const saml = checkSamlProvider(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];

@@ -29,8 +29,9 @@ export type DomainRow = Columns<
   features: unknown;
 };
 /**
- * The column `domain` is unique. The row of the organization that verified a name, or else added it first, has the name in `domain`. The
- * rows of other organizations have it in `contested_name`.
+ * The SQL expression for the name of a domain. The column `domain` is unique. It contains the name in the row of the
+ * organization that verified the name or, if none did, added it first. The rows of other organizations have the name in
+ * `contested_name`.
  */
 const nameOf = 'coalesce(contested_name, domain)';
 const columns = `id, organization_id, ${nameOf} AS domain, verification_challenge, verified_at, jit_provisioning_enabled,
@@ -38,7 +39,7 @@ const columns = `id, organization_id, ${nameOf} AS domain, verification_challeng
   oidc_client_secret, sso_owner_exception, sso_proved, proof_missing_since,
   (SELECT available_product_features FROM organization o WHERE o.id = organization_id) AS features`;
 
-/** One page of an organization's domains by name, and the total count. */
+/** Returns one page of an organization's domains by name, and their total number. */
 export async function listDomains(
   sql: Sql,
   organizationId: string,
@@ -67,7 +68,10 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
-/** The domain of any organization, if its verification is valid. @param by `name` in lower case and ASCII. */
+/**
+ * Finds the domain of any organization, if its verification is valid.
+ * @param by `name` is in lower case and ASCII
+ */
 export async function findVerifiedDomain(
   sql: Sql,
   by: { id: string } | { name: string },
@@ -81,7 +85,7 @@ export async function findVerifiedDomain(
   return rows[0];
 }
 
-/** Like `findDomain`, and locks the row until the transaction ends. */
+/** Like `findDomain`, but also locks the row until the transaction ends. */
 export async function lockDomain(tx: Transaction, organizationId: string, id: string): Promise<DomainRow | undefined> {
   const rows = await tx.query<DomainRow>(
     `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 AND id = $2 FOR UPDATE`,
@@ -90,7 +94,9 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/** Whether another row of the organization has the name, or another organization has a valid verification of it. */
+/**
+ * Returns whether another row of the organization has the name, or another organization has a valid verification of it.
+ */
 export async function isNameTaken(
   tx: Transaction,
   { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
@@ -104,7 +110,7 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** SQL condition: whether another row than `id` has the name in `domain`. */
+/** Returns the SQL condition for names that a row other than `id` has in `domain`. */
 const isHeld = (id: string, name: string) =>
   `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
 
@@ -197,9 +203,9 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
 }
 
 /**
- * Frees a name for a row that is about to be verified. Takes it from the row that was added first and is not verified, or whose
- * verification is no longer valid.
- * @returns that row as it was before, with its name, or undefined if no row had the name.
+ * Makes a name available to a row that is about to be verified. Takes it from the row that was added first, if this row
+ * is not verified or its verification is no longer valid.
+ * @returns this row as it was before, with its name, or undefined if no row had the name
  */
 export async function releaseName(
   tx: Transaction,

@@ -14,13 +14,14 @@ import {
 } from './store.ts';
 
 /**
- * Looks up the TXT record and stores the result (docs/api/domains.md). No lock is held during the DNS query. If the domain was renamed or
- * deleted meanwhile, the result is discarded.
- * A domain whose record was missing can be verified again. If another organization had verified the name and its verification is no longer
- * valid, that organization loses the domain.
- * @param onVerified runs in the transaction that stores the verification.
- * @returns the domain afterwards, verified or not; the result of the DNS query; and the domain of an organization that lost it.
- * @throws AppError `not_found`, or `invalid` with code `already_verified`, or `unique` if another organization has verified the name.
+ * Looks up the TXT record and stores the result (docs/api/domains.md). No lock is held during the DNS query. If the
+ * domain was renamed or deleted in the meantime, the result is discarded. A domain whose record was missing can be
+ * verified again. If another organization had verified the name and its verification is no longer valid, this other
+ * organization loses the domain.
+ * @param onVerified runs in the transaction that stores the verification
+ * @returns the domain afterwards, the result of the DNS query, and the domain of an organization that lost it
+ * @throws AppError `not_found`, `invalid` with code `already_verified`, or `unique` if another organization has
+ * verified the name
  */
 export async function verifyDomain(
   database: Pick<Database, 'sql' | 'transaction'>,
@@ -54,7 +55,10 @@ export async function verifyDomain(
   });
 }
 
-/** Removes the verification, so that the provider can no longer sign users in, even after the organization verifies the name again. */
+/**
+ * Removes the verification and the proofs of providers. The provider can then no longer sign users in, even after the
+ * organization verifies the name again.
+ */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
   const after = clearProof(before);
   await updateDomain(tx, after);

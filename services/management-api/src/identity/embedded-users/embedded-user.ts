@@ -2,7 +2,9 @@ import type { Columns } from '@millrace/db';
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
-/** A user inside another record, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/**
+ * A user inside another record. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields).
+ */
 export const embeddedUser = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
@@ -30,7 +32,7 @@ export const embeddedUserExample = {
   role_at_organization: 'engineering',
 };
 
-/** The shape of `embeddedUser` as `embeddedUserColumn` reads it. */
+/** A row in the form in which `embeddedUserColumn` reads it. */
 export interface EmbeddedUserRow
   extends Columns<
     'user',

@@ -1,4 +1,5 @@
-// The rules that control access to a project or an environment: their routes and how responses show them.
+// Declares the routes of the rules that control access to a project or an environment, and converts the rules to
+// responses.
 
 import { type AccessLevel, type AccessRuleSubject, accessLevels, changeAccessRule } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -66,7 +67,7 @@ export const ruleExample = {
   updated_at: '2026-11-21T12:00:00Z',
 };
 
-/** Request fields for the member or role that a rule is for. */
+/** The request fields for the member or role that a rule is for. */
 export const ruleTarget = {
   organization_member: Type.Optional(
     nullableId(
@@ -84,7 +85,10 @@ const ruleChange = Type.Object(
   { title: 'AccessRuleChange' },
 );
 
-/** Parses a change of a rule. @throws AppError `invalid`. */
+/**
+ * Parses a change of a rule.
+ * @throws AppError `invalid`
+ */
 export function readRule<Level extends string>(
   {
     access_level: levelName,
@@ -103,7 +107,7 @@ export function readRule<Level extends string>(
   return { level, membershipId: membershipId?.toLowerCase() ?? null, roleId: roleId?.toLowerCase() ?? null };
 }
 
-/** The response to a change: the current rule, or for a removed rule the member or role that it was for. */
+/** Returns the response to a change: the current rule, or the member or role of a removed rule. */
 export function currentRule(
   rules: AccessRule[],
   { membershipId, roleId }: AccessRuleSubject,
@@ -120,7 +124,10 @@ const ruleEffects =
   'have access.';
 const ruleChangeExample = { access_level: 'member', organization_member: ruleExample.organization_member };
 
-/** Checks that the caller may change access rules, for which administrator is required. @throws AppError `forbidden`. */
+/**
+ * Checks that the caller is an administrator, which is required to change access rules.
+ * @throws AppError `forbidden`
+ */
 function requireRuleLevel(found: AddressedProject): AddressedProject {
   if (found.level >= membershipLevels.administrator) return found;
   throw new AppError('forbidden', 'Must be admin to modify project permissions.');
@@ -138,10 +145,9 @@ async function changeRule(
 type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
 
 /**
- * The access control of a project.
- *
- * @param readable also contains a deleted project, without a level. The Terraform provider learns from its rules that no one
- *   can access it.
+ * Creates the routes of the access control of a project.
+ * @param readable can also be a deleted project, which has no level. The Terraform provider learns from its rules that
+ *   no one can access it.
  */
 export function projectAccessRoutes(
   deps: AccessDeps,
@@ -206,9 +212,9 @@ export function projectAccessRoutes(
 }
 
 /**
- * The access control of an environment. A GET request returns the environment itself
+ * Creates the routes of the access control of an environment. A GET request returns the environment itself
  * (docs/api/README.md#routes-and-fields), whose `access_control`, `effective_membership_level` and `user_access_level`
- * describe the access. The rules are read on the project.
+ * describe the access. The rules themselves are read at the project.
  */
 export function environmentAccessRoutes(
   deps: AccessDeps,
@@ -251,7 +257,7 @@ export function environmentAccessRoutes(
 
 const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
 
-/** The rules of an environment as the API shows them: the rule for everyone, then the rules for members and roles. */
+/** Reads the rules of an environment for a response: the rule for everyone, then the rules for members and roles. */
 async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),
@@ -264,7 +270,7 @@ async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessR
   ];
 }
 
-/** A stored rule as the API shows it. */
+/** Converts a stored rule to an API response. */
 export function toAccessRule({
   level,
   created_at,
@@ -283,7 +289,7 @@ export function toAccessRule({
   };
 }
 
-/** A rule without its creator. The rule for everyone is a setting, whose history is in the activity log. */
+/** Returns a rule without its creator. The rule for everyone is a setting, whose history is in the activity log. */
 function describeRule(rule: Partial<AccessRule>): AccessRule {
   const empty = { access_level: null, resource: 'project', resource_id: null, organization_member: null, role: null };
   return { ...empty, created_by: null, created_at: null, updated_at: null, ...rule };

@@ -1,7 +1,10 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Access rules: the API returns them as they were set, and they determine access (docs/api/access.md#access-to-an-environment). */
+/**
+ * Tests that the API returns access rules as they were set, and that they determine access
+ * (docs/api/access.md#access-to-an-environment).
+ */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
-// Actions that PostHog clients call on projects and environments, and that have little or no effect in Millrace.
+// Declares actions that PostHog clients call on projects and environments, and that have little or no effect in
+// Millrace.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -23,7 +24,7 @@ export const demoDataStatus = {
   handler: async () => ({ is_generating_demo_data: false }),
 } as const;
 
-/** Body fields of a product intent. The request can contain settings as well. */
+/** The body fields of a product intent. The request can contain settings as well. */
 export const intent = {
   product_type: Type.Optional(
     Type.String({
@@ -45,7 +46,7 @@ export const intent = {
 
 /**
  * Records interest in a product, and changes the settings that the request contains.
- * @throws AppError `invalid` if the request contains neither a product nor a setting.
+ * @throws AppError `invalid` if the request contains neither a product nor a setting
  */
 export async function recordIntent(
   tx: Transaction,

@@ -1,7 +1,7 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Plan limits cannot be bypassed with demo data. */
+/** Tests that demo data cannot be used to bypass plan limits. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {

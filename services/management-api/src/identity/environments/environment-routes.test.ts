@@ -5,7 +5,10 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases project-001 to project-022, project-049 to project-073 and environment-001 to environment-007 (docs/cases.md#the-rest-api). */
+/**
+ * Tests cases project-001 to project-022, project-049 to project-073 and environment-001 to environment-007
+ * (docs/cases.md#the-rest-api).
+ */
 let api: TestApi;
 let fixture: ItemFixture;
 let announced: Awaited<ReturnType<typeof collectAnnouncedKeys>>;
@@ -293,7 +296,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
-    // With settings, either both are stored or neither.
+    // If the request contains settings, either both are stored or neither.
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const { result: failed, logged } = await keepLogs(api.logger, () =>
@@ -335,7 +338,8 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(
       await put({ access_level: 'admin', organization_member: fixture.membershipId }, fixture.keys.M),
     ).toMatchObject(PD('Must be admin to modify project permissions.'));
-    // environment-003: 200 with the removed rule instead of 204, because a route has one success answer.
+    // environment-003: the response is 200 with the removed rule instead of 204, because a route has only one success
+    // response.
     expect(await put({ access_level: null, organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
       body: { access_level: null },
@@ -409,7 +413,7 @@ test('project-015: adds an environment to its project', async () => {
   expect((await api.get(path, fixture.keys.A)).body.count).toBe(2);
   expect((await api.get('/api/projects/', fixture.keys.A)).body.count).toBe(1);
   expect((await api.get(`/api/environments/${body.id}/`, fixture.keys.A)).body.name).toBe('Staging');
-  // With a second environment, the first one can be deleted. The project remains.
+  // Once there is a second environment, the first one can be deleted. The project stays.
   expect((await api.send('DELETE', `${path}${fixture.tenant.environmentId}/`, { key: fixture.keys.A })).status).toBe(
     204,
   );

@@ -1,4 +1,4 @@
-// The routes of environments: below their project, and by ID.
+// Declares the routes of environments, below their project and by ID.
 
 import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
 import { membershipLevels, parseRecordId } from '@millrace/contracts';
@@ -38,7 +38,7 @@ const listExample = { response: { count: 1, next: null, previous: null, results:
 const shown = { description: 'The environment.', schema: environment };
 const tags: [string] = ['environments'];
 
-/** Environments (docs/api/README.md#routes-and-fields). */
+/** Creates the routes of environments (docs/api/README.md#routes-and-fields). */
 export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const { sql, transaction, parser } = deps;
   const parent = addressedParent(sql);
@@ -118,7 +118,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {
         const project = await parent(context);
-        // The new environment belongs to the project, so a key for another of its environments is not sufficient.
+        // The new environment belongs to the project, so a key for another one of its environments is not sufficient.
         const { projectId, organizationId } = project;
         requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
         await requireCreator(context, project.organizationId);
@@ -263,7 +263,7 @@ async function changeSettings(
   await changeEnvironment(tx, { environmentId, settings, actor: caller, level });
 }
 
-/** Path parameter of resources that belong to a project and not to one of its environments. */
+/** The path parameter of resources that belong to a project and not to one of its environments. */
 const parentParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project, or `@current`.' }),
 });
@@ -274,9 +274,9 @@ interface ParentProject {
 }
 
 /**
- * The project that the path addresses, within the caller's organizations. Single environments can be private, but projects cannot.
- *
- * The returned function throws AppError `not_found`, or `forbidden` if the API key is limited to other projects.
+ * Creates a function that finds the project in a path, within the caller's organizations. Single environments can be
+ * private, but projects cannot. The function throws AppError `not_found`, or `forbidden` if the API key is limited to
+ * other projects.
  */
 function addressedParent(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<ParentProject> => {

@@ -23,16 +23,15 @@ import { hasDashboard } from './store.ts';
 
 interface CheckDeps {
   tx: Transaction;
-  /** Parser for SQL in filters. */
+  /** The parser of SQL in filters. */
   parser: SqlParser;
 }
 
 /**
  * Adds an environment to a project. It becomes the caller's current environment, unless the API key is limited to some
  * projects or organizations.
- *
- * @returns its id.
- * @throws AppError as `createEnvironment` does, or `forbidden` for `access_control`.
+ * @returns its ID
+ * @throws AppError as `createEnvironment` does, or `forbidden` for `access_control`
  */
 export async function createEnvironmentFor(
   { tx, parser }: CheckDeps,
@@ -51,7 +50,10 @@ export async function parseSettingsAhead(parser: SqlParser, settings: Record<str
   await parseExpressionsAhead(parser, settings.test_account_filters);
 }
 
-/** Checks the records and levels that changed settings of a project or environment refer to. @throws AppError `forbidden` or `invalid`. */
+/**
+ * Checks the records and levels that changed settings of a project or environment refer to.
+ * @throws AppError `forbidden` or `invalid`
+ */
 export async function checkReferencedRecords(
   { tx, parser }: CheckDeps,
   { caller, target }: AddressedRecord,
@@ -65,8 +67,8 @@ export async function checkReferencedRecords(
 }
 
 /**
- * Insights that exclude internal and test users apply these filters, so invalid filters are rejected here.
- * @throws AppError `invalid` naming `test_account_filters`.
+ * Rejects invalid filters of test accounts, because insights that exclude internal and test users apply them.
+ * @throws AppError `invalid` naming `test_account_filters`
  */
 export async function checkTestAccountFilters(
   { tx, parser }: CheckDeps,
@@ -94,14 +96,17 @@ async function checkPrimaryDashboard(
   { primary_dashboard: id }: Record<string, unknown>,
 ): Promise<void> {
   const number = Number(id ?? Number.NaN);
-  // A value that is not an ID is rejected with the other settings.
+  // A value that is not an ID is rejected together with the other settings.
   if (!Number.isInteger(number) || number > 2_147_483_647) return;
   if (await hasDashboard(tx, environmentId, number)) return;
   const detail = 'Dashboard does not belong to this team.';
   throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'primary_dashboard' });
 }
 
-/** For a new environment of an organization. @throws AppError `forbidden`. */
+/**
+ * Checks the caller's level for the settings of a new environment of an organization.
+ * @throws AppError `forbidden`
+ */
 export function requireLevelsOfNew(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   requireAccessControlLevel(caller, organizationId, sent);
   const own = caller.memberships.find((membership) => membership.organizationId === organizationId);
@@ -119,10 +124,10 @@ function requireAccessControlLevel(caller: Caller, organizationId: string, sent:
 }
 
 /**
- * Checks a change of `is_demo`. A demo environment that becomes a real one counts toward the plan's limit, and a real environment that
- * becomes a demo stops counting. This must be the first check, because the organization is always locked first.
- *
- * @throws AppError `forbidden`, or `not_found` if the environment was deleted.
+ * Checks a change of `is_demo`. A demo environment that becomes a real one counts toward the plan's limit, and a real
+ * environment that becomes a demo stops counting. This must be the first check, because the organization is always
+ * locked first.
+ * @throws AppError `forbidden`, or `not_found` if the environment was deleted
  */
 async function checkDemoChange(
   tx: Transaction,
@@ -150,7 +155,10 @@ async function checkDemoChange(
   requirePlanCapacity(plan, 'projects', { ...projects, demo: projects.demo - 1 });
 }
 
-/** Whether a request creates demo data. This runs before the body is validated, because it determines the required level. */
+/**
+ * Returns whether a request creates demo data. Runs before the body is validated, because the result determines the
+ * required level.
+ */
 async function isDemoRequested(request: ApiRequest): Promise<boolean> {
   const body = await request.body().catch(() => null);
   const isDemo = (body as { is_demo?: unknown } | null)?.is_demo;
@@ -158,8 +166,9 @@ async function isDemoRequested(request: ApiRequest): Promise<boolean> {
 }
 
 /**
- * Only administrators of the organization create projects and environments. Every member can create demo data.
- * @throws AppError `forbidden`.
+ * Checks that the caller is an administrator of the organization, who can create projects and environments, or that the
+ * request only creates demo data, which every member can do.
+ * @throws AppError `forbidden`
  */
 export async function requireCreator(
   { caller, request }: { caller: Caller; request: ApiRequest },

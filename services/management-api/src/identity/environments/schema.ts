@@ -1,4 +1,4 @@
-// Environments in requests and responses, with examples. The settings come from a table of packages/accounts.
+// Request and response schemas of environments, with examples. The settings come from a table of packages/accounts.
 
 import { type SettingField, settingFields } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -42,7 +42,7 @@ export const base = {
   ingested_event: ingestedEvent,
 };
 
-/** Response-only fields. On projects, they are strings: objects are JSON text. */
+/** The fields that only responses have. On projects, they are strings, and objects are JSON text. */
 export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`, as a string.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers: an object, as a JSON string.' }),
@@ -59,13 +59,13 @@ const environmentComputed = {
   }),
 };
 
-/** The settings as responses show them. */
+/** Returns the schemas of settings in responses. */
 export function settingResponses(isShown: (field: SettingField) => boolean): Record<string, TSchema> {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { response }]) => [field, response]));
 }
 
-/** Environment, with all its fields (docs/api/README.md#routes-and-fields). */
+/** An environment with all its fields (docs/api/README.md#routes-and-fields). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -91,13 +91,15 @@ const summary = {
   }),
 };
 
-/** Environment summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/**
+ * The summary of an environment. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields).
+ */
 export const environmentListItem = Type.Object(
   { ...identity, ...projectId, ...summary },
   { title: 'EnvironmentListItem' },
 );
 
-/** The settings that a request can contain. They are optional and have no default. */
+/** Returns the schemas of the settings that a request can contain. They are optional and have no default. */
 export function writableSettings(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
@@ -136,7 +138,7 @@ export const environmentChanges = Type.Object(
   { title: 'EnvironmentChanges' },
 );
 
-/** Query modifiers of an environment that sets none (docs/api/projects.md#environments). */
+/** The query modifiers of an environment that sets none (docs/api/projects.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',
@@ -207,11 +209,11 @@ const secretFields = {
   }),
 };
 
-/** A project or an environment with its secret keys. */
+/** Adds the secret keys to a project or an environment. */
 export const withSecretKeys = (record: TObject, title: string) =>
   Type.Object<Record<string, TSchema>>({ ...record.properties, ...secretFields }, { title });
 
-/** The secret keys, masked. */
+/** The masked secret keys. */
 export const secretKeyMasks = Type.Object(
   {
     secret_api_token: Type.Union([Type.String(), Type.Null()], {

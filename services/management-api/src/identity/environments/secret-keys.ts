@@ -1,5 +1,5 @@
-// Secret keys (`phs_…`), with which servers read flag definitions (docs/api/projects.md#secret-keys). The command line follows the same
-// rules (packages/accounts).
+// Creates and deletes secret keys (`phs_…`), with which servers read flag definitions
+// (docs/api/projects.md#secret-keys). The command line follows the same rules (packages/accounts).
 
 import {
   listProjectSecretKeys,
@@ -15,7 +15,10 @@ export async function listSecretKeys(sql: Sql, environmentId: number): Promise<S
   return toSecretFields(await listProjectSecretKeys(sql, environmentId));
 }
 
-/** Creates a secret key. @returns the key itself, and the masked previous key. */
+/**
+ * Creates a secret key.
+ * @returns the key itself, and the masked previous key
+ */
 export async function rotateSecretKey(tx: Transaction, { caller, target }: AddressedRecord): Promise<SecretFields> {
   const { environmentId } = target;
   const { keys, value } = await rollProjectSecretKey(tx, { environmentId, actor: caller });

@@ -1,7 +1,10 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases project-023 to project-048, project-064, project-068 and project-069 (docs/cases.md#the-rest-api): each setting and its rules. */
+/**
+ * Tests cases project-023 to project-048, project-064, project-068 and project-069 (docs/cases.md#the-rest-api), which
+ * cover each setting and its rules.
+ */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {
@@ -328,7 +331,8 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  // PostHog's project-034 records "0.4" as it was sent. Here, a record contains the stored value, which is the one shown everywhere else.
+  // In project-034, PostHog records "0.4" as the client sent it. Millrace records the stored value, which is the one
+  // shown everywhere else.
   test('project-034: records a change of an empty setting as its creation', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
@@ -389,7 +393,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       [tenant.environmentId, membershipId],
     );
     expect((await patch({ access_control: true }, keys.M)).status).toBe(403);
-    // project-060 describes a later version of PostHog, which rejects the field. The API has it.
+    // project-060 describes a later version of PostHog, which rejects the field. The API accepts it.
     expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
   });
 });

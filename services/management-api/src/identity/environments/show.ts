@@ -1,4 +1,4 @@
-// How a response shows a project or an environment.
+// Converts projects and environments to API responses.
 
 import { createHmac } from 'node:crypto';
 import { includesScope, maskAddress, membershipLevels } from '@millrace/contracts';
@@ -15,7 +15,7 @@ export interface RecordDeps extends Pick<Database, 'sql' | 'transaction'> {
   tokenSecrets: () => readonly [string, ...string[]];
 }
 
-/** A project or environment that a request addresses, and the caller. */
+/** The project or environment that a request addresses, and the caller. */
 export interface AddressedRecord {
   caller: Caller;
   target: AddressedProject;
@@ -24,8 +24,8 @@ export interface AddressedRecord {
 export type ShowRecord = (record: AddressedRecord) => Promise<Record<string, unknown>>;
 
 /**
- * Returns an environment as the caller may see it.
- * @throws AppError `not_found` if the environment was deleted meanwhile
+ * Returns an environment as the caller can see it.
+ * @throws AppError `not_found` if the environment was deleted in the meantime
  */
 export async function showRecord(
   { sql, tokenSecrets }: Pick<RecordDeps, 'sql' | 'tokenSecrets'>,
@@ -44,7 +44,7 @@ export interface Showing {
   now: Date;
 }
 
-/** An environment as its caller can see it (docs/api/README.md#secrets-in-responses). */
+/** Converts an environment to a response for this caller (docs/api/README.md#secrets-in-responses). */
 export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   const level = row.effective_membership_level;
   const webhook = row.slack_incoming_webhook;
@@ -62,12 +62,12 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
   };
 }
 
-/** The access level that a membership level gives (docs/api/access.md#access-to-an-environment). */
+/** Returns the access level that a membership level gives (docs/api/access.md#access-to-an-environment). */
 export function toAccessLevel(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
 
-/** PostgreSQL formats times inside JSON differently. */
+/** Formats the times of an intent, because PostgreSQL formats times inside JSON differently. */
 function toIntent(intent: unknown): unknown {
   return Object.fromEntries(
     Object.entries(intent as Record<string, unknown>).map(([field, value]) => {
@@ -80,10 +80,9 @@ function toIntent(intent: unknown): unknown {
 const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
- * A JSON Web Token (HS256) with which clients read an environment's live events. It is valid for seven days, but expires no later
- * than the key or session that requests it (docs/api/live-events.md).
- *
- * @returns null for a key without the scope `event:read`.
+ * Returns a JSON Web Token (HS256) with which clients read an environment's live events. It is valid for seven days,
+ * but expires no later than the key or session that requests it (docs/api/live-events.md).
+ * @returns null for a key without the scope `event:read`
  */
 function liveEventsToken(
   { id, api_token }: { id: number; api_token: string },
@@ -97,7 +96,7 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
-    // With milliseconds, to tell whether the key was rolled since.
+    // The time has milliseconds, because they tell whether the key was rolled since.
     iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',

@@ -57,7 +57,7 @@ export async function findEnvironmentForCaller(
   return rows[0];
 }
 
-/** Columns of a summary. `name` is the name of the environment. */
+/** The columns of a summary. `name` is the name of the environment. */
 const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.project_id, e.api_token, e.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -81,8 +81,8 @@ export interface EnvironmentSummaryRow
 }
 
 /**
- * One page of the environments that the caller can access, by ID, and the total count.
- * @param projectId limits it to one project. `only` limits it to some environments.
+ * Returns one page of the environments that the caller can access, by ID, and their total number.
+ * @param projectId limits the list to one project. `only` limits it to some environments.
  */
 export async function listEnvironments(
   sql: Sql,
@@ -106,9 +106,10 @@ export async function listEnvironments(
 }
 
 /**
- * A project of the caller's organizations with the IDs of its environments.
- * @param id null for the current project: that of the preferred environment, or else the first one of these organizations.
- * @param only limits it to projects that have one of these environments.
+ * Finds a project of the caller's organizations, with the IDs of its environments.
+ * @param id null for the current project, which contains the preferred environment or, without one, is the first
+ *   project of these organizations
+ * @param only limits the search to projects that have one of these environments
  */
 export async function findProjectOfCaller(
   sql: Sql,
@@ -134,7 +135,7 @@ export async function findProjectOfCaller(
   return rows[0];
 }
 
-/** Records a user's interest in a product, or counts one more time (docs/api/projects.md#product-intents). */
+/** Records a user's interest in a product, or increases its count (docs/api/projects.md#product-intents). */
 export async function upsertProductIntent(
   sql: Sql,
   environmentId: number,
@@ -152,16 +153,16 @@ export async function upsertProductIntent(
 
 interface AccessRuleRow
   extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
-  /** ID of the membership. */
+  /** The ID of the membership. */
   organization_member: string | null;
   role: string | null;
-  /** UUID of a user, or null if the user was deleted. */
+  /** The UUID of a user, or null if the user was deleted. */
   created_by: string | null;
 }
 
 /**
- * Access rules of an environment (`resource: 'project'`), of kinds of records (null) or of one record. The default rule comes first, then
- * the others from oldest to newest.
+ * Lists the access rules of an environment (`resource: 'project'`), of kinds of records (null) or of one record. The
+ * default rule comes first, then the others from oldest to newest.
  */
 export async function listAccessRules(
   sql: Sql,
@@ -179,7 +180,7 @@ export async function listAccessRules(
   );
 }
 
-/** Whether an environment is private, and otherwise the access level that its default rule gives. */
+/** Tells whether an environment is private and, if not, which access level its default rule gives. */
 interface DefaultAccess extends Record<string, unknown> {
   access_control: boolean;
   default_access_level: 'member' | 'admin' | null;
@@ -195,7 +196,7 @@ export async function findDefaultAccess(sql: Sql, environmentId: number): Promis
 
 /**
  * Returns how long an environment keeps its events.
- * @throws AppError `not_found` if the environment was deleted meanwhile
+ * @throws AppError `not_found` if the environment was deleted in the meantime
  */
 export async function readEventRetention(
   sql: Sql,
@@ -209,7 +210,7 @@ export async function readEventRetention(
   return row;
 }
 
-/** Whether the environment has this dashboard and the dashboard is not deleted. */
+/** Returns whether the environment has this dashboard and the dashboard is not deleted. */
 export async function hasDashboard(sql: Sql, environmentId: number, id: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM dashboard WHERE project_id = $1 AND id = $2 AND NOT deleted', [
     environmentId,

@@ -8,7 +8,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
-/** Accepting invites (docs/api/invites.md). */
+/** Tests how users accept invites (docs/api/invites.md). */
 let api: TestApi;
 let acme: OrganizationActors;
 let mailing: InviteMailing;
@@ -38,7 +38,10 @@ afterAll(() => api.stop());
 
 const newEmail = () => `${randomUUID()}@guest.example`;
 
-/** Invites a user. @returns the invite and the secret from the email. */
+/**
+ * Invites a user.
+ * @returns the invite and the secret from the email
+ */
 async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   const target_email = newEmail();
   const path = `/api/organizations/${acme.organizationId}/invites/`;
@@ -243,7 +246,7 @@ test('shows that an invite has expired, and does not accept it', async () => {
   await expire(id);
   expect((await look(id, token)).body.is_expired).toBe(true);
   expect(await signUp(id, { token })).toMatchObject(expected);
-  // The attempt left no account behind.
+  // The failed attempt did not create an account.
   expect(await api.database.prisma.user.count({ where: { email } })).toBe(0);
   const { key } = await account(email);
   expect(await accept(id, key)).toMatchObject(expected);
@@ -261,7 +264,10 @@ test('returns 400 to a user who has already become a member in another way', asy
 });
 
 describe('console-033: the secret of an invite that is shown to the inviter', () => {
-  /** Invites a user in a session. @returns both secrets. */
+  /**
+   * Invites a user in a session.
+   * @returns both secrets
+   */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
     const path = `/api/organizations/${acme.organizationId}/invites/`;

@@ -18,7 +18,7 @@ import { type Actor, createActor, createActors, type OrganizationActors } from '
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
-/** Cases invite-001 to invite-039 (docs/cases.md#the-rest-api). */
+/** Tests cases invite-001 to invite-039 (docs/cases.md#the-rest-api). */
 let mailServer: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
@@ -55,7 +55,7 @@ afterAll(async () => {
 
 /**
  * Creates the mailing of invites.
- * @param waitMs how long a request waits for its emails
+ * @param waitMs the time for which a request waits for its emails
  */
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
@@ -72,7 +72,7 @@ const pendingOf = (email: string) =>
   api.database.prisma.organization_invite.findMany({ where: { email_key: email.toLowerCase() } });
 const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includes(email));
 
-/** An environment of Acme. Plain members have no access to private ones. */
+/** Adds an environment to Acme. Plain members have no access to private ones. */
 async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
   const { prisma } = api.database;
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
@@ -266,7 +266,7 @@ describe('several invites in one request', () => {
   test('invite-014: creates seven invites in order and emails each', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
-    // Unlike PostHog, returns 200, and a body only on request.
+    // Unlike PostHog, the API returns 200, and returns a body only on request.
     expect(status).toBe(200);
     expect(body.map((one: { target_email: string }) => one.target_email)).toEqual(emails);
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);

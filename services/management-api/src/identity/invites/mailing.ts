@@ -11,16 +11,18 @@ export interface InviteMailing {
   /**
    * Sends the emails of committed invites. Waits at most `patienceMs`. Emails that are not sent by then continue in the
    * background. Never throws.
-   * @returns for each email attempted so far, by invite ID, the error or null. Invites over the hourly limit of the organization are
-   * omitted.
+   * @returns the error or null for each email attempted so far, by invite ID. Invites over the hourly limit of the
+   * organization are omitted.
    */
   send(
     invites: readonly MailableInvite[],
     organization: { id: string; name: string },
   ): Promise<ReadonlyMap<string, string | null>>;
-  /** Emails administrators and owners about a new member, in the background and within the hourly limit. Never throws. */
+  /**
+   * Emails administrators and owners about a new member, in the background and within the hourly limit. Never throws.
+   */
   notifyJoined(joined: Joined): void;
-  /** Resolves when no email is in flight, at the latest after the mailer's own timeout. */
+  /** Resolves when no email is being sent, at the latest after the mailer's own timeout. */
   drain(): Promise<void>;
 }
 
@@ -39,15 +41,15 @@ interface MailableInvite {
 interface InviteMailingDeps {
   sql: Sql;
   logger: Logger;
-  /** Without a mailer, no attempt is made, and responses say so. */
+  /** The mailer. Without it, no attempt is made, and responses say so. */
   mailer?: Mailer | undefined;
-  /** Base URL of the links. Without it, an email would be useless, so no attempt is made. */
+  /** The base URL of the links. Without it, an email would be useless, so no attempt is made. */
   publicUrl?: string | undefined;
   /** Whether links lead to the console instead of the API. */
   withConsole?: boolean;
-  /** How long a request waits for its emails, in milliseconds. */
+  /** The time for which a request waits for its emails, in milliseconds. */
   patienceMs: number;
-  /** Emails that one organization can send per hour, including subscription reports. 0 means no limit. */
+  /** The number of emails that one organization can send per hour, including subscription reports. 0 means no limit. */
   mailsPerHour: number;
 }
 
@@ -152,16 +154,17 @@ interface InviteMailContent {
   expiresAt: Date;
   organizationName: string;
   inviter: { email: string; is_email_verified: boolean } | null;
-  /** URL of the API, without a trailing slash. */
+  /** The URL of the API, without a trailing slash. */
   publicUrl: string;
 }
 
 /**
- * The email of an invite (docs/api/invites.md). Its link only shows the invite, because mail scanners open every link and must not accept
- * it.
+ * Returns the email of an invite (docs/api/invites.md). Its link only shows the invite, because mail scanners open
+ * every link and must not accept it.
  */
 function inviteMail(content: InviteMailContent): Mail {
-  // Users choose their own names, and an unverified address can belong to another person, so neither identifies the inviter.
+  // The reply goes to the inviter only if their address is verified. Users choose their own names, and an unverified
+  // address can belong to another person, so neither identifies the inviter.
   const replyTo = content.inviter?.is_email_verified ? content.inviter.email : undefined;
   const inviter = replyTo ?? `A member of ${content.organizationName}`;
   const address = `${content.publicUrl}/api/signup/${content.id}`;
@@ -189,7 +192,7 @@ function inviteMail(content: InviteMailContent): Mail {
   };
 }
 
-/** The email to an administrator about a new member. */
+/** Returns the email to an administrator about a new member. */
 function joinedMail(
   to: string,
   { organization_name, user }: { organization_name: string; user: { email: string } },

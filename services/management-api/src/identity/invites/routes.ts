@@ -1,4 +1,4 @@
-// The routes that create, withdraw and accept invites.
+// Declares the routes that create, withdraw and accept invites.
 
 import {
   changePassword,
@@ -55,7 +55,7 @@ interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   inviteMailing: InviteMailing;
 }
 
-/** Invites of an organization (docs/api/README.md#routes-and-fields). */
+/** Creates the routes of an organization's invites (docs/api/README.md#routes-and-fields). */
 export function inviteRoutes(deps: InviteRouteDeps) {
   const { sql, transaction } = deps;
   const path = '/api/organizations/:organization_id/invites';
@@ -173,13 +173,14 @@ interface AcceptInviteDeps extends InviteRouteDeps {
 }
 
 /**
- * Accepting an invite (docs/api/invites.md). With the mailed secret, a client can read the invite and sign up with its address. A user
- * whose account has that address accepts with a personal API key. All other requests get 404.
+ * Creates the routes that accept an invite (docs/api/invites.md). With the mailed secret, a client can read the invite
+ * and sign up with its address. A user whose account has this address accepts with a personal API key. All other
+ * requests get 404.
  */
 export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   const { sql, transaction, inviteMailing, signUpLimit, passwords, withSignIn } = deps;
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
-  /** Returns 404 without the secret, and limits the number of attempts. */
+  /** Runs `work` if the request has the secret, and otherwise returns 404. Limits the number of attempts. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     hideMissing(async () => {
       try {
@@ -189,13 +190,16 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         throw error;
       }
     });
-  /** Call after the commit. */
+  /** Sends the emails about a new member. Must be called after the commit. */
   const notifyOfJoin = <T extends Joined>(joined: T): T => {
     inviteMailing.notifyJoined(joined);
     return joined;
   };
 
-  /** Only computed for requests with the secret. @returns null if the request asks for a key or a passkey instead of a password. */
+  /**
+   * Hashes the password of a new user. Called only for requests with the secret.
+   * @returns null if the request asks for a key or a passkey instead of a password
+   */
   async function hashOfNewUser(
     invite: { target_email: string; first_name: string },
     body: Static<typeof signUp>,
@@ -242,7 +246,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           organization_name: organization.name,
           expires_at: formatDateTime(inviteExpiresAt(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          // Any member can invite any address and sees a secret, which must not reveal which addresses have accounts.
+          // Any member can invite any address and then sees a secret, which must not reveal which addresses have
+          // accounts.
           has_account: secretKind === 'mailed' ? await hasAccount(sql, invite.email_key) : null,
         };
       },
@@ -279,7 +284,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         withSecret(params.id, async () => {
           const invite = await findInvite(sql, params.id);
           const secretKind = requireToken(invite, body.token);
-          // If the domain enforces a provider, the account is created at the first sign-in, with the level and access of the invite.
+          // If the domain enforces a provider, the account is created at the first sign-in, with the level and access
+          // of the invite.
           await rejectEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;

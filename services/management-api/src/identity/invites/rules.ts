@@ -1,4 +1,4 @@
-// Checks for sending and accepting invites.
+// Checks whether invites can be sent and accepted.
 
 import {
   type AcceptedInvite,
@@ -30,9 +30,10 @@ interface InviteMembersInput {
 
 /**
  * Creates all invites or none, and then sends their emails (docs/api/invites.md).
- * @returns the invites after the attempts to send emails, in the order of the request. If an address is invited twice, only its last invite
- * is included. In a session, the response contains the secret of each invite. It allows creating an account with a password, which can do
- * more than the key of an invite sent by a key (docs/decisions/026-accounts.md).
+ * @returns the invites after the attempts to send emails, in the order of the request. If an address is invited twice,
+ * only its last invite is included. In a session, the response contains the secret of each invite. This secret allows
+ * creating an account with a password, which can do more than the key of an invite that was sent with a key
+ * (docs/decisions/026-accounts.md).
  */
 export async function inviteMembers(
   { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },
@@ -77,7 +78,7 @@ function toNewInvite(body: InviteBody): NewInvite {
 }
 
 function invitingKeyOf(caller: Caller): Inviter['key'] {
-  // The expiry of a session does not limit its invites, as it does not limit other records it creates.
+  // The expiry of a session does not limit its invites, as it does not limit other records that it creates.
   const { credential } = caller;
   const expiresAt = credential.kind === 'key' ? credential.expiresAt : null;
   return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt };
@@ -86,7 +87,7 @@ function invitingKeyOf(caller: Caller): Inviter['key'] {
 const maxInvites = 20;
 
 /**
- * The body of a bulk request: a list of up to 20 invites, or one invite.
+ * Parses the body of a bulk request, which is a list of up to 20 invites, or one invite.
  * @throws AppError `invalid`. In a list, the field is named `<index>__<field>`.
  */
 export function parseInvites(body: unknown): InviteBody[] {
@@ -111,8 +112,9 @@ export function parseInvites(body: unknown): InviteBody[] {
 }
 
 /**
- * The error for one element of a list, with the index before the field name. Errors of other kinds are returned unchanged.
- * @param otherwise the field to name if the error names none.
+ * Returns the error for one element of a list, with the index before the field name. Errors of other kinds are returned
+ * unchanged.
+ * @param otherwise the field to name if the error does not name one
  */
 function ofElement(index: number, error: unknown, otherwise?: string): unknown {
   if (!isAppError(error, 'invalid')) return error;
@@ -125,7 +127,8 @@ function ofElement(index: number, error: unknown, otherwise?: string): unknown {
 
 /**
  * Makes the caller a member. An account with an unverified address also needs a secret of the invite.
- * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`; `not_found` for another user's invite.
+ * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`, or `not_found` for
+ * another user's invite
  */
 export async function acceptAsUser(
   { transaction }: Pick<Database, 'transaction'>,
@@ -162,7 +165,7 @@ function needsToken(): AppError {
   return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
 
-/** The response for a user who has joined an organization. */
+/** Returns the response for a user who has joined an organization. */
 export async function toJoined(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
   const organization = await getOrganization(tx, invite.organization_id);
   return {

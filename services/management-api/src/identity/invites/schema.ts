@@ -15,7 +15,9 @@ const projectGrants = Type.Union(
   },
 );
 
-/** An invitation to an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/**
+ * An invite to an organization. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields).
+ */
 export const invite = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
@@ -54,7 +56,7 @@ export const invite = Type.Object(
   { title: 'Invite' },
 );
 
-/** An invite in the response to its creation, with its secret in a session. */
+/** The response to the creation of an invite. In a session, it contains the secret of the invite. */
 export const createdInvite = Type.Object(
   {
     ...invite.properties,
@@ -88,7 +90,7 @@ export const newInvite = Type.Object(
     message: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Personal message for the email.' }),
     ),
-    // `createInvites` reports the errors of this field itself.
+    // The schema accepts any value, because `createInvites` reports the errors of this field itself.
     private_project_access: Type.Optional(
       Type.Unknown({ description: 'Access to private projects, as a list of `{id, level}` with level 1 or 8.' }),
     ),
@@ -216,7 +218,7 @@ export const acceptedInviteExample = {
   level: membershipLevels.member,
 };
 
-/** An invite as the API shows it at a given time. */
+/** Converts an invite to an API response at a given time. */
 export function toInvite({ mail_error: mailError, ...row }: InviteRow, now: Date) {
   return {
     ...row,

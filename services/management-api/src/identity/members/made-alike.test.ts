@@ -18,7 +18,7 @@ import {
 } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Members, invites and access rules change in the same way through the API and the command line. */
+/** Tests that members, invites and access rules change in the same way through the API and the command line. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
@@ -47,7 +47,10 @@ async function setScene(): Promise<Scene> {
   return { ...actors, other, path, inviteIds };
 }
 
-/** Members, invites, access rules and activity of an organization, without the values that differ between organizations. */
+/**
+ * Returns the members, invites, access rules and activity of an organization, without the values that differ between
+ * organizations.
+ */
 async function stateOf({ organizationId }: Scene) {
   const rows = (text: string) => api.database.sql.query(text, [organizationId]);
   const members = await rows(

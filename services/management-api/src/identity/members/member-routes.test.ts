@@ -5,7 +5,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases member-001 to member-016 (docs/cases.md#the-rest-api). */
+/** Tests cases member-001 to member-016 (docs/cases.md#the-rest-api). */
 const { member, administrator, owner } = membershipLevels;
 
 let api: TestApi;
@@ -98,7 +98,7 @@ test('member-003 to member-005: administrators can remove other members, and all
   expect((await remove(one, one)).status).toBe(204);
   expect((await api.send('DELETE', `${path}@me/`, { key: third.key })).status).toBe(204);
   expect([await levelOf(other), await levelOf(one), await levelOf(third)]).toEqual([undefined, undefined, undefined]);
-  // The next request with the same key already has no access.
+  // The next request with the same key has no access anymore.
   expect(await api.get(path, one.key)).toMatchObject(PD());
   expect((await api.get('/api/users/@me/', one.key)).body.organizations).toEqual([]);
 });

@@ -38,12 +38,12 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Members of an organization (docs/api/README.md#routes-and-fields). */
+/** Creates the routes of an organization's members (docs/api/README.md#routes-and-fields). */
 export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const path = '/api/organizations/:organization_id/members';
   const organization = addressedOrganization(sql);
 
-  /** The membership that the path names, if the caller can change it. This runs before the body is validated. */
+  /** Returns the membership that the path names, if the caller can change it. Runs before the body is validated. */
   const addressedMember = async (context: {
     caller: Caller;
     params: { organization_id: string; user__uuid: string };

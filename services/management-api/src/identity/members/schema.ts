@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import type { MemberRow } from './store.ts';
 
-/** A member of an organization, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** A member of an organization. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const member = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the membership.' }),
@@ -47,7 +47,7 @@ export const memberExample = {
   last_login: null,
 };
 
-/** A member as the API shows it. */
+/** Converts a member to an API response. */
 export function toMember(row: MemberRow) {
   return {
     ...row,

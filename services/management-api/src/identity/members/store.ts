@@ -16,12 +16,12 @@ export interface MemberRow
 }
 type Row = MemberRow & Record<string, unknown>;
 
-/** SQL expression for a `MemberRow` of membership `m` and user `u`. */
+/** The SQL expression for a `MemberRow` of membership `m` and user `u`. */
 export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
-/** Sort orders of the list. The ID of the membership comes last, so that pages do not overlap. */
+/** The sort orders of the list. The ID of the membership comes last, so that pages do not overlap. */
 const orders = {
   '-joined_at': 'm.joined_at DESC, m.id DESC',
   joined_at: 'm.joined_at, m.id',
@@ -37,7 +37,7 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
-  /** Part of a name or an email address. */
+  /** A part of a name or an email address. */
   search?: string | undefined;
   order: MemberOrder;
   limit: number;
@@ -45,14 +45,15 @@ interface MemberFilter {
 }
 
 /**
- * SQL expression for the number of active members: the stored count of all members minus the inactive ones, who are few and have an index.
+ * Returns the SQL expression for the number of active members. It is the stored count of all members minus the inactive
+ * ones, who are few and have an index.
  */
 export const activeMembers = (organizationId: string) =>
   `(coalesce((SELECT size.members FROM organization_size size WHERE size.organization_id = ${organizationId}), 0)
     - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
         WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
 
-/** One page of the active members, and the total count. */
+/** Returns one page of the active members, and their total number. */
 export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
   const conditions = createConditions();
   conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);

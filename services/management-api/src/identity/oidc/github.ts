@@ -1,4 +1,4 @@
-// GitHub has no OpenID Connect for users, so this reads the account from its API after OAuth 2.
+// Reads the account of a user from GitHub's API after OAuth 2, because GitHub has no OpenID Connect for users.
 
 import {
   createRefusal,
@@ -16,7 +16,9 @@ export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record
   return url.href;
 }
 
-/** URL of a GitHub API: github.com has a separate host for it, GitHub Enterprise a path. */
+/**
+ * Returns the URL of a GitHub API. For github.com it is on a separate host, and for GitHub Enterprise it has a path.
+ */
 function apiOf(issuer: string): string {
   const url = issuer.replace(/\/+$/, '');
   return url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`;
@@ -29,7 +31,10 @@ interface Callback {
   secrets: OidcSecrets;
 }
 
-/** The account is identified by its number. Only its primary address is used, and only if GitHub has verified it. */
+/**
+ * Reads the identity of a user. The account is identified by its number. Only its primary address is used, and only if
+ * GitHub has verified it.
+ */
 export async function fetchGitHubIdentity(
   provider: OidcProvider,
   callback: Callback,

@@ -12,7 +12,7 @@ import {
 import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
 import type { OidcOutcome, OidcProvider, OidcSecrets } from './outcome.ts';
 
-/** The end of the error message, depending on what the table of misbehaviors says about clients that need the body. */
+/** The end of the error message for each kind of misbehavior, for clients that need the body of the response. */
 const details: Record<string, RegExp> = {
   invalid: /did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
   late: /did not respond in time \(ETIMEDOUT\)\.$/,
@@ -44,7 +44,7 @@ function idToken(issuer: string, nonce: string): string {
   return `${text}.${createSign('sha256').update(text).sign(privateKey, 'base64url')}`;
 }
 
-/** A correct provider, except at one path. */
+/** A provider that responds correctly, except at one path. */
 class Provider {
   nonce = '';
   server!: HostileServer;

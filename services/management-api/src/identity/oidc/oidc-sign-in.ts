@@ -1,5 +1,5 @@
-// Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing: the caller keeps the state of the
-// sign-in.
+// Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing: the caller
+// keeps the state of the sign-in.
 
 import { isSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
@@ -19,8 +19,9 @@ import {
 
 export interface OidcSignIn {
   /**
-   * Starts a sign-in. @param reauthenticate whether the user must authenticate again, even if the provider still has a session.
-   * @returns the URL of the provider, and `state`, by which the caller finds the sign-in again.
+   * Starts a sign-in.
+   * @param reauthenticate whether the user must authenticate again, even if the provider still has a session
+   * @returns the URL of the provider, and `state`, with which the caller finds the sign-in again
    */
   begin(
     provider: OidcProvider,
@@ -28,7 +29,7 @@ export interface OidcSignIn {
   ): Promise<
     { ok: true; url: string; state: string; secrets: OidcSecrets } | { ok: false; reason: OidcRefusal; detail: string }
   >;
-  /** Checks the provider's response. Never throws for anything that a provider or a browser sends. */
+  /** Checks the provider's response. Never throws, whatever a provider or a browser sends. */
   finish(
     provider: OidcProvider,
     callback: { callbackUrl: string; redirectUri: string; state: string; secrets: OidcSecrets },
@@ -40,13 +41,15 @@ const maxBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const maxRemembered = 500;
 const skewSeconds = 60;
-/** Signatures with a secret that both sides share (HS256) are not accepted, and neither is `none`. */
+/**
+ * The accepted signature algorithms. Signatures with a shared secret (HS256) are not accepted, and neither is `none`.
+ */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
 interface OidcSettings {
   /** Whether organizations' providers can be in private networks or without TLS. */
   mayBePrivate: boolean;
-  /** Timeout of one request to a provider, in milliseconds. */
+  /** The timeout of one request to a provider, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -54,7 +57,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, maxBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
-  /** Discovery documents and keys of providers, cached for one hour. */
+  /** The discovery documents and keys of providers, which are cached for one hour. */
   const known = new LRUCache<string, openid.Configuration>({ max: maxRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
@@ -115,7 +118,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
       }
       try {
         const configuration = await configurationOf(provider);
-        // Use the redirect URL that the provider knows. Behind a proxy, the request has another URL.
+        // Use the redirect URL that the provider knows, because behind a proxy, the request has another URL.
         const url = new URL(redirectUri);
         url.search = new URL(callbackUrl).search;
         const tokens = await openid.authorizationCodeGrant(configuration, url, {
@@ -123,7 +126,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           expectedNonce: secrets.nonce,
           expectedState: state,
           idTokenExpected: true,
-          // The provider's clock can differ from ours.
+          // A few minutes are allowed, because the provider's clock can differ from ours.
           ...(secrets.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());

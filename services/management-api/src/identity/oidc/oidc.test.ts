@@ -5,7 +5,7 @@ import { createOidcSignIn } from './oidc-sign-in.ts';
 import type { OidcProvider } from './outcome.ts';
 import { createProviders } from './providers.ts';
 
-/** A test provider that can return responses which no real provider should. */
+/** A test provider that can return responses that no real provider should. */
 let server: Server;
 let issuer: string;
 const [key, other] = [newKey(), newKey()];
@@ -14,10 +14,10 @@ function newKey(): { privateKey: KeyObject; jwk: object } {
   return { privateKey, jwk: publicKey.export({ format: 'jwk' }) };
 }
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-/** The response at a path, instead of the correct one. */
+/** The responses that replace the correct ones, by path. */
 let answers: Record<string, Answer>;
 let asked: string[];
-/** The ID token that it returns. */
+/** Creates the ID token that the provider returns. */
 let token: (nonce: string) => string;
 const json =
   (body: unknown, status = 200): Answer =>

@@ -1,4 +1,4 @@
-// Providers, and the results of a sign-in through a provider, with messages for administrators.
+// Types of providers and of the results of a sign-in through a provider, with messages for administrators.
 
 import type { ProviderKind } from '@millrace/accounts';
 import { type createGuardedFetch, describeOutboundFailure } from '@millrace/runtime/outbound';
@@ -7,11 +7,11 @@ export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
   /** The label on the sign-in button. */
   name: string;
-  /** For GitHub: the URLs of its pages and its API. */
+  /** The URL of the issuer. For GitHub, it is the URL of its pages and its API. */
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whether the operator configured the URL, which can then be in a private network. Otherwise, an organization did. */
+  /** Whether the operator configured the URL, which can then be in a private network. If not, an organization did. */
   isConfiguredByOperator: boolean;
 }
 
@@ -76,7 +76,7 @@ export function createRefusal(reason: OidcRefusal, detail: string): OidcOutcome 
   return { ok: false, reason, detail: detail.slice(0, 200) };
 }
 
-/** The message of the library or of the network. */
+/** Returns the refusal for an error of the library or of the network, with its message. */
 export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
   const {
     code,
@@ -135,7 +135,7 @@ export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
       return createRefusal('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
-      // Network errors have a code. Without one, the response arrived but could not be parsed.
+      // Network errors have a code. If there is none, the response arrived but could not be parsed.
       if (code === null) return createRefusal('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
       return createRefusal('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
@@ -159,7 +159,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
-/** The claim or field that was wrong. The library names it in one of the causes. */
+/** Returns the claim or field that was wrong. The library names it in one of the causes. */
 function claimOf(error: unknown): string | undefined {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { claim, attribute, cause } = inner as { claim?: unknown; attribute?: unknown; cause?: unknown };
@@ -181,7 +181,7 @@ function reasonOf(error: unknown): string | null {
   return null;
 }
 
-/** Responses of providers go into logs and pages, so keep only plain words. */
+/** Keeps only plain words, because responses of providers are included in logs and pages. */
 function plain(word: string | undefined): string {
   return (word ?? 'unknown').replaceAll(/[^\w.:-]/g, '_').slice(0, 80);
 }

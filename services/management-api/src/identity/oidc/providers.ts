@@ -1,4 +1,4 @@
-// The sign-in providers of the installation, from its settings.
+// Creates the sign-in providers of the installation from its settings.
 
 import type { ProviderKind } from '@millrace/accounts';
 import { ConfigError, createSecretReader, secretSetting } from '@millrace/runtime';
@@ -37,7 +37,7 @@ const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
 
 /**
- * Creates the sign-in providers of the installation from its settings.
+ * Creates the sign-in providers of the installation.
  * @throws ConfigError for an incomplete provider, and for a provider without `PUBLIC_API_URL`
  */
 export function createProviders(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {

@@ -3,7 +3,7 @@ import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Triggers maintain the counts that lists return. They must always equal the result of counting the rows. */
+/** Tests the counts in lists, which triggers maintain. They must always equal the result of counting the rows. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ test('counts of members and projects change when these are added or deleted, and
   await query('UPDATE "user" SET is_active = false WHERE id = $1', [users[0]]);
   await expectTrueCounts();
   await query('UPDATE "user" SET is_active = true WHERE id = $1', [users[0]]);
-  // Deletes a user with all dependent rows, and several memberships in one statement.
+  // Delete a user with all dependent rows, and several memberships in one statement.
   await query('DELETE FROM "user" WHERE id = $1', [users[1]]);
   await query('DELETE FROM membership WHERE user_id = ANY ($1)', [users.slice(2, 4)]);
   await query(`INSERT INTO project (organization_id, name) SELECT $1, 'P' || n FROM generate_series(1, 5) AS n`, [

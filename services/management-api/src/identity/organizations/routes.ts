@@ -1,4 +1,4 @@
-// The routes of organizations.
+// Declares the routes of organizations.
 
 import { changeOrganization, removeOrganization } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -69,7 +69,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-/** Creating, changing and deleting organizations (docs/api/organizations.md). */
+/** Creates the routes that create, change and delete organizations (docs/api/organizations.md). */
 export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(
@@ -98,7 +98,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       examples: { request: { name: 'Example Ltd' }, response: organizationExample },
       target: async ({ caller }) => {
         refuseProjectScopedKey(caller);
-        // The key could create the organization, but could not access it.
+        // The key could create the organization, but could not access it afterwards.
         if (caller.scopedOrganizations.length > 0) {
           throw new AppError('forbidden', 'API keys with scoped organizations cannot create organizations.');
         }
@@ -159,7 +159,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
   ];
 }
 
-/** Millrace has no logos, so an ID of one is rejected instead of being stored without effect. */
+/** Rejects the ID of a logo. Millrace has no logos, and would otherwise store the ID without effect. */
 function refuseLogo(id: string | null | undefined): void {
   if (id === undefined || id === null) return;
   throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {

@@ -7,10 +7,10 @@ import type { Caller } from '../../access/caller.ts';
 import type { newOrganization } from './schema.ts';
 
 /**
- * Creates an organization with a project, owned by the caller, and makes both the caller's current ones. A user's first organization has
- * all features. Another one requires a plan that allows several, and gets the same plan.
- * @returns its ID.
- * @throws AppError `forbidden` if the plan does not allow it.
+ * Creates an organization that the caller owns, and a project in it. Both become the caller's current ones. A user's
+ * first organization has all features. Another one requires a plan that allows several, and gets the same plan.
+ * @returns its ID
+ * @throws AppError `forbidden` if the plan does not allow it
  */
 export async function createOwnOrganization(
   tx: Transaction,

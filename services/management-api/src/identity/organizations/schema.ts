@@ -1,4 +1,4 @@
-// Organizations in requests and responses.
+// Request and response schemas of organizations.
 
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
@@ -127,7 +127,7 @@ export const organizationChanges = Type.Object(
   { title: 'OrganizationChanges' },
 );
 
-/** Fields for parts of PostHog that Millrace does not have. Their defaults turn nothing on. */
+/** The fields for parts of PostHog that Millrace does not have. Their default values turn nothing on. */
 export const refusedOrganizationFields = {
   default_role_id: {
     detail: 'Millrace does not assign a default role to new members. Leave out `default_role_id`, or send null.',
@@ -168,14 +168,14 @@ export const organizationExample = {
   member_count: 2,
 };
 
-/** An organization as one of its members sees it. */
+/** Converts an organization to a response for one of its members. */
 export function toOrganization(row: OrganizationRow, caller: Caller) {
   const membership = caller.memberships.find((candidate) => candidate.organizationId === row.id);
   return {
     ...row,
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
-    // The query only reads organizations of which the caller is a member.
+    // The query reads only organizations of which the caller is a member.
     membership_level: membership?.level ?? 0,
     plugins_access_level: 3,
     metadata: { instance_tag: 'none' },

@@ -29,10 +29,11 @@ export interface OrganizationRow
 }
 
 /**
- * One page of these organizations in the order of their creation, with the projects and environments that this user can see.
- * @param only limits the environments to these, and the projects to those that have one of them, or null for all.
- * @param isCut ends the page when its size in bytes reaches a limit. Not for organizations embedded in other responses, which have no next
- * page.
+ * Returns one page of these organizations in the order of their creation, with the projects and environments that this
+ * user can see.
+ * @param only limits the environments to these, and the projects to those that have one of them. Null means no limit.
+ * @param isCut whether the page ends when its size in bytes reaches a limit. False for organizations embedded in other
+ *   responses, which have no next page.
  */
 export async function listOrganizations(
   sql: Sql,

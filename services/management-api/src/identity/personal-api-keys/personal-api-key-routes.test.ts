@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases key-025 to key-038 (docs/cases.md#the-rest-api). */
+/** Tests cases key-025 to key-038 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let acme: OrganizationActors;
 let me: Actor;
@@ -22,7 +22,7 @@ const works = async (value: string) => (await api.get('/api/users/@me/', value))
 const tooMuch = PD(
   'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',
 );
-/** Another key of the same user, created by the operator. */
+/** Creates another key of the same user, as the operator does. */
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
   const { key, value } = await createPersonalApiKey(api.database.sql, {
     actor: null,

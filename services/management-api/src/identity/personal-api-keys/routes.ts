@@ -30,8 +30,8 @@ const keyParams = Type.Object({
 const createdExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
- * A user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these routes. Millrace also accepts a key with the user
- * scopes, within the key's own permissions.
+ * Creates the routes of a user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these routes.
+ * Millrace also accepts a key with the user scopes, within the key's own permissions.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   /** Runs a write on a key that the caller can change. */
@@ -204,7 +204,7 @@ function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
   return { scoped_teams: scopedTeams, scoped_organizations: scopedOrganizations };
 }
 
-/** The limits of a key after a request. */
+/** Returns the limits of a key after a request. */
 function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
   return {
     scoped_teams: body.scoped_teams ?? before.scoped_teams,

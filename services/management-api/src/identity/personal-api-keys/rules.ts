@@ -1,4 +1,4 @@
-// Rules that keep a personal API key from creating or changing keys with more permissions than its own.
+// Rules that prevent a personal API key from creating or changing keys with more permissions than its own.
 
 import { includesScope, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -16,9 +16,9 @@ export interface KeyPermissions extends KeyReach {
 }
 
 /**
- * A key can only create and change keys that have no more permissions than itself. Otherwise, a leaked key with few permissions could be
- * used to create one with all. PostHog prevents this by not letting keys create keys.
- * @throws AppError `forbidden`.
+ * Checks that another key has no more permissions than the caller's key. Otherwise, a leaked key with few permissions
+ * could be used to create one with all. In PostHog, keys cannot create keys at all.
+ * @throws AppError `forbidden`
  */
 export function requireWithin(own: KeyPermissions, other: KeyPermissions): void {
   const isWithin =
@@ -31,15 +31,15 @@ export function requireWithin(own: KeyPermissions, other: KeyPermissions): void 
 }
 
 /**
- * Checks only the projects and organizations. This runs before the ones that the request names are looked up, so that the response does not
- * reveal whether they exist.
- * @throws AppError `forbidden`.
+ * Checks only the projects and organizations. This runs before those that the request names are looked up, so the
+ * response does not reveal whether they exist.
+ * @throws AppError `forbidden`
  */
 export function requireWithinReach(own: KeyReach, other: KeyReach): void {
   if (!isWithinReach(own, other)) throw exceedsOwnPermissions();
 }
 
-/** Whether a key is limited to projects and organizations that another key can access. */
+/** Returns whether a key is limited to projects and organizations that another key can access. */
 export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
   return (
     isNarrower(own.scoped_teams, other.scoped_teams) && isNarrower(own.scoped_organizations, other.scoped_organizations)
@@ -53,7 +53,7 @@ function exceedsOwnPermissions(): AppError {
   );
 }
 
-/** An empty list means no limit. */
+/** Returns whether `other` is limited at least as much as `own`. An empty list means no limit. */
 function isNarrower<T>(own: readonly T[], other: readonly T[]): boolean {
   return own.length === 0 || (other.length > 0 && other.every((item) => own.includes(item)));
 }

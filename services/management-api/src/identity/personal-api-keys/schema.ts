@@ -1,4 +1,4 @@
-// Personal API keys in requests and responses.
+// Request and response schemas of personal API keys.
 
 import type { Columns } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -102,8 +102,8 @@ type StoredKey = Columns<
 >;
 
 /**
- * Converts a key to the form in which its user sees it.
- * @param value the key itself, directly after it was created or rolled, or otherwise null
+ * Converts a key to a response for its user.
+ * @param value the key itself directly after it was created or rolled, otherwise null
  */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {
   return {

@@ -1,4 +1,5 @@
-// The API key of a project's first environment, which SDKs send with events, and its secret keys (docs/api/projects.md#secret-keys).
+// Declares the routes of the API key of a project's first environment, which SDKs send with events, and of its secret
+// keys (docs/api/projects.md#secret-keys).
 
 import { resetToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

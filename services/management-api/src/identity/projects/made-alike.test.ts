@@ -3,7 +3,7 @@ import { listProductFeatures } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** A project is the same whether the API, the command line or `npm start` creates it. */
+/** Tests that a project is the same whether the API, the command line or `npm start` creates it. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -14,7 +14,10 @@ afterAll(() => api.stop());
 
 const actor = { command: 'project create' };
 
-/** All columns of the first environment and all records of an organization, without the values that differ between projects. */
+/**
+ * Returns all columns of the first environment and all records of an organization, without the values that differ
+ * between projects.
+ */
 async function made(organizationId: string, projectId: number) {
   const [environment] = await api.database.sql.query(
     `SELECT to_jsonb(e) - '{id,uuid,project_id,api_token,created_at,updated_at}'::text[] AS columns, p.name, p.product_description

@@ -1,4 +1,4 @@
-// The routes of projects: in their organization, and by ID.
+// Declares the routes of projects, below their organization and by ID.
 
 import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -59,7 +59,7 @@ const creation = {
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;
 
-/** Projects (docs/api/README.md#routes-and-fields). */
+/** Creates the routes of projects (docs/api/README.md#routes-and-fields). */
 export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   const { sql, transaction, parser } = deps;
   const organization = addressedOrganization(sql);
@@ -269,7 +269,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
   ];
 }
 
-/** The ID of the project that the path addresses, if the caller deleted it in the last few minutes. */
+/** Returns the ID of the project in the path if the caller deleted it in the last few minutes. */
 async function removedBy(
   sql: Sql,
   { caller, params }: { caller: Caller; params: { id: string } },
@@ -293,17 +293,16 @@ async function changeSettings(
   await changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
 }
 
-/** The schema only allows strings and null. */
+/** Returns the description of a request. The schema allows only strings and null. */
 function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
   return typeof given === 'string' || given === null ? given : undefined;
 }
 
 /**
- * Creates a project and its first environment. It becomes the caller's current environment, unless the API key is limited to some
- * projects or organizations.
- *
- * @returns the ID of both.
- * @throws AppError as `createProject` does, or `forbidden` for `access_control`.
+ * Creates a project and its first environment. It becomes the caller's current environment, unless the API key is
+ * limited to some projects or organizations.
+ * @returns the ID of both
+ * @throws AppError as `createProject` does, or `forbidden` for `access_control`
  */
 async function createProjectFor(
   { tx, parser }: { tx: Transaction; parser: SqlParser },
@@ -320,15 +319,14 @@ async function createProjectFor(
 
 /**
  * Deletes a project with all its environments.
- *
- * @throws AppError as `removeProject` does, or `forbidden` if the caller cannot delete one of the environments.
+ * @throws AppError as `removeProject` does, or `forbidden` if the caller cannot delete one of the environments
  */
 async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   const requireRemovable = () => requireAllEnvironments(tx, caller, projectId);
   await removeProject(tx, { projectId, actor: caller, requireRemovable });
 }
 
-/** So far, only the access to the project's first environment was checked. */
+/** Checks the access to all environments of a project, because before only the access to the first one was checked. */
 async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
     if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {

@@ -1,4 +1,4 @@
-// Projects in requests and responses.
+// Request and response schemas of projects.
 
 import type { SettingField } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
@@ -23,7 +23,7 @@ const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Nu
 
 const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
 
-/** Project, with all its fields (docs/api/README.md#routes-and-fields). */
+/** A project with all its fields (docs/api/README.md#routes-and-fields). */
 export const project = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -55,7 +55,7 @@ export const projectFullExample = {
   default_modifiers: JSON.stringify(defaultModifiers),
 };
 
-/** Project summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** The summary of a project. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const projectSummary = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the project, which is also the ID of its first environment.' }),
@@ -92,8 +92,8 @@ export const projectExample = {
 };
 
 /**
- * A project as the API shows it (docs/api/projects.md#projects): its own name, description and dates, and everything else from its
- * first environment.
+ * Converts a project to an API response (docs/api/projects.md#projects). It contains the project's own name,
+ * description and dates, and everything else from its first environment.
  */
 export function toProject(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   return {

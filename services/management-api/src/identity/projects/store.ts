@@ -1,4 +1,4 @@
-// Reads projects: lists of them, and which users can access one.
+// Reads projects, including lists of them, and finds which users can access one.
 
 import { effectiveLevel, environmentsOfCaller, mayHavePrivateEnvironments } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
@@ -10,7 +10,7 @@ import type { EnvironmentSummaryRow } from '../environments/store.ts';
 /** A project summary has the fields of an environment summary, except the ID of the project. */
 type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
-/** Summary of one environment, with the fields of a project summary. */
+/** Returns the summary of one environment, with the fields of a project summary. */
 export async function findEnvironmentSummary(sql: Sql, environmentId: number): Promise<ProjectSummaryRow | undefined> {
   const rows = await sql.query<ProjectSummaryRow & Record<string, unknown>>(
     `SELECT e.id, e.uuid, p.organization_id AS organization, e.api_token, e.name, e.completed_snippet_onboarding,
@@ -22,7 +22,7 @@ export async function findEnvironmentSummary(sql: Sql, environmentId: number): P
   return rows[0];
 }
 
-/** Whether the user deleted a project of one of these organizations and its data is still being deleted. */
+/** Returns whether the user deleted a project of one of these organizations and its data is still being deleted. */
 export async function wasRecentlyDeletedBy(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
@@ -36,32 +36,35 @@ export async function wasRecentlyDeletedBy(
   return rows.length > 0;
 }
 
-/** Columns of a project summary: the project's own name, and everything else from its first environment. */
+/** The columns of a project summary: the project's own name, and everything else from its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
 
-/** SQL for the projects found as `p`, with their first environments as `e`. */
+/** Returns the SQL for the projects found as `p`, with their first environments as `e`. */
 const withFirstEnvironment = (found: string) =>
   `(${found}) p
    CROSS JOIN LATERAL (SELECT uuid, api_token, completed_snippet_onboarding, has_completed_onboarding_for,
                               ingested_event, is_demo, timezone, access_control
                          FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e`;
 
-/** One statement, so that the count and the page are consistent. Each of them takes less time than another round trip. */
+/**
+ * Combines the count and the page in one statement, so that they are consistent. Each of them takes less time than
+ * another round trip.
+ */
 const countAndPage = (count: string, page: string) =>
   `SELECT total.count, page.*
      FROM (SELECT ${count} AS count) total
      LEFT JOIN LATERAL (SELECT ${summaryColumns} FROM ${withFirstEnvironment(page)}) page ON true
     ORDER BY page.id`;
 
-/** SQL for the projects of the organization that an expression returns. */
+/** Returns the SQL for the projects of the organization that an expression returns. */
 const projectsOf = (organizationId: string) =>
   `SELECT id, organization_id, name FROM project WHERE organization_id = ${organizationId} ORDER BY id`;
 
 /**
- * `$1` = an array with the ID of the organization.
- * Does not check the caller's access, which would double the time: see `listProjects`.
+ * The statement for one organization, whose ID is in the array `$1`. Does not check the caller's access, which would
+ * double the time (see `listProjects`).
  */
 const ofOneOrganization = pageText(({ page }) =>
   countAndPage(
@@ -71,8 +74,8 @@ const ofOneOrganization = pageText(({ page }) =>
 );
 
 /**
- * `$1` = the IDs of the organizations. They are in a subquery, because PostgreSQL would otherwise plan the statement again for each number
- * of IDs.
+ * The statement for several organizations, whose IDs are `$1`. They are in a subquery, because PostgreSQL would
+ * otherwise plan the statement again for each number of IDs.
  */
 const ofOrganizations = pageText(({ page, reach }) =>
   countAndPage(
@@ -84,11 +87,11 @@ const ofOrganizations = pageText(({ page, reach }) =>
 );
 
 /**
- * `$1` = the IDs of the organizations, `$2` = the caller. Projects whose first environment is private are omitted if the caller has no
- * access.
+ * The statement for callers who may not have access to all projects. `$1` are the IDs of the organizations, and `$2` is
+ * the caller. Projects whose first environment is private are omitted if the caller has no access.
  */
 const openToMember = pageText(({ page, reach }) => {
-  // Organizations without private environments only need the projects on the page.
+  // For organizations without private environments, read only the projects on the page.
   const projects = `FROM project p
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}
@@ -107,13 +110,15 @@ const openToMember = pageText(({ page, reach }) => {
   );
 });
 
-/** One page of the projects of these organizations that the caller can access, by ID, and the total count. */
+/**
+ * Returns one page of the projects of these organizations that the caller can access, by ID, and their total number.
+ */
 export async function listProjects(
   sql: Sql,
   { userId, memberships }: { userId: number; memberships: Membership[] },
   window: { limit: number; offset: number },
 ): Promise<{ count: number; results: ProjectSummaryRow[] }> {
-  // Access rules can only exclude members. Administrators and owners can access all environments.
+  // Access rules can exclude only members. Administrators and owners can access all environments.
   const maySeeAll = memberships.every(({ level }) => level >= membershipLevels.administrator);
   const values: unknown[] = [memberships.map(({ organizationId }) => organizationId), ...(maySeeAll ? [] : [userId])];
   const limits = pageLimit(window, (value) => `$${values.push(value)}`);
@@ -121,7 +126,7 @@ export async function listProjects(
   return countedPage(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** The caller's level in each environment of a project, or null if the caller has no access. */
+/** Returns the caller's level in each environment of a project, or null if the caller has no access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

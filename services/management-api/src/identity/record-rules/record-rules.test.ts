@@ -3,10 +3,10 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Access rules for kinds of records and for single records (docs/api/access.md#access-to-records). */
+/** Tests access rules for kinds of records and for single records (docs/api/access.md#access-to-records). */
 let api: TestApi;
 let acme: OrganizationActors;
-/** A role that the member has. */
+/** The ID of a role that the member has. */
 let role: string;
 let member: string;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const send = (method: Method, rest: string, { key = acme.M.key, body }: { key?: 
 type Level = 'none' | 'viewer' | 'editor' | 'manager' | null;
 type Whom = 'everybody' | 'role' | 'own';
 const whomOf = (whom: Whom) => (whom === 'role' ? { role } : whom === 'own' ? { organization_member: member } : {});
-/** As an administrator: sets a rule for a kind of record, or for the record with an ID. */
+/** Sets a rule for a kind of record, or for the record with an ID, as an administrator. */
 const rule = (kind: GovernedKind, whom: Whom, access_level: Level, id?: string | number) => {
   const body = { access_level, ...whomOf(whom), ...(id === undefined && { resource: kind }) };
   const rest = id === undefined ? 'resource_access_controls/' : `${pathOf[kind]}/${id}/access_controls/`;

@@ -28,7 +28,10 @@ import {
 } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
-/** Kinds that Millrace does not have. Scripts set rules for them, so they are stored, without effect. */
+/**
+ * The kinds of records that Millrace does not have. Scripts set rules for them, so the rules are stored, without
+ * effect.
+ */
 const kindsWithoutRecords = [
   'action',
   'alert',

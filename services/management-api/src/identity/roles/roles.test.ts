@@ -3,7 +3,7 @@ import { NF, PD } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Roles and their members (docs/api/access.md#roles). */
+/** Tests roles and their members (docs/api/access.md#roles). */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {

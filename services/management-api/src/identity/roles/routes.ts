@@ -1,4 +1,4 @@
-// Roles of an organization, and their members (docs/api/access.md#roles).
+// Declares the routes of an organization's roles and their members (docs/api/access.md#roles).
 
 import { assignRole, createRole, findRole, removeRole, renameRole, unassignRole } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -82,7 +82,10 @@ const memberParams = Type.Object({
 const rolesPath = '/api/organizations/:organization_id/roles';
 const common = { tags: ['roles'] as [string] };
 
-/** Every member can see the roles. Administrators and owners create, change and assign them. */
+/**
+ * Creates the routes of roles. Every member can see the roles. Administrators and owners create, change and assign
+ * them.
+ */
 export function roleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   return [...roleReadRoutes(database), ...roleWriteRoutes(database), ...roleMemberRoutes(database)];
 }

@@ -9,23 +9,23 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 }
 
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
-  /** UUID of the user who created the role. */
+  /** The UUID of the user who created the role. */
   created_by: string | null;
-  /** The first page of its members. */
+  /** The first page of the role's members. */
   members: RoleMemberRow[];
 }
 
 interface Window {
-  /** Limits the list to this role. */
+  /** The ID of the only role that is listed. */
   id?: string;
   limit: number;
   offset: number;
 }
 
-/** The number of members that the response for one role contains. There is a separate list of all members. */
+/** The number of members in the response for one role. There is a separate list of all members. */
 const maxShownMembers = 20;
 
-/** One page of an organization's roles by name, and the total count. */
+/** Returns one page of an organization's roles by name, and their total number. */
 export async function findRoles(
   sql: Sql,
   organizationId: string,
@@ -50,7 +50,7 @@ export async function findRoles(
   return { count: rows[0]?.count ?? 0, rows: withMembers };
 }
 
-/** One page of the members of a role from oldest to newest assignment, and the total count. */
+/** Returns one page of the members of a role from oldest to newest assignment, and their total number. */
 export async function listRoleMembers(
   sql: Sql,
   roleId: string,
@@ -65,7 +65,7 @@ export async function listRoleMembers(
 
 /**
  * Reads members of roles.
- * @param window of the members of each role
+ * @param window limits the members of each role
  */
 async function selectMembers(
   sql: Sql,
@@ -86,7 +86,7 @@ async function selectMembers(
   return rows.map(({ organization_member: of, ...row }) => ({ ...row, organization_member: withTimes(of) }));
 }
 
-/** Times are strings in JSON, so parse them. */
+/** Parses times, which are strings in JSON. */
 function withTimes(row: MemberRow): MemberRow {
   const [joined_at, updated_at] = [new Date(row.joined_at), new Date(row.updated_at)];
   return { ...row, joined_at, updated_at, last_login: row.last_login && new Date(row.last_login) };

@@ -1,7 +1,10 @@
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** The requests of PostHog's Terraform provider for roles and access rules, as it sends them and compares their responses. */
+/**
+ * Tests the requests of PostHog's Terraform provider for roles and access rules, as it sends them and compares their
+ * responses.
+ */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -19,7 +22,7 @@ const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: s
   return answer.body;
 };
 
-/** How the provider finds a rule again. */
+/** Returns the ID with which the provider finds a rule again. */
 function idOf({ resource, resource_id: id, role, organization_member: member }: Json): string {
   const whom = role ? `role/${role}` : member ? `member/${member}` : 'default';
   return [acme.projectId, resource, ...(id ? [id] : []), whom].join('/');

@@ -1,5 +1,5 @@
-// Checks the response of a SAML provider, and reads the user's identity from its SAML assertion (SAML 2.0 core; profiles
-// 4.1.4). Everything is read from the verified bytes. A response with anything unusual in it is rejected.
+// Checks the response of a SAML provider, and reads the user's identity from its SAML assertion (SAML 2.0 core;
+// profiles 4.1.4). Everything is read from the verified bytes. A response with anything unusual in it is rejected.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
@@ -41,14 +41,14 @@ export type SamlRefusal =
   | 'no_subject';
 
 export interface SamlExpectation {
-  /** Entity ID of the provider. */
+  /** The entity ID of the provider. */
   issuer: string;
-  /** As the administrator pasted them. Each can contain several certificates. */
+  /** The certificates as the administrator pasted them. Each text can contain several certificates. */
   certificates: readonly string[];
   acsUrl: string;
   /** Our own entity ID. */
   audience: string;
-  /** ID of our request, or null for an unsolicited response, which the domain must allow. */
+  /** The ID of our request, or null for an unsolicited response, which the domain must allow. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -57,7 +57,8 @@ export interface SamlIdentity {
   nameId: string;
   nameIdFormat: string;
   /**
-   * Identifies the account even when its address changes. Null if the provider sends another name ID at every sign-in.
+   * A name that identifies the account even when its address changes. Null if the provider sends another name ID at
+   * every sign-in.
    */
   subject: string | null;
   email: string | null;
@@ -71,14 +72,17 @@ export type SamlOutcome =
       ok: true;
       identity: SamlIdentity;
       assertionId: string;
-      /** How long the ID of the assertion must be remembered, so that the same message is not accepted again. */
+      /**
+       * The time until which the ID of the assertion must be remembered, so that the same message is not accepted
+       * again.
+       */
       rememberUntil: Date;
-      /** When the user authenticated at the provider. */
+      /** The time when the user authenticated at the provider. */
       authenticatedAt: Date;
     }
   | { ok: false; reason: SamlRefusal; detail: string };
 
-/** Tolerance for differences between the clocks. */
+/** The tolerance for differences between the clocks. */
 const skewMs = 60_000;
 
 class Refused extends Error {
@@ -91,9 +95,8 @@ class Refused extends Error {
 }
 
 /**
- * Checks a response and reads the identity in it.
- * @param encoded the form field `SAMLResponse`: Base64, in which line breaks are allowed. Never throws for anything
- * that a provider or a browser sends.
+ * Checks a response and reads the identity in it. Never throws, whatever a provider or a browser sends.
+ * @param encoded the form field `SAMLResponse` in Base64, which can contain line breaks
  */
 export function checkSamlResponse(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
@@ -173,7 +176,7 @@ function onlyAssertion(root: Element, all: Element[]): Element {
   return assertion;
 }
 
-/** Parses the response and the assertion again from the signed bytes. */
+/** Verifies the signature, and parses the response and the assertion again from the signed bytes. */
 function verified(
   xml: string,
   { root, assertion, all }: { root: Element; assertion: Element; all: Element[] },
@@ -252,14 +255,14 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
 }
 
 /**
- * `OneTimeUse` always holds, because no message is accepted twice. `ProxyRestriction` concerns providers that pass assertions on, which we
- * never do.
+ * `OneTimeUse` is always met, because no message is accepted twice. `ProxyRestriction` applies to services that pass
+ * assertions on, which we never do.
  */
 const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
 /**
  * Checks the conditions of an assertion.
- * @returns the end of the assertion's validity in milliseconds, or 0 if only the confirmation has one
+ * @returns the end of the assertion's validity in milliseconds, or 0 if only the confirmation has an end
  */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
   const conditions = only(assertion, assertionNs, 'Conditions');
@@ -281,7 +284,10 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   return until;
 }
 
-/** Requires exactly one valid confirmation. If none is valid, throws the error of the first one. @returns its end in milliseconds. */
+/**
+ * Requires exactly one valid confirmation. If none is valid, throws the error of the first one.
+ * @returns its end in milliseconds
+ */
 function checkConfirmation(subject: Element, expected: SamlExpectation): number {
   const held: number[] = [];
   let first: Refused | undefined;
@@ -318,7 +324,7 @@ function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }:
 
 /**
  * Checks that an element is valid now.
- * @returns the end in milliseconds, or 0 if the element has none
+ * @returns its end in milliseconds, or 0 if it has none
  */
 function checkTimes(
   element: Element,
@@ -364,7 +370,7 @@ function attributesIn(assertion: Element): Record<string, string[]> {
 }
 
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
-/** Attribute names that providers use. The first one with a value is used. */
+/** The attribute names that providers use. The first one with a value is used. */
 const attributeNames = {
   id: ['name_id', 'NAME_ID', 'nameId', 'urn:oid:0.9.2342.19200300.100.1.1'],
   email: ['email', 'EMAIL', `${claims}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3'],
@@ -410,7 +416,7 @@ function only(parent: Element, namespace: string, name: string): Element | undef
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** The text of an element, or empty if it contains other elements. */
+/** Returns the text of an element. The text is empty if the element contains other elements. */
 function textOf(element: Element | null): string {
   return element === null || listElements(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

@@ -1,5 +1,6 @@
-// Reads XML for SAML. Accepts only the part of the language that all parsers read in the same way. Document types, entities, comments,
-// processing instructions and CDATA sections are rejected before parsing, because parsers treat them differently.
+// Reads XML for SAML. Accepts only the part of the language that all parsers read in the same way. Document types,
+// entities, comments, processing instructions and CDATA sections are rejected before parsing, because parsers treat
+// them differently.
 
 import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
 
@@ -19,7 +20,7 @@ const maxDepth = 64;
 const maxElements = 1000;
 const maxAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
-/** One tag. Attribute values cannot contain `<`. */
+/** Matches one tag. Attribute values cannot contain `<`. */
 const tagPattern = new RegExp(
   `<(/?)(${namePattern})((?:\\s+${namePattern}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
   'y',
@@ -28,10 +29,13 @@ const attributePattern = new RegExp(`(${namePattern})\\s*=`, 'g');
 const declaration =
   /^<\?xml\s+version=["']1\.0["'](?:\s+encoding=["'](?:utf-8|UTF-8|us-ascii|US-ASCII)["'])?(?:\s+standalone=["'](?:yes|no)["'])?\s*\?>/;
 const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
-/** Characters that XML 1.0 does not allow, including as a character reference. */
+/** Matches characters that XML 1.0 does not allow, not even as character references. */
 const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Decodes a SAML response from UTF-8, within the size limit. @throws UnreadableXml */
+/**
+ * Decodes a SAML response from UTF-8, within the size limit.
+ * @throws UnreadableXml
+ */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes.length > maxBytes)
     throw new UnreadableXml('too_large', `The SAML response is larger than ${maxBytes / 1024} KiB.`);
@@ -42,7 +46,10 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Parses one document in linear time. @throws UnreadableXml */
+/**
+ * Parses one document in linear time.
+ * @throws UnreadableXml
+ */
 export function readXml(text: string): { document: Document; root: Element } {
   checkMarkup(text);
   const complain = (message: string) => {
@@ -96,7 +103,7 @@ function checkMarkup(text: string): void {
   if (open.length > 0 || !isOver) throw notXml('it ends too early');
 }
 
-/** A comment, a CDATA section, a document type or a processing instruction. */
+/** Returns whether a comment, a CDATA section, a document type or a processing instruction begins here. */
 function isForbidden(text: string, at: number): boolean {
   return text[at + 1] === '!' || text[at + 1] === '?';
 }

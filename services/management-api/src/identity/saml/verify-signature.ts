@@ -1,5 +1,6 @@
-// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, by a configured certificate.
-// `xml-crypto` does the cryptography. This file decides which algorithms and forms are accepted (docs/decisions/038-saml-checks.md).
+// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, by a
+// configured certificate. `xml-crypto` does the cryptography. This file decides which algorithms and forms are accepted
+// (docs/decisions/038-saml-checks.md).
 
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
@@ -23,14 +24,14 @@ const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Objec
 
 export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
 export type SignatureCheck =
-  /** `signed` is the signed XML as it was digested. Callers must read nothing else. */
+  /** `signed` is the signed XML as it was digested. Callers must not read anything else. */
   { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
 /**
  * Verifies a signature against the certificates of a provider.
  * @param xml the whole message
- * @param signature child of the element that it signs. No other element can have its `ID`.
- * @param certificates as PEM
+ * @param signature the child of the element that it signs. No other element can have its `ID`.
+ * @param certificates the certificates as PEM
  */
 export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): SignatureCheck {
   const form = formOf(signature);
@@ -49,8 +50,8 @@ function problem(name: SignatureProblem, detail: string): { ok: false; problem: 
 }
 
 /**
- * Canonicalizes and digests the message once, and then tries each key on the result, because only the first part takes longer for larger
- * messages.
+ * Canonicalizes and digests the message once, and then tries each key on the result, because only the first part takes
+ * longer for larger messages.
  */
 function checked(xml: string, signature: Element, keys: readonly KeyObject[]): string | null {
   // The message never provides the key, and only these algorithms are known. `publicCert` must be set but is not used.
@@ -93,7 +94,7 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
   };
 }
 
-/** Whether a signature has the only accepted form: one reference, to its parent element. */
+/** Checks whether a signature has the only accepted form, with one reference, to its parent element. */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);
   const parts = listElements(signature);
@@ -141,7 +142,7 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
   return { ok: true, keyType: known.type };
 }
 
-/** The child elements of an element. */
+/** Lists the child elements of an element. */
 export function listElements(parent: Element): Element[] {
   return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === 1);
 }

@@ -1,6 +1,7 @@
 /**
- * The part of the types of `@xmldom/xmldom` that we use. The package's own types add those of a browser page to all files, in which `Body`
- * and `Blob` have another meaning. The compiler uses this file instead (`paths` in its settings).
+ * Declares the part of the types of `@xmldom/xmldom` that we use. The package's own types add those of a browser page
+ * to all files, in which `Body` and `Blob` have another meaning. The compiler uses this file instead (`paths` in its
+ * settings).
  */
 declare module '@xmldom/xmldom' {
   export interface Node {
@@ -12,7 +13,7 @@ declare module '@xmldom/xmldom' {
   export interface Element extends Node {
     readonly localName: string | null;
     readonly namespaceURI: string | null;
-    /** Empty if the attribute is missing. */
+    /** Returns an empty text if the attribute is missing. */
     getAttribute(name: string): string;
     getElementsByTagName(name: string): ArrayLike<Element>;
   }

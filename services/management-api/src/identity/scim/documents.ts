@@ -1,4 +1,4 @@
-// The SCIM discovery documents for identity providers (RFC 7643, sections 5 to 7).
+// Builds the SCIM discovery documents for identity providers (RFC 7643, sections 5 to 7).
 
 import { maxPageSize, schemas } from './protocol.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../../testing/scim-provider.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** SCIM requests that no correct client would send. */
+/** Tests SCIM requests that no correct client would send. */
 let api: TestApi;
 let acme: OrganizationActors;
 let domain: ScimTestDomain;
@@ -127,7 +127,7 @@ describe('large SCIM changes', () => {
     const added = halves.map(({ path, value }) => ({ op: 'add', path, value }));
     expect(await change(group, ...added)).toMatchObject(tooMany);
     expect((await change(group, ...halves.slice(1))).status).toBe(200);
-    // Repeated members count only once.
+    // A member that is sent several times counts only once.
     expect((await change(group, ...Array(25).fill(halves[0]))).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-// SCIM 2.0 (RFC 7643 and 7644): parses requests and builds responses. Does not access the database.
+// Parses SCIM 2.0 requests and builds responses (RFC 7643 and 7644). Does not access the database.
 
 import type { ScimUserFields } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
@@ -23,7 +23,7 @@ export interface ScimResponse {
   retryAfterSeconds?: number;
 }
 
-/** Page sizes: the maximum and the default. */
+/** The maximum and the default page size. */
 export const maxPageSize = 200;
 const usualOnPage = 100;
 
@@ -37,15 +37,15 @@ const scimTypes = [
 ] as const;
 type ScimType = (typeof scimTypes)[number];
 
-/** An error with its SCIM type (`scimType`). */
+/** Creates an error with its SCIM type (`scimType`). */
 function invalid(scimType: ScimType, detail: string): AppError {
   return new AppError('invalid', detail, { code: scimType });
 }
 
-/** An error in SCIM's own form (RFC 7644, 3.12). */
+/** Returns an error in SCIM's own form (RFC 7644, 3.12). */
 export function errorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
-  // SCIM reports a role name that is taken as a conflict, not as an invalid value.
+  // SCIM reports a role name that is taken as a conflict instead of an invalid value.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
   return {
     ...refused(toHttpStatus(kind), message, scimTypeOf(error)),
@@ -94,8 +94,10 @@ export function listResponse(resources: object[], { startIndex, total }: { start
 const maxAttributes = 100;
 
 /**
- * Parses which parts of a resource a request wants (RFC 7644, 3.9): attributes, and their sub-attributes after a dot.
- * @returns a function that reduces a resource to these parts. @throws AppError `invalid` (`invalidValue`).
+ * Parses which parts of a resource a request asks for (RFC 7644, 3.9). Parts are attributes, and sub-attributes after a
+ * dot.
+ * @returns a function that reduces a resource to these parts
+ * @throws AppError `invalid` (`invalidValue`)
  */
 export function readParts(query: URLSearchParams): <Resource extends object>(resource: Resource) => Partial<Resource> {
   const listed = (name: string) => {
@@ -128,7 +130,7 @@ function onlyParts(value: unknown, parts: ReadonlySet<string>): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => parts.has(name.toLowerCase())));
 }
 
-/** An attribute name in lower case, without its schema. */
+/** Returns an attribute name in lower case, without its schema. */
 function attributeName(text: string): string {
   return text
     .trim()
@@ -136,7 +138,10 @@ function attributeName(text: string): string {
     .replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, '');
 }
 
-/** The query of a search by POST (RFC 7644, 3.4.3), in the form of a list request. @throws AppError `invalid`. */
+/**
+ * Returns the query of a search by POST (RFC 7644, 3.4.3) in the form of a list request.
+ * @throws AppError `invalid`
+ */
 export function readSearch(body: unknown): URLSearchParams {
   const query = new URLSearchParams();
   const names = ['filter', 'startIndex', 'count', 'attributes', 'excludedAttributes'];
@@ -155,8 +160,9 @@ export function readSearch(body: unknown): URLSearchParams {
 const filterPattern = /^\s*([A-Za-z][\w.:$-]*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
 /**
- * The attribute and the value of a filter, which must be one comparison with `eq`.
- * @param known allowed attribute names, in lower case. @throws AppError `invalid` (`invalidFilter`).
+ * Returns the attribute and the value of a filter, which must be one comparison with `eq`.
+ * @param known the allowed attribute names, in lower case
+ * @throws AppError `invalid` (`invalidFilter`)
  */
 export function parseFilter<Name extends string>(
   filter: string | null,
@@ -184,7 +190,7 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** Attributes of a resource. Their names are case-insensitive (RFC 7643, 2.1). */
+/** Returns the attributes of a resource. Their names are case-insensitive (RFC 7643, 2.1). */
 function attributesOf(body: unknown): Map<string, unknown> {
   if (!isObject(body)) throw invalid('invalidSyntax', 'The body must be a JSON object.');
   return new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
@@ -198,7 +204,7 @@ function textOf(value: unknown, name: string): string {
   return value;
 }
 
-/** Some providers send booleans as strings. */
+/** Parses a boolean, which some providers send as a string. */
 function booleanOf(value: unknown, name: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
@@ -207,12 +213,15 @@ function booleanOf(value: unknown, name: string): boolean {
 
 const nothingYet: ScimUserFields = { userName: '', firstName: '', lastName: '', externalId: null, isActive: true };
 
-/** Parses a complete user. Ignores attributes that Millrace does not store. @throws AppError `invalid`. */
+/**
+ * Parses a complete user. Ignores attributes that Millrace does not store.
+ * @throws AppError `invalid`
+ */
 export function readUser(body: unknown): ScimUserFields {
   const attributes = attributesOf(body);
   let fields = nothingYet;
   for (const [name, value] of attributes) fields = withAttribute(fields, name, value);
-  // Without the parts of the name, use the display name as first name.
+  // If the parts of the name are missing, use the display name as first name.
   const whole = textOf(attributes.get('displayname'), 'displayName');
   if (fields.firstName === '' && fields.lastName === '') fields = { ...fields, firstName: whole };
   return requireUserName(fields);
@@ -226,7 +235,7 @@ function requireUserName(fields: ScimUserFields): ScimUserFields {
 
 /**
  * Sets one attribute of a user.
- * @param name in lower case
+ * @param name the name of the attribute in lower case
  */
 function withAttribute(fields: ScimUserFields, name: string, value: unknown): ScimUserFields {
   switch (name) {
@@ -253,14 +262,17 @@ function withAttribute(fields: ScimUserFields, name: string, value: unknown): Sc
 
 interface Operation {
   op: 'add' | 'replace' | 'remove';
-  /** As it was sent. If undefined, `value` contains the attributes. */
+  /** The path as the client sent it. If it is undefined, `value` contains the attributes. */
   path: string | undefined;
   value: unknown;
 }
 
 const maxOperations = 1000;
 
-/** Reads the operations of a PATCH request. @throws AppError `invalid`. */
+/**
+ * Reads the operations of a PATCH request.
+ * @throws AppError `invalid`
+ */
 function operationsOf(body: unknown): Operation[] {
   const operations = attributesOf(body).get('operations');
   if (!Array.isArray(operations) || operations.length === 0) {
@@ -289,13 +301,19 @@ function operationsOf(body: unknown): Operation[] {
 
 const pathPattern = /^(?:urn:[\w.:-]+:)?[A-Za-z][\w$-]*(?:\[[^\]]*\])?(?:\.[A-Za-z][\w$-]*)?$/;
 
-/** The attribute of a path, in lower case, without its schema. @throws AppError `invalid` (`invalidPath`). */
+/**
+ * Returns the attribute of a path, in lower case, without its schema.
+ * @throws AppError `invalid` (`invalidPath`)
+ */
 function attributeOf(path: string): string {
   if (!pathPattern.test(path)) throw invalid('invalidPath', `The path ${path.slice(0, 100)} is not valid.`);
   return attributeName(path);
 }
 
-/** Applies the operations of a PATCH to a user. @throws AppError `invalid`. */
+/**
+ * Applies the operations of a PATCH request to a user.
+ * @throws AppError `invalid`
+ */
 export function patchUser(before: ScimUserFields, body: unknown): ScimUserFields {
   let fields = before;
   for (const { op, path, value } of operationsOf(body)) {
@@ -319,7 +337,10 @@ export interface GroupChange {
   members?: { set: string[] } | { add: string[]; remove: string[] };
 }
 
-/** Parses a complete group. @throws AppError `invalid`. */
+/**
+ * Parses a complete group.
+ * @throws AppError `invalid`
+ */
 export function readGroup(body: unknown): GroupChange & { name: string; members: { set: string[] } } {
   const attributes = attributesOf(body);
   const name = textOf(attributes.get('displayname'), 'displayName').trim();
@@ -330,7 +351,7 @@ export function readGroup(body: unknown): GroupChange & { name: string; members:
 
 const maxMembers = 1000;
 
-/** IDs of one user or of a list of users. */
+/** Returns the IDs of one user or of a list of users. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
   if (listed.length > maxMembers) throw tooManyMembers();
@@ -347,14 +368,20 @@ function tooManyMembers(): AppError {
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
 
-/** The members of a group after some operations: either a list that replaces all members, or additions and removals. */
+/**
+ * The members of a group after some operations, either as a list that replaces all members, or as additions and
+ * removals.
+ */
 interface MemberChange {
   isList: boolean;
   added: Set<string>;
   removed: Set<string>;
 }
 
-/** Combines the operations of a PATCH of a group into one change. @throws AppError `invalid`. */
+/**
+ * Combines the operations of a PATCH request for a group into one change.
+ * @throws AppError `invalid`
+ */
 export function patchGroup(body: unknown): GroupChange {
   const change: GroupChange = {};
   let members: MemberChange | undefined;

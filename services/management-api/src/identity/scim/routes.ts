@@ -1,4 +1,5 @@
-// SCIM settings of a domain for administrators: its token, and the provider's latest requests (docs/api/scim.md).
+// Declares the routes of a domain's SCIM settings for administrators, which are its token and the provider's latest
+// requests (docs/api/scim.md).
 
 import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';
@@ -72,7 +73,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
   } as const;
   const responses = { 200: { description: "The domain's SCIM settings.", schema: scim } } as const;
 
-  /** Changes the token and records it in the activity log. */
+  /** Changes the token and records the change in the activity log. */
   async function change(
     {
       caller,
@@ -215,7 +216,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
 
 /**
  * Checks that SCIM can be turned on for a domain.
- * @throws AppError `invalid` for a domain that is not verified, `payment_required` if the plan has no SCIM
+ * @throws AppError `invalid` for a domain that is not verified, or `payment_required` if the plan has no SCIM
  */
 function requireUsable({ verified_at, features }: DomainRow): void {
   if (!hasPlanFeature(features, 'scim')) {

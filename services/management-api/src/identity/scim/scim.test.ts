@@ -11,7 +11,7 @@ import {
 } from '../../testing/scim-provider.ts';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** SCIM 2.0 of a domain, with requests as providers send them (docs/api/scim.md). */
+/** Tests SCIM 2.0 of a domain, with requests as providers send them (docs/api/scim.md). */
 let api: TestApi;
 let acme: OrganizationActors;
 let domain: ScimTestDomain;

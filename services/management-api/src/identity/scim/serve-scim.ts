@@ -1,4 +1,5 @@
-// SCIM over HTTP: authenticates the token, finds the resource, and sends responses and errors in the format of SCIM.
+// Serves SCIM over HTTP. Authenticates the token, finds the resource, and sends responses and errors in the format of
+// SCIM.
 
 import type { ServerResponse } from 'node:http';
 import {
@@ -43,12 +44,12 @@ import { findScimDomain, listGroups, recordGroup, recordRequest, type ScimGroupR
 export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
   accountMailing: AccountMailing;
-  /** Limits requests per token. */
+  /** Limits requests by token. */
   requestLimit: RateLimit;
-  /** Limits wrong and missing tokens per address. */
+  /** Limits wrong and missing tokens by address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
-  /** Turns database failures into errors for the client, or null for every other error. */
+  /** Turns a database failure into an error for the client. Returns null for every other error. */
   translateError: (error: unknown) => AppError | null;
 }
 
@@ -61,13 +62,16 @@ interface ScimRequest {
   request: ApiRequest;
   method: string;
   id: string | undefined;
-  /** Query of the URL, or of the body of a search. */
+  /** The query of the URL, or of the body of a search. */
   query: URLSearchParams;
   /** The base URL of the domain's resources. */
   base: string;
 }
 
-/** The page route for everything below `/scim`. SCIM has its own status codes and error format for unknown paths and methods. */
+/**
+ * Creates the page route for everything below `/scim`. SCIM has its own status codes and error format for unknown paths
+ * and methods.
+ */
 export function scimPage(deps: ScimDeps): PageRoute {
   const { sql, logger } = deps;
   const counter = deps.metrics.counter('millrace_scim_requests_total', 'SCIM requests, by response status', ['status']);
@@ -142,8 +146,8 @@ function decodeUri(text: string): string {
 }
 
 /**
- * Finds the domain of the token of a request, within the limits.
- * @throws AppError `unauthenticated`, `rate_limited`
+ * Finds the domain of a request by its token, within the limits.
+ * @throws AppError `unauthenticated` or `rate_limited`
  */
 async function identify(
   { sql, guessLimit, requestLimit }: ScimDeps,
@@ -163,7 +167,7 @@ async function identify(
   return domain;
 }
 
-/** A search by POST is a list request with its query in the body. */
+/** Converts a search by POST to a list request. A search has its query in the body. */
 async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
   if (scimRequest.id !== '.search') return scimRequest;
   requireMethod(scimRequest, 'POST');
@@ -224,7 +228,7 @@ async function handleUsers(
     await transaction((tx) => removeProvisionedUser(tx, domain, id));
     return { status: 204 };
   }
-  // A user that does not exist gets 404 before the body is read.
+  // If the user does not exist, the response is 404 before the body is read.
   await requireUser(sql, domain, id);
   const sent = await request.body();
   const { user, emailBefore } = await transaction(async (tx) => {
@@ -290,7 +294,10 @@ function metaOf(
   return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString(), location };
 }
 
-/** Whether a client excludes an attribute. The members of large groups are only read if the client wants them. */
+/**
+ * Returns whether a client excludes an attribute. The members of large groups are read only if the client asks for
+ * them.
+ */
 function isExcluded(query: URLSearchParams, name: string): boolean {
   return !Object.hasOwn(readParts(query)({ [name]: null }), name);
 }

@@ -1,17 +1,17 @@
-// Emails to users about their account: links for a new password, and notices about changes of how they sign in.
+// Sends emails to users about their account: links for a new password, and notices about changes of how they sign in.
 
 import { createOneTimeLink, findSignInUser, mailAdministrators } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
 
-/** Emails are sent in the background, so that response times do not reveal whether an account exists. No method throws. */
+/** Sends emails in the background, so that response times do not reveal whether an account exists. No method throws. */
 export interface AccountMailing {
   /** Sends a link for a new password to the account with this address, if there is one. */
   sendReset(account: string): void;
   /** Whether emails are sent at all. */
   sends: boolean;
-  /** Sends the code with which a user proves that an address is theirs. */
+  /** Sends the code with which a user proves that they own an address. */
   sendCode(email: string, code: string): void;
   /** Notifies a user about a change of their account. */
   notifyUser(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
@@ -25,7 +25,7 @@ export interface AccountMailing {
   drain(): Promise<void>;
 }
 
-/** Subjects and texts of the notices, from which users notice changes that they did not make. */
+/** The subjects and texts of the notices, which tell users about changes that they may not have made. */
 const notices = {
   password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
@@ -131,9 +131,12 @@ export type DomainNotice = keyof typeof domainNotices;
 
 interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
-  /** Without a mailer, no email is sent. */
+  /** The mailer. Without it, no email is sent. */
   mailer?: Mailer | undefined;
-  /** Base URL of the link, never taken from the request. Without it, an email would be useless, so none is sent. */
+  /**
+   * The base URL of the link. It is never taken from the request. Without it, an email would be useless, so none is
+   * sent.
+   */
   publicUrl?: string | undefined;
 }
 
@@ -187,10 +190,16 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   };
 }
 
-/** Omits the name of the account, because anyone can create one with another person's address, or request a code for it. */
+/**
+ * The greeting does not contain the name of the account, because anyone can create an account with another person's
+ * address, or request a code for it.
+ */
 const hello = 'Hello,';
 
-/** Browsers do not send the fragment (`#`) to servers. Viewing the page does not use the link up. */
+/**
+ * Returns the email with the link for a new password. Browsers do not send the fragment (`#`) to servers. Viewing the
+ * page does not invalidate the link.
+ */
 function resetMail(
   { uuid, email }: { uuid: string; email: string },
   { secret, publicUrl }: { secret: string; publicUrl: string },

@@ -4,7 +4,10 @@ import { Secret, TOTP } from 'otpauth';
 import { softwarePasskey } from '../../testing/software-passkey.ts';
 import { signInAs, startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
-/** Unfinished sign-ins and trusted browsers after a change of credentials, and how passkeys count as a second factor. */
+/**
+ * Tests unfinished sign-ins and trusted browsers after a change of credentials, and how passkeys count as a second
+ * factor.
+ */
 let api: TestApi;
 let tenant: TestTenant;
 let user: { id: number; uuid: string; email: string };

@@ -1,4 +1,4 @@
-// How a domain restricts the sign-in of users with an address in it (docs/api/single-sign-on.md).
+// Finds how a domain restricts the sign-in of users with an address in it (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,
@@ -30,7 +30,7 @@ export interface EnforcementDeps {
   installed: Installed;
 }
 
-/** The domain of an address and the provider that it enforces, or null if all sign-in methods are allowed. */
+/** Returns the domain of an address and the provider that it enforces, or null if all sign-in methods are allowed. */
 export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,
@@ -41,8 +41,8 @@ export async function findEnforcedProvider(
 }
 
 /**
- * The sign-in methods for an address. The result is the same whether an account has the address or not.
- * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`).
+ * Returns the sign-in methods for an address. The result is the same whether an account has the address or not.
+ * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`)
  */
 export async function findSignInMethods(
   { sql, installed }: EnforcementDeps,
@@ -90,8 +90,8 @@ export function createSsoEnforcedError(
 }
 
 /**
- * Whether a user can use a password although a provider is enforced: an owner of the organization with a second factor, if
- * the organization allows that.
+ * Returns whether a user can sign in by password although a provider is enforced. This is an owner of the organization
+ * with a second factor, if the organization allows it.
  */
 export async function isExemptOwner(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
   if (!domain.sso_owner_exception) return false;

@@ -14,7 +14,10 @@ import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from '../invites/mailing.ts';
 
-/** Emails also go to addresses that the recipient did not enter, so texts that a user chose must not look like ours. */
+/**
+ * Tests the names in emails. Emails are also sent to addresses that the recipient did not enter, so a text that a user
+ * chose must not look as if we wrote it.
+ */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;

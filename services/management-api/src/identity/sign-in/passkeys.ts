@@ -1,4 +1,4 @@
-// Passkeys: registered in a session, and used to sign in or as a second factor (docs/api/passkeys.md).
+// Registers passkeys in a session, and checks them at sign-in or as a second factor (docs/api/passkeys.md).
 
 import {
   beginSignInStep,
@@ -34,17 +34,20 @@ import { readStepCookie } from '../../access/session-cookie.ts';
 import type { SecondFactorDeps } from './second-factor.ts';
 
 const name = 'Millrace';
-/** ES256, EdDSA, ES512, RS256, RS384, RS512 (COSE). */
+/** The COSE numbers of ES256, EdDSA, ES512, RS256, RS384 and RS512. */
 const algorithms = [-7, -8, -36, -257, -258, -259];
 const maxPasskeys = 20;
 
-/** Passkeys belong to a host, so they cannot be used under another URL of the installation. */
+/**
+ * Returns the host and the origin of passkeys. A passkey belongs to a host, so it cannot be used under another URL of
+ * the installation.
+ */
 function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
   const { hostname, origin } = new URL(publicUrl);
   return { rpID: hostname, expectedOrigin: origin };
 }
 
-/** Options for `navigator.credentials.create()`. */
+/** Creates the options for `navigator.credentials.create()`. */
 export async function beginRegistration(
   sql: Sql,
   { session, user, publicUrl }: { session: SessionCredential; user: SignInUser; publicUrl: string },
@@ -128,7 +131,9 @@ export async function finishRegistration(
   return passkey;
 }
 
-/** Options for `navigator.credentials.get()`, including the passkeys of the user if the user is known. */
+/**
+ * Creates the options for `navigator.credentials.get()`. They include the passkeys of the user if the user is known.
+ */
 export async function createPasskeyChallenge(
   publicUrl: string,
   { passkeys = [], needsVerification = false }: { passkeys?: readonly Passkey[]; needsVerification?: boolean } = {},
@@ -142,11 +147,11 @@ export async function createPasskeyChallenge(
 
 /**
  * Verifies the response of a passkey, and records its use.
- * @param userId the expected user, or null if the passkey identifies the user.
- * @param needsVerification whether the authenticator must have verified the user, e.g. by a PIN.
+ * @param userId the expected user, or null if the passkey identifies the user
+ * @param needsVerification whether the authenticator must have verified the user, e.g. by a PIN
  * @returns `isVerified` if the authenticator verified the user by a fingerprint or PIN. The passkey then counts as both
  * factors.
- * @throws AppError `invalid` with code `2fa_invalid_passkey` naming `credential`.
+ * @throws AppError `invalid` with code `2fa_invalid_passkey` naming `credential`
  */
 export async function checkPasskey(
   { sql, transaction, accountMailing }: Pick<SecondFactorDeps, 'sql' | 'transaction' | 'accountMailing'>,
@@ -169,8 +174,8 @@ export async function checkPasskey(
   if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw badPasskey();
   const response = credential as unknown as AuthenticationResponseJSON;
   const handle = response.response?.userHandle;
-  // Without a list of passkeys, the user handle identifies the user. With a list, it can be missing but must not be another
-  // user's.
+  // If there is no list of passkeys, the user handle identifies the user. If there is one, the handle can be missing
+  // but must not belong to another user.
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
   if (!isHandled) throw badPasskey();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
@@ -203,8 +208,9 @@ export async function checkPasskey(
 }
 
 /**
- * Checks the response to a challenge of `POST /api/webauthn/login/begin`. Any passkey can sign such a challenge, but only once.
- * @throws AppError as `checkPasskey`, and `invalid` with code `2fa_no_challenge`.
+ * Checks the response to a challenge of `POST /api/webauthn/login/begin`. Any passkey can sign such a challenge, but
+ * only once.
+ * @throws AppError as `checkPasskey` does, or `invalid` with code `2fa_no_challenge`
  */
 export async function checkDiscoverablePasskey(
   deps: Parameters<typeof checkPasskey>[0],
@@ -219,8 +225,8 @@ export async function checkDiscoverablePasskey(
 
 /**
  * Rejects a response from our page in a frame of another site, where users cannot see which site asks. We never allow
- * framing. The library accepts registrations from frames, and browsers that do not report the top origin, such as Safari
- * (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
+ * frames. The library accepts registrations from frames, and so do browsers that do not report the top origin, such as
+ * Safari (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
  */
 function refuseForeignFrame(credential: { response?: unknown }): void {
   const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
@@ -236,12 +242,12 @@ function parseClientData(text: unknown): Record<string, unknown> {
     const data: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
     return isObject(data) ? data : {};
   } catch {
-    // The library rejects it with a reason.
+    // The library rejects invalid data with a reason.
     return {};
   }
 }
 
-/** Errors of the library concern the browser's data, so they become errors for the client. */
+/** Runs a check of the library. Its errors are about the browser's data, so they become errors for the client. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -264,8 +270,9 @@ export function noChallenge(): AppError {
 }
 
 /**
- * Checks whether the user can still sign in without one of these passkeys.
- * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no provider.
+ * Checks that the user can still sign in without one of these passkeys.
+ * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no
+ * provider
  */
 export async function requireOtherSignInMethod(sql: Sql, user: SignInUser, passkeys: number): Promise<void> {
   if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
@@ -285,7 +292,7 @@ export async function recordPasskey(
   });
 }
 
-/** The ID of the user that authenticators store: 16 random bytes that reveal nothing about the user. */
+/** Returns the ID of the user that authenticators store. It has 16 random bytes that reveal nothing about the user. */
 function handleOf(uuid: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }

@@ -48,10 +48,10 @@ export interface SignInDeps extends SecondFactorDeps {
 }
 
 /**
- * Creates a session for the right password, or an unfinished sign-in if a second factor is required.
- * An unknown address, a wrong password and a deactivated user get the same response, after the same amount of work.
- * @throws AppError `invalid` with code `invalid_credentials`, or `sso_enforced` if a provider is enforced; `unauthenticated`
- * with `2fa_required`; the errors of the limits.
+ * Creates a session for the right password, or an unfinished sign-in if a second factor is required. An unknown
+ * address, a wrong password and a deactivated user get the same response, after the same amount of work.
+ * @throws AppError `invalid` with code `invalid_credentials`, or with `sso_enforced` if a provider is enforced,
+ * `unauthenticated` with `2fa_required`, or the errors of the limits
  */
 export async function signInByPassword(
   deps: SignInDeps,
@@ -60,7 +60,7 @@ export async function signInByPassword(
   const { sql, transaction, passwords, signInLimits } = deps;
   const account = parseEmailAddress(email);
   const enforced = account === null ? null : await findEnforcedProvider(deps, account);
-  // If the domain makes no exception for owners, the password is not checked.
+  // If the domain makes no exception for owners, reject the sign-in before checking the password.
   if (enforced?.domain.sso_owner_exception === false) throw createSsoEnforcedError(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : createSsoEnforcedError(enforced.kind));
   const device = account === null ? null : await findKnownDevice(sql, request, account);
@@ -101,10 +101,11 @@ async function hashUnlessBusy(passwords: Passwords, password: string): Promise<s
 }
 
 /**
- * Checks a new password of the caller, and the current one if there is one. A session that began with an operator's link does
- * not need the current password, so that a forgotten one can be replaced without email.
- * @returns a function that stores it in the transaction of the request and ends the caller's other sessions.
- * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid` naming `current_password` or `password`.
+ * Checks a new password of the caller, and the current one if there is one. A session that began with an operator's
+ * link does not need the current password, so that a forgotten one can be replaced without email.
+ * @returns a function that stores the password in the transaction of the request and ends the caller's other sessions
+ * @throws AppError `forbidden` for keys and for a sign-in too long ago, or `invalid` naming `current_password` or
+ * `password`
  */
 export async function prepareNewPassword(
   { sql, passwords }: Pick<SignInDeps, 'sql' | 'passwords'>,
@@ -132,7 +133,7 @@ function refusedPassword(code: string, detail: string): AppError {
   return new AppError('invalid', detail, { code, attr: 'current_password' });
 }
 
-/** The secret of the device cookie, if it is a known device of the account. */
+/** Returns the secret of the device cookie, if it belongs to a known device of the account. */
 export async function findKnownDevice(sql: Sql, request: ApiRequest, account: string): Promise<string | null> {
   const device = readDeviceCookie(request);
   return device !== null && (await isKnownDevice(sql, device, account)) ? device : null;
@@ -140,7 +141,7 @@ export async function findKnownDevice(sql: Sql, request: ApiRequest, account: st
 
 /**
  * Replaces the browser's last session with a new one, and remembers the browser.
- * @param remember whether to skip the second factor in this browser from now on.
+ * @param remember whether to skip the second factor in this browser from now on
  */
 export async function startSession(
   { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,
@@ -205,7 +206,7 @@ async function recordSsoBypass(
   });
 }
 
-/** The details of a sign-in in an activity record, as values that had no previous value. */
+/** Returns the details of a sign-in for an activity record, as values that had no previous value. */
 function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
     type: 'User',
@@ -216,7 +217,10 @@ function seenAt(values: Record<string, string | null>): FieldChange[] {
   }));
 }
 
-/** The user of the session. @throws AppError `not_found` if the user was deleted meanwhile. */
+/**
+ * Returns the user of the session.
+ * @throws AppError `not_found` if the user was deleted in the meantime
+ */
 export async function requireUser(sql: Sql, userId: number): Promise<SignInUser> {
   const user = await findSignInUser(sql, { id: userId });
   if (!user) throw new AppError('not_found', 'Not found.');
@@ -227,7 +231,10 @@ function wrongCredentials(): AppError {
   return new AppError('invalid', 'Invalid email or password.', { code: 'invalid_credentials' });
 }
 
-/** The user of a link for a new password. @throws AppError `invalid` with code `invalid_token`. */
+/**
+ * Returns the user of a link for a new password.
+ * @throws AppError `invalid` with code `invalid_token`
+ */
 export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SignInUser> {
   const link = await findOneTimeLink(sql, token);
   const isReset = link?.kind === 'reset_password' && link.user_id !== null;
@@ -238,8 +245,8 @@ export async function requireResetLink(sql: Sql, userUuid: string, token: string
 
 /**
  * Replaces a forgotten password, which ends all sessions of the user.
- * @returns the address of the account.
- * @throws AppError as `requireResetLink`, and `invalid` naming `password`.
+ * @returns the address of the account
+ * @throws AppError as `requireResetLink` does, or `invalid` naming `password`
  */
 export async function resetPassword(
   { sql, transaction, passwords, accountMailing }: SignInDeps,
@@ -260,8 +267,8 @@ export async function resetPassword(
 }
 
 /**
- * Describes a link that `millrace console-link` printed, without using it.
- * @throws AppError `invalid` with code `invalid_token`.
+ * Describes a link that `millrace console-link` printed, without invalidating it.
+ * @throws AppError `invalid` with code `invalid_token`
  */
 export async function describeLink(
   sql: Sql,
@@ -276,8 +283,9 @@ export async function describeLink(
 }
 
 /**
- * Uses such a link: signs its user in, or creates the first account of the installation and signs it in.
- * @throws AppError as `describeLink`; `invalid` naming a field of the first owner.
+ * Signs in the user of a link that `millrace console-link` printed, or creates the first account of the installation
+ * and signs it in. Each link works only once.
+ * @throws AppError as `describeLink` does, or `invalid` naming a field of the first owner
  */
 export async function useLink(
   deps: SignInDeps,
@@ -291,8 +299,8 @@ export async function useLink(
     await lockUserKeys(tx, link.user_id);
     const user = await findSignInUser(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
-    // The link replaces a second factor, because the operator vouches for the user. Users who have lost theirs sign in this
-    // way.
+    // The link replaces a second factor, because the operator vouches for the user. Users who have lost their second
+    // factor sign in this way.
     const hasFactor = requiresSecondFactor(await findSecondFactors(tx, user.id));
     return startSession(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
@@ -309,7 +317,7 @@ async function createFirstOwner(
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {
     const link = await consumeOneTimeLink(tx, body.secret);
-    // Another request may have used `millrace bootstrap` meanwhile.
+    // Another request may have used `millrace bootstrap` in the meantime.
     if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
     const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });
     const actor = { userId: user.id };

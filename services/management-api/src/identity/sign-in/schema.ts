@@ -1,4 +1,4 @@
-// Signing in and out, in requests and responses.
+// Request and response schemas for signing in and out.
 
 import type { selectSessions } from '@millrace/accounts';
 import { formatDateTime, freeFormObject } from '@millrace/http';
@@ -208,7 +208,7 @@ export const linkUse = Type.Object(
   },
   { title: 'LinkUse' },
 );
-/** The input for the first owner. */
+/** The account details of the first owner. */
 export const firstOwner = Type.Object({
   email: Type.String({ format: 'email', minLength: 1, maxLength: 254 }),
   first_name: Type.Optional(Type.String({ maxLength: 150 })),
@@ -265,7 +265,7 @@ export const revokedSessions = Type.Object(
 
 type SessionRow = Awaited<ReturnType<typeof selectSessions>>[number];
 
-/** Converts a session to the form in which its user sees it. */
+/** Converts a session to a response for its user. */
 export function toLoginSession(row: SessionRow, currentId: string) {
   return {
     id: row.id,
@@ -278,7 +278,10 @@ export function toLoginSession(row: SessionRow, currentId: string) {
   };
 }
 
-/** More specific patterns come first, because many browsers also contain the names of others. */
+/**
+ * The browsers that are recognized. More specific patterns come first, because many browsers also contain the names of
+ * others.
+ */
 const browsers = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],
@@ -297,7 +300,10 @@ const systems = [
   ['Linux', /Linux/],
 ] as const;
 
-/** Browser and operating system in our own words, because the user agent is text that a client chooses. */
+/**
+ * Describes the browser and the operating system in our own words, because the user agent is text that a client
+ * chooses.
+ */
 export function describeBrowser(browser: string): string {
   const nameIn = (names: typeof browsers | typeof systems) => names.find(([, pattern]) => pattern.test(browser))?.[0];
   const [program, system] = [nameIn(browsers), nameIn(systems)];

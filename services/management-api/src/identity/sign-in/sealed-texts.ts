@@ -5,7 +5,7 @@ import { AppError, type SecretBox } from '@millrace/runtime';
 export interface SealedTexts {
   /**
    * Encrypts a text.
-   * @param context the place of the secret, e.g. `totp:7`. It can only be decrypted with the same context.
+   * @param context tells where the secret is stored, e.g. `totp:7`. It can be decrypted only with the same context.
    * @throws AppError `invalid` with code `secrets_key_missing` if there is no key and secrets must not be stored
    * unencrypted
    */
@@ -19,7 +19,7 @@ export interface SealedTexts {
 
 /**
  * Creates the encryption of sign-in secrets.
- * @param mayBePlain whether secrets are stored unencrypted without a key. For local development only.
+ * @param mayBePlain whether secrets are stored unencrypted if there is no key. Only for local development.
  */
 export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SealedTexts {
   return {

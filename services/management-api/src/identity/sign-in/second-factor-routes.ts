@@ -1,4 +1,4 @@
-// The second factors of a signed-in user: authenticator app, backup codes, passkeys.
+// Declares the routes of the second factors of a signed-in user: authenticator app, backup codes and passkeys.
 
 import {
   deletePasskey,
@@ -48,8 +48,8 @@ const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID 
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 /**
- * Routes of second factors. They require a session (docs/api/second-factors.md), and are available to users who must
- * set up a factor before anything else.
+ * Creates the routes of second factors. They require a session (docs/api/second-factors.md), and also work for users
+ * who must set up a factor before they can do anything else.
  */
 export function secondFactorRoutes(deps: SecondFactorDeps) {
   const { sql, transaction, accountMailing } = deps;

@@ -20,7 +20,7 @@ import {
   type TestResponse,
 } from '../../testing/start-test-api.ts';
 
-/** Second factors: codes of an app, backup codes and passkeys. Also tests passkeys instead of a password. */
+/** Tests second factors: codes of an app, backup codes and passkeys. Also tests passkeys instead of a password. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -59,7 +59,7 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** A cookie of a response, in the form for a request. */
+/** Returns a cookie of a response, in the form for a request. */
 function cookieOf({ headers }: TestResponse, kind: 'session' | 'device' | 'step'): string {
   const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
   if (found === undefined) throw new Error(`The answer has no ${kind}.`);
@@ -95,7 +95,7 @@ const waitForMail = (subject: string) =>
     what: subject,
   });
 
-/** The changes in the activity log of the account. */
+/** Returns the changed fields in the activity log of the account. */
 async function changedFields(): Promise<string[]> {
   const { body } = await own('GET', '/api/users/@me/activity/');
   return body.results.flatMap(({ detail }: { detail: { changes: { field: string }[] | null } }) =>
@@ -363,7 +363,7 @@ describe('an organization that requires a second factor', () => {
     expect(await status()).toMatchObject({ is_enabled: false, is_demanded: true });
     await connectApp();
     expect((await own('GET', path)).status).toBe(200);
-    // A session that was started without the second factor that now exists.
+    // This session was started before there was a second factor.
     const unshown = await signInAs(api, user.id);
     expect(await own('GET', path, undefined, unshown)).toMatchObject({
       status: 403,
@@ -428,7 +428,7 @@ describe('passkeys', () => {
     expect(entered).toMatchObject({ status: 200, body: { success: true } });
     const { body } = await own('GET', '/api/webauthn/credentials/', undefined, cookieOf(entered, 'session'));
     expect(body).toMatchObject([{ label: 'Desk', last_used_at: expect.any(String) }]);
-    // It cannot be registered again.
+    // The passkey cannot be registered again.
     expect(await register({}, passkey)).toMatchObject({ answer: { status: 400, body: { attr: 'credential' } } });
   });
 

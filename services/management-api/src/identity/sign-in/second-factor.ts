@@ -1,4 +1,4 @@
-// Authenticator apps and backup codes: how they are set up, used in a sign-in, and turned off (docs/api/second-factors.md).
+// Sets up authenticator apps and backup codes, checks their codes, and turns them off (docs/api/second-factors.md).
 
 import {
   beginSignInStep,
@@ -46,12 +46,18 @@ const issuer = 'Millrace';
 const secretBytes = 20;
 const stepSeconds = 30;
 
-/** The parameters of RFC 6238 that all apps support: SHA-1, six digits, thirty seconds. */
+/**
+ * Creates an app for a secret, with the parameters of RFC 6238 that all apps support: SHA-1, six digits, thirty
+ * seconds.
+ */
 function appOf(secret: string, account: string): TOTP {
   return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
 }
 
-/** The time step of a code: the previous, the current or the next one, or null if it matches none of them. */
+/**
+ * Returns the time step of a code, which is the previous, the current or the next one. Returns null if the code matches
+ * none of them.
+ */
 function stepOfCode(secret: string, code: string): number | null {
   const now = Math.floor(Date.now() / 1000 / stepSeconds);
   const delta = appOf(secret, '').validate({ token: code, window: 1 });
@@ -59,8 +65,8 @@ function stepOfCode(secret: string, code: string): number | null {
 }
 
 /**
- * Starts to connect an app. The secret is stored for ten minutes, and takes effect once a code is confirmed.
- * @returns the secret in Base32, and the URL that apps read from a QR code.
+ * Starts to connect an app. The secret is stored for ten minutes, and is used after a code was confirmed.
+ * @returns the secret in Base32, and the URL that apps read from a QR code
  */
 export async function beginTotpSetup(
   { sql, sealedTexts }: Pick<SecondFactorDeps, 'sql' | 'sealedTexts'>,
@@ -73,9 +79,9 @@ export async function beginTotpSetup(
 }
 
 /**
- * Turns the codes on. Ends the user's other sessions, and remembered browsers need a second factor again.
- * @returns ten backup codes, which are shown only once.
- * @throws AppError `invalid`: `setup_expired`, or `token_invalid` naming `token`; `rate_limited`.
+ * Turns on the codes of the app. Ends the user's other sessions. Remembered browsers need a second factor again.
+ * @returns ten backup codes, which are shown only once
+ * @throws AppError `invalid` with `setup_expired`, or with `token_invalid` naming `token`, or `rate_limited`
  */
 export async function finishTotpSetup(
   { transaction, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
@@ -92,7 +98,7 @@ export async function finishTotpSetup(
     }
     const sealed = String(begun.data.secret);
     const step = stepOfCode(sealedTexts.open(sealed, totpContext(user.id)), code);
-    // The transaction is not rolled back, so that the user can enter another code.
+    // Do not roll the transaction back, so that the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
@@ -126,9 +132,9 @@ export async function createBackupCodes(
 }
 
 /**
- * Turns the codes off. Passkeys stay. Backup codes are deleted with the last second factor.
- * @throws AppError `invalid`: `2fa_not_enabled`, or `2fa_demanded` if an organization requires a factor and this is the last
- * one.
+ * Turns off the codes of the app. Passkeys stay. Backup codes are deleted with the last second factor.
+ * @throws AppError `invalid` with `2fa_not_enabled`, or with `2fa_demanded` if an organization requires a factor and
+ * this is the last one
  */
 export async function disableTotp({ transaction, accountMailing }: SecondFactorDeps, user: SignInUser): Promise<void> {
   await transaction(async (tx) => {
@@ -145,7 +151,7 @@ export async function disableTotp({ transaction, accountMailing }: SecondFactorD
 
 /**
  * Checks that a user keeps a required second factor.
- * @param remaining the remaining factors after a change
+ * @param remaining the factors that remain after a change
  * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain
  */
 export function requireRemainingFactor(
@@ -163,7 +169,10 @@ function notEnabled(): AppError {
   return new AppError('invalid', 'You do not have a second factor. Set one up first.', { code: '2fa_not_enabled' });
 }
 
-/** Checks a code of an app, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
+/**
+ * Checks a code of an app, or a backup code.
+ * @throws AppError `invalid` with code `2fa_invalid`, or `rate_limited`
+ */
 export async function checkCode(
   { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
   user: SignInUser,
@@ -184,7 +193,7 @@ export async function checkCode(
   return 'backup_code';
 }
 
-/** Records a failed second factor in the account's activity log, because it means that someone else may know the password. */
+/** Records a failed second factor in the account's activity log, because someone else may know the password. */
 async function refuseCode(sql: Sql, user: SignInUser): Promise<AppError> {
   await recordOwnActivity(sql, user, { activity: 'second_factor_refused', changes: [] });
   return wrongCode('2fa_invalid');
@@ -198,9 +207,10 @@ function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
 }
 
 /**
- * Decides what a right password gives: a session, or an unfinished sign-in that needs the second factor.
- * @param device a known browser, in which the second factor may be remembered.
- * @returns `shown`: the factor for the session, null if none is required; or `step`: the secret of the unfinished sign-in.
+ * Determines what the right password leads to: a session, or an unfinished sign-in that needs the second factor.
+ * @param device a known browser, for which the second factor may be remembered
+ * @returns in `shown`, the factor for the session, or null if none is required. Otherwise in `step`, the secret of the
+ * unfinished sign-in.
  */
 export async function findSecondFactor(
   tx: Transaction,
@@ -212,7 +222,7 @@ export async function findSecondFactor(
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
 
-/** The response to a right password: the client continues with `POST /api/login/token`. */
+/** Creates the response to the right password. The client continues with `POST /api/login/token`. */
 export function createSecondFactorError(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',

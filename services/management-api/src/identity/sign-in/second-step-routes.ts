@@ -1,4 +1,4 @@
-// The second step of a sign-in, and sign-in by passkey, which has no first step.
+// Declares the routes of the second step of a sign-in, and of sign-in by passkey, which has no first step.
 
 import {
   beginSignInStep,
@@ -137,7 +137,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           const { secret, user, challenge, needsVerification } = await requireHalf(request);
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw noChallenge();
-            // The challenge can be used once, whatever the result is.
+            // The challenge can be used only once, whatever the result is.
             await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
             const publicUrl = requirePublicUrl(request);
             await checkPasskey(deps, { credential, challenge, publicUrl, userId: user.id, needsVerification });

@@ -30,7 +30,9 @@ import { checkCode } from './second-factor.ts';
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
-/** Routes of sessions. They require a session (docs/api/sign-in.md), because a key does not have sessions. */
+/**
+ * Creates the routes of sessions. They require a session (docs/api/sign-in.md), because a key does not have sessions.
+ */
 export function sessionRoutes(deps: SignInDeps) {
   const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);
@@ -116,7 +118,7 @@ export function sessionRoutes(deps: SignInDeps) {
 
 /**
  * Confirms a session by password, second factor or passkey.
- * @throws AppError `invalid` naming the wrong or missing field; the errors of the limits
+ * @throws AppError `invalid` naming the wrong or missing field, or the errors of the limits
  */
 async function confirm(
   deps: SignInDeps,
@@ -141,7 +143,7 @@ async function confirm(
 
 /**
  * Confirms a session by passkey.
- * @returns whether it counts as both factors
+ * @returns whether the passkey counts as both factors
  */
 async function confirmByPasskey(
   deps: SignInDeps,

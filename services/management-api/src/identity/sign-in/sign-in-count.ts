@@ -1,4 +1,4 @@
-// The metric `millrace_sign_ins_total`, which counts sign-in attempts by method and outcome.
+// Maintains the metric `millrace_sign_ins_total`, which counts sign-in attempts by method and outcome.
 
 import { isAppError, type Metrics } from '@millrace/runtime';
 
@@ -6,8 +6,8 @@ export type SignInMethod = 'password' | 'passkey' | 'link' | 'second_factor' | '
 
 /**
  * Counts a sign-in attempt by its outcome.
- * @param outcomeOfResult the outcome if `work` succeeds, by default `signed_in`, or null if the sign-in continues and
- * is counted later.
+ * @param outcomeOfResult returns the outcome if `work` succeeds, by default `signed_in`. Null means that the sign-in
+ *   continues and is counted later.
  */
 export type SignInCount = <T>(
   way: SignInMethod,

@@ -1,4 +1,4 @@
-// The start of a sign-in through a provider (docs/api/single-sign-on.md).
+// Starts a sign-in through a provider (docs/api/single-sign-on.md).
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -29,11 +29,10 @@ import {
 } from './pending.ts';
 
 /**
- * Starts a sign-in through a provider. Query parameters: `email` or, for a test, `test` select the domain; `next`; `reauth=true` to
- * confirm a session.
- *
- * @returns the URL of the provider, and the secret for the cookie that binds the response to this browser.
- * @throws AppError with one of the codes of docs/api/single-sign-on.md.
+ * Starts a sign-in through a provider. The query parameter `email`, or for a test `test`, selects the domain. `next` is
+ * the page to open afterwards, and `reauth=true` confirms a session.
+ * @returns the URL of the provider, and the secret for the cookie that binds the response to this browser
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md
  */
 export async function startProviderSignIn(
   deps: SingleSignOnDeps,
@@ -80,7 +79,7 @@ export async function startProviderSignIn(
   return { url: begun.url, browserSecret };
 }
 
-/** The path if it is on this installation, otherwise the start page. This prevents open redirects. */
+/** Returns the path if it is on this installation, otherwise the start page. This prevents open redirects. */
 export function parseOwnPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
@@ -89,7 +88,7 @@ export function parseOwnPath(next: string | null): string {
   return url?.origin === own ? url.pathname + url.search + url.hash : start;
 }
 
-/** The domain whose own provider is used, or null for a provider of the installation. */
+/** Returns the domain whose own provider is used, or null for a provider of the installation. */
 async function chosenDomain(
   { sql, installed }: SingleSignOnDeps,
   { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },

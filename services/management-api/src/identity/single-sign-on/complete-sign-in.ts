@@ -1,4 +1,4 @@
-// The end of a sign-in through a provider: the response is valid and comes from the browser that started the sign-in
+// Completes a sign-in through a provider. The response is valid and comes from the browser that started the sign-in
 // (docs/api/single-sign-on.md).
 
 import {
@@ -60,7 +60,8 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
     const arrival = await signInThroughProvider(tx, profile, { now: new Date(), installed });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
-    // The account can be in other organizations, which do not trust this provider.
+    // Require a second factor as for other sign-ins, because the account can be in other organizations, which do not
+    // trust this provider.
     const device = await findKnownDevice(tx, request, user.email);
     const factor = await findSecondFactor(tx, user, { device, method: kind });
     if ('step' in factor) return { ...arrival, step: factor.step };
@@ -89,7 +90,10 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
   return { path: next, signedIn: done.signedIn, outcome: 'signed_in' };
 }
 
-/** Records for an administrator what the provider reported, and what the result of a sign-in would be. Changes nothing else. */
+/**
+ * Records what the provider reported and what the result of a sign-in would be, so that an administrator can see it.
+ * Changes nothing else.
+ */
 async function showTest(
   { sql }: SingleSignOnDeps,
   { kind, domainId, profile, attributes, next }: ValidResponse,
@@ -148,7 +152,7 @@ const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> =
   no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 
-/** The email address that a provider reports, normalized, or null if it is missing or not valid. */
+/** Returns the email address that a provider reports in normalized form, or null if it is missing or not valid. */
 export function readReportedEmail(written: string | null): string | null {
   const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;

@@ -1,4 +1,4 @@
-// The return of the browser from an OpenID provider (docs/api/single-sign-on.md).
+// Handles the return of the browser from an OpenID provider (docs/api/single-sign-on.md).
 
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
@@ -16,8 +16,8 @@ import {
 } from './pending.ts';
 
 /**
- * Checks the response of an OpenID provider, which the browser brings in the URL, and completes the sign-in.
- * @throws AppError with one of the codes of docs/api/single-sign-on.md.
+ * Checks the response of an OpenID provider, which is in the URL, and completes the sign-in.
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md
  */
 export async function finishOpenId(
   deps: SingleSignOnDeps,

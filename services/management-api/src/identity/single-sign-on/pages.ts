@@ -1,5 +1,5 @@
-// The pages that a browser visits when a user signs in through a provider. They redirect to the next page and never show an error:
-// the sign-in page explains what went wrong.
+// Serves the pages that a browser visits when a user signs in through a provider. They redirect to the next page and
+// never show an error, because the sign-in page explains what went wrong.
 
 import type { ServerResponse } from 'node:http';
 import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
@@ -15,14 +15,14 @@ interface PageDeps extends SingleSignOnDeps {
   logger: Logger;
 }
 
-/** Limit of a SAML response, including its encoding. */
+/** The size limit of a SAML response, including its encoding. */
 const bodyLimitBytes = 400 * 1024;
 
-/** The page routes of single sign-on. */
+/** Creates the page routes of single sign-on. */
 export function signOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 
-  /** A page that redirects the browser. An error leads to the sign-in page. */
+  /** Creates a page that redirects the browser. An error leads to the sign-in page. */
   const page = (
     path: string,
     method: 'GET' | 'POST',
@@ -44,7 +44,7 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
       response.writeHead(status, { location, ...cookies }).end();
     },
   });
-  /** A page at which a sign-in arrives from the provider. */
+  /** Creates a page to which the provider redirects the browser. */
   const arrival = (
     path: string,
     method: 'GET' | 'POST',
@@ -112,8 +112,8 @@ function follow(request: ApiRequest, { path, signedIn, step }: NextPage): Redire
 }
 
 /**
- * The path of the page that explains an error. It contains nothing from the request: only a code for which the sign-in page has a
- * sentence, and an ID with which an administrator finds the details in the log.
+ * Returns the path of the page that explains an error. It contains nothing from the request. It has only a code for
+ * which the sign-in page has a sentence, and an ID with which an administrator finds the details in the log.
  */
 function errorPath(request: ApiRequest, error: unknown, logger: Logger): string {
   const known: AppError | null = isAppError(error) ? error : null;

@@ -32,7 +32,7 @@ export interface SingleSignOnDeps extends SignInDeps {
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 const shared = {
-  /** ID of the domain that has its own provider. */
+  /** The ID of the domain that has its own provider. */
   domainId: nullableText,
   /** The reason for the sign-in. */
   purpose: Type.Union([
@@ -40,11 +40,11 @@ const shared = {
     Type.Object({ for: Type.Literal('reauthentication'), sessionId: Type.String(), userId: Type.Integer() }),
     Type.Object({ for: Type.Literal('test') }),
   ]),
-  /** A path of this installation, to which the browser goes afterwards. */
+  /** A path of this installation to which the browser is redirected afterwards. */
   next: Type.String(),
   /**
-   * SHA-256 of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited SAML
-   * responses).
+   * The SHA-256 hash of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited
+   * SAML responses).
    */
   browser: nullableText,
 };
@@ -52,13 +52,13 @@ const shared = {
 const samlPending = Type.Object({
   ...shared,
   kind: Type.Literal('saml'),
-  /** ID of the SAML request. Null for an unsolicited response. */
+  /** The ID of the SAML request, or null for an unsolicited response. */
   requestId: nullableText,
 });
 const openIdPending = Type.Object({
   ...shared,
   kind: Type.Enum(['google-oauth2', 'github', 'gitlab', 'oidc']),
-  /** Secrets to which the response is compared. The browser never sees them. */
+  /** The secrets to which the response is compared. The browser never sees them. */
   secrets: Type.Object({ nonce: Type.String(), codeVerifier: Type.String(), reauthenticate: Type.Boolean() }),
 });
 const samlTicket = Type.Object({
@@ -81,12 +81,18 @@ export type Pending = SamlPending | Static<typeof openIdPending>;
 export type SamlTicket = Static<typeof samlTicket>;
 export type Purpose = Pending['purpose'];
 
-/** Parses the stored state of a sign-in. @throws AppError `internal`. */
+/**
+ * Parses the stored state of a sign-in.
+ * @throws AppError `internal`
+ */
 export function parsePending(data: unknown): Pending {
   return Check(samlPending, data) ? data : parse(openIdPending, data);
 }
 
-/** Parses a stored SAML ticket. @throws AppError `internal`. */
+/**
+ * Parses a stored SAML ticket.
+ * @throws AppError `internal`
+ */
 export const parseTicket = (data: unknown): SamlTicket => parse(samlTicket, data);
 
 function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Schema> {
@@ -94,34 +100,41 @@ function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Sc
   throw new AppError('internal', 'A stored sign-in step does not have the expected fields.');
 }
 
-/** Uses up the state with which the browser returns. @returns undefined if it is unknown, expired or already used. */
+/**
+ * Deletes and returns the stored state with which the browser returns.
+ * @returns undefined if it is unknown, expired or already used
+ */
 export async function takePending(sql: Sql, state: string): Promise<Pending | undefined> {
   const step = await consumeSignInStep(sql, 'provider_sign_in', state);
   return step && parsePending(step.data);
 }
 
-/** Where the browser goes next, and with which cookies. */
+/** The page to which the browser is redirected, and the cookies that it gets. */
 export interface NextPage {
-  /** Relative to the URL of the installation. */
+  /** A path relative to the URL of the installation. */
   path: string;
   signedIn?: SignedIn;
   step?: string;
-  /** Present when the sign-in is complete. */
+  /** The outcome. It is set when the sign-in is complete. */
   outcome?: SignInOutcome;
 }
 
-/** The return URL for a provider. Each provider has its own, so that it cannot be used with another provider's response. */
+/**
+ * Returns the return URL for a provider. Each provider has its own, so that it cannot be used with another provider's
+ * response.
+ */
 export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
-/** Whether users of a domain can sign in through its SAML provider. */
+/** Returns whether users of a domain can sign in through its SAML provider. */
 export const hasSaml = (domain: DomainRow): boolean =>
   checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 
 /**
- * Returns the settings of an OpenID Connect or GitHub provider: those of the domain, or without a domain those of the installation.
- * @throws AppError `improperly_configured_sso`.
+ * Returns the settings of an OpenID Connect or GitHub provider. They come from the domain or, if there is none, from
+ * the installation.
+ * @throws AppError `improperly_configured_sso`
  */
 export function openIdProvider(
   { installed, sealedTexts }: SingleSignOnDeps,
@@ -143,13 +156,19 @@ export function openIdProvider(
   };
 }
 
-/** Without this check, an attacker's response would sign the victim's browser in to the attacker's account. */
+/**
+ * Checks that the response comes from the browser that started the sign-in. Otherwise, an attacker's response could
+ * sign the victim's browser in to the attacker's account.
+ */
 export function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
   const secret = readStepCookie(request);
   if (secret === null || hashSecret(secret) !== browser) throw createSignInError('other_browser');
 }
 
-/** Records for the administrators of the domain why a sign-in failed. @returns the error for the user. */
+/**
+ * Records why a sign-in failed, for the administrators of the domain.
+ * @returns the error for the user
+ */
 export async function recordRefusal(
   { sql }: SingleSignOnDeps,
   { kind, domainId, purpose, next }: Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'>,

@@ -6,11 +6,11 @@ import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-a
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 
 /**
- * Which account a sign-in through a provider opens, and which organization it enters. An account's own verified address
- * decides. What the provider reports in a later sign-in does not.
+ * Tests which account a sign-in through a provider opens, and which organization the account joins. These depend on the
+ * account's own verified address, not on what the provider reports in a later sign-in.
  */
 let api: TestApi;
-/** A provider of the installation, as GitLab and as its OpenID provider. */
+/** A provider that the installation uses both as GitLab and as its OpenID provider. */
 let gitlab: OpenIdProvider;
 /** The provider of the domain home.example, and the one that replaces it. */
 let own: OpenIdProvider;
@@ -71,7 +71,10 @@ afterAll(async () => {
 const newBrowser = () => createWalkingBrowser(/^\/console\//);
 type Browser = ReturnType<typeof newBrowser>;
 
-/** Signs in through a provider. @returns the error code the sign-in page shows, or null after a sign-in. */
+/**
+ * Signs in through a provider.
+ * @returns the error code that the sign-in page shows, or null after a sign-in
+ */
 async function signIn(
   provider: OpenIdProvider,
   subject: string,
@@ -116,33 +119,36 @@ const accounts = () =>
       WHERE u.email NOT LIKE 'owner@%' ORDER BY u.email`,
     [home.organizationId, other.organizationId],
   );
-/** Links ada@home.example to `u1` of a provider. The account belongs to no organization afterwards. */
+/** Links ada@home.example to `u1` of a provider. Afterwards, the account belongs to no organization. */
 async function linkAda(provider: OpenIdProvider): Promise<void> {
   expect(await signIn(provider, 'u1', verified('ada@home.example'))).toBeNull();
   await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
 }
 
 describe('a sign-in through a provider', () => {
-  /** The reported address: in the domain of the linked account, in the domain of another organization, or in no domain. */
+  /**
+   * The addresses that the provider reports: in the domain of the linked account, in the domain of another
+   * organization, or in no domain.
+   */
   const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
   type Row = [
     number: string,
-    /** `own` is the OpenID provider of home.example. */
+    /** The provider. `own` is the OpenID provider of home.example. */
     provider: 'GitLab' | 'own',
-    /** A `linked` account has the address ada@home.example and belongs to no organization yet. */
+    /** The account. A `linked` account has the address ada@home.example and belongs to no organization yet. */
     account: 'linked' | 'new',
     reported: 'verified' | 'unverified' | 'none',
     place: keyof typeof addresses,
     /**
-     * Whether an administrator invite exists for the reported address, from the other organization or, for an address in
-     * home.example, from home.
+     * Whether an administrator invite exists for the reported address. For an address in home.example it is from home,
+     * otherwise from the other organization.
      */
     invite: 'invite' | '-',
-    /** Whether SAML is enforced: by the domain other.example for an address in it, otherwise by home.example. */
+    /** Whether SAML is enforced. For an address in other.example this domain enforces it, otherwise home.example. */
     enforced: 'enforced' | '-',
     /**
-     * `in` or the error code, followed by the account with its levels in the organizations of home.example and
-     * other.example.
+     * The expected outcome: `in` or the error code, followed by the account with its levels in the organizations of
+     * home.example and other.example.
      */
     outcome: string,
   ];

@@ -1,5 +1,5 @@
-// The return from a SAML provider, in two steps. First a page of the provider posts the response, without our cookies. Then the browser
-// follows a redirect, with our cookies (docs/api/single-sign-on.md).
+// Handles the return from a SAML provider in two steps. First, a page of the provider posts the response, without our
+// cookies. Then the browser follows a redirect, with our cookies (docs/api/single-sign-on.md).
 
 import { beginSignInStep, consumeAssertion, consumeSignInStep, findSignInStep, isSubject } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -24,8 +24,9 @@ import {
 } from './pending.ts';
 
 /**
- * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send our cookies with that request,
- * so the result is stored as a ticket, and the browser returns with it and with the cookies (`finishSaml`).
+ * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send our cookies
+ * with this request, so the result is stored as a ticket, and the browser returns with the ticket and the cookies
+ * (`finishSaml`).
  */
 export async function receiveSaml(
   deps: SingleSignOnDeps,
@@ -78,11 +79,11 @@ export async function receiveSaml(
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
 
-/** A reauthentication must be at most this old. */
+/** The maximum age of a reauthentication. */
 const recentlyMs = 5 * 60_000;
 
 /**
- * The sign-in that a response belongs to. Responses that the provider sends unsolicited belong to none, and only some domains allow
+ * Returns the sign-in that a response belongs to. Unsolicited responses belong to none, and only some domains allow
  * them.
  */
 async function samlSignInState(
@@ -123,7 +124,7 @@ export async function finishSaml(
   return completeSignIn(deps, { ...taken, request });
 }
 
-/** The user of an unsolicited sign-in, for the page on which they confirm it. */
+/** Returns the user of an unsolicited sign-in, for the page on which they confirm it. */
 export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw createSignInError('state_unknown');

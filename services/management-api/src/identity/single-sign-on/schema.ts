@@ -1,4 +1,4 @@
-// Single sign-on in requests and responses.
+// Request and response schemas of single sign-on.
 
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';

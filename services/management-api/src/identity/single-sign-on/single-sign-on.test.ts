@@ -19,12 +19,12 @@ import { noLimits, signInAs, startTestApi, type TestApi, testSecretBox } from '.
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 import { encode, type SamlResponseParts, samlXml, sign } from '../saml/testing/saml-response.ts';
 
-/** Sign-in through a provider over HTTP, with a real OpenID provider and signed SAML messages. */
+/** Tests sign-in through a provider over HTTP, with a real OpenID provider and signed SAML messages. */
 let mailServer: MailServer;
 let mailer: Mailer;
 const metrics = createMetrics({ withProcessMetrics: false });
 let api: TestApi;
-/** Used both as GitLab provider of the installation and as provider of domains. */
+/** A provider that is both the GitLab provider of the installation and the provider of domains. */
 let provider: OpenIdProvider;
 const redirects: string[] = [];
 const key = createTestKey();
@@ -106,17 +106,23 @@ const isMailed = (to: string, subject: string) =>
     { what: `${subject} to ${to}` },
   );
 
-/** Signs in through GitLab. @returns the page on which the browser ends. */
+/**
+ * Signs in through GitLab.
+ * @returns the page on which the browser ends
+ */
 async function byGitLab(claims: Person, { subject = randomUUID() as string, browser = newBrowser(), query = '' } = {}) {
   provider.person = { subject, claims };
-  // Signs out at the provider.
+  // Sign out at the provider.
   browser.forget(provider.issuer);
   const end = await browser.walk(`${api.url}/login/gitlab/?next=/console/events${query}`);
   return { browser, end: path(end), subject };
 }
 const verified = (email: string) => ({ email, email_verified: true, given_name: 'Ada', family_name: 'Lovelace' });
 
-/** Starts a SAML sign-in in a browser. @returns the request, to which the provider of the domain responds. */
+/**
+ * Starts a SAML sign-in in a browser.
+ * @returns the request, to which the provider of the domain responds
+ */
 async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
   const response = await browser.step(`${api.url}/login/saml/${query}`);
   const location = new URL(response.headers.get('location') ?? '');
@@ -370,7 +376,7 @@ describe('an OpenID provider of the installation', () => {
     expect(path(await browser.walk(unknown))).toBe(failed('state_unknown'));
     expect(path(await browser.walk(answer.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
     expect(path(await newBrowser().walk(answer))).toBe(failed('other_browser'));
-    // A `state` is valid once, and the other browser has already sent it.
+    // A `state` is valid only once, and the other browser has already sent it.
     expect(path(await browser.walk(answer))).toBe(failed('state_unknown'));
     expect(sessionOf(browser)).toBeUndefined();
   });
@@ -471,7 +477,7 @@ describe('confirming a session through a provider', () => {
 describe('the OpenID provider of a domain', () => {
   beforeEach(async () => {
     await sql('UPDATE organization_domain SET saml_entity_id = NULL WHERE id = $1', [domainId]);
-    // The API only accepts URLs with TLS, so write it into the database.
+    // The API accepts only URLs with TLS, so write this one into the database.
     await sql('UPDATE organization_domain SET oidc_issuer = $2 WHERE id = $1', [domainId, provider.issuer]);
     redirects.push(`${api.url}/complete/oidc/${domainId}/`);
     const { id, secret } = provider.client;
@@ -532,7 +538,7 @@ describe('the OpenID provider of a domain', () => {
     await browser.step(`${api.url}/login/gitlab/`);
     const session = await signInAs(api, tenant.userId);
     own.person = { subject: 'own', claims: verified(`new@${domain}`) };
-    // Send the administrator's session with the browser's cookies.
+    // Send the administrator's session together with the browser's cookies.
     let at = `${api.url}/login/oidc/?test=${domainId}&next=/console/projects/1/settings/domains`;
     for (let steps = 0; steps < 8 && !new URL(at).pathname.startsWith('/console/'); steps += 1) {
       const response = await browser.step(at, {

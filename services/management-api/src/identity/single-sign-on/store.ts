@@ -1,4 +1,4 @@
-// The latest attempts to sign in through the provider of a domain.
+// SQL that stores and lists the latest attempts to sign in through the provider of a domain.
 
 import type { Columns, Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
@@ -36,7 +36,7 @@ export async function recordAttempt(
   );
 }
 
-/** The attempts of a domain, the latest first. */
+/** Lists the attempts of a domain, latest first. */
 export async function listAttempts(sql: Sql, domainId: string): Promise<ProviderAttempt[]> {
   return sql.query<ProviderAttempt & Record<string, unknown>>(
     `SELECT id, provider, is_test, reason, detail, email, attributes, created_at FROM provider_try

@@ -1,5 +1,5 @@
-// Changes the email address of an account. The current address stays in use until the user has entered the code sent to the
-// new one (docs/api/users.md).
+// Changes the email address of an account. The current address stays in use until the user has entered the code that
+// was sent to the new one (docs/api/users.md).
 
 import { randomInt } from 'node:crypto';
 import {
@@ -33,24 +33,27 @@ export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
 
 const kind = 'email_change';
 const maxAttempts = 5;
-/** Shorter than for other changes, because an attacker in an open session could take the account over with a new address. */
+/**
+ * The maximum age of the sign-in. It is shorter than for other changes, because an attacker in an open session could
+ * take over the account with a new address.
+ */
 const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** The new address that is not verified yet. Null if the address is not being changed. */
+/** Finds the new address that is not verified yet. Returns null if the address is not being changed. */
 export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
 }
 
 /**
- * Checks a new address. The response does not reveal whether another account has it. Only the holder of the address can
+ * Checks a new address. The response does not reveal whether another account has it. Only the owner of the address can
  * find out.
  * @returns a function that mails the code to the new address and notifies the current one, or null if the address does
- * not change.
- * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`;
- * `rate_limited`.
+ * not change
+ * @throws AppError `forbidden` for keys and for a sign-in more than five minutes ago, `invalid` naming `email`, or
+ * `rate_limited`
  */
 export async function prepareEmailChange(
   deps: EmailChangeDeps,
@@ -86,8 +89,8 @@ export async function prepareEmailChange(
 }
 
 /**
- * Mails a new code for the pending address and invalidates the previous code. @throws AppError `invalid` if no address is
- * pending; `rate_limited`.
+ * Mails a new code for the pending address and invalidates the previous code.
+ * @throws AppError `invalid` if no address is pending, or `rate_limited`
  */
 export async function requestEmailCode(
   { sql, accountMailing, signInLimits }: EmailChangeDeps,
@@ -114,7 +117,7 @@ async function mailCode(
 
 /**
  * Changes the address of the account, ends its other sessions, and notifies both addresses.
- * @throws AppError `invalid` naming `code` (`invalid_code`, `too_many_attempts`) or `email` (`email_taken`).
+ * @throws AppError `invalid` naming `code` (`invalid_code`, `too_many_attempts`) or `email` (`email_taken`)
  */
 export async function verifyEmail(
   { sql, transaction, accountMailing }: EmailChangeDeps,

@@ -1,4 +1,4 @@
-// Routes with which users read and change their own account.
+// Declares the routes with which users read and change their own account.
 
 import { type Passwords, removeUser } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
@@ -76,7 +76,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       refusedBody: refusedUserFields,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
-      // Runs before the body is validated, so that failed requests count too (case key-042).
+      // The target is found before the body is validated, so that failed requests count too (case key-042).
       target: async ({ caller }) => {
         const wait = await userChangeLimit.take(String(caller.userId));
         if (wait !== null) throw createThrottledError(wait, 'You changed your account too often.');
@@ -153,7 +153,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
 const tags: [string] = ['users'];
 const isDone = { success: true };
 
-/** What users can do with their own account. The routes require a session. */
+/** Creates the routes for actions of users on their own account. They require a session. */
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
@@ -242,7 +242,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         },
       },
       handler: async ({ caller, request }) => {
-        // A key gets the response that PostHog gives (user-005).
+        // A key gets the same response as in PostHog (user-005).
         if (caller.credential.kind === 'key') {
           throw new AppError('method_not_allowed', 'Method "DELETE" not allowed.');
         }
@@ -255,7 +255,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
   ];
 }
 
-/** The user after the change, as the next request would return it. */
+/** Returns the user after the change, as the next request would return it. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
@@ -266,7 +266,10 @@ async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller>
   };
 }
 
-/** Only shows what the key can access: organizations, projects and environments are those it is limited to. */
+/**
+ * Describes the caller. If the credential is a key, includes only the organizations, projects and environments that the
+ * key can access.
+ */
 async function describeCaller(sql: Sql, caller: Caller) {
   const { credential } = caller;
   const visible = visibleOrganizationIds(caller);
@@ -277,7 +280,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     listOrganizations(sql, { ...reach, only }, { limit: visible.length, offset: 0 }),
     firstEnvironment(sql, reach, { only, preferred: caller.currentEnvironmentId }),
   ]);
-  // Deleted between authentication and here.
+  // The user was deleted after authentication.
   if (!user) throw new AppError('not_found', 'Not found.');
   const organizations = rows.map((row) => toOrganization(row, caller));
   return {
@@ -286,9 +289,9 @@ async function describeCaller(sql: Sql, caller: Caller) {
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: await findPendingEmail(sql, caller.userId),
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentSignInUntil(credential)) : null,
-    // Millrace has no users above the organizations.
+    // Millrace has no users with rights across all organizations.
     is_staff: false,
-    // The environment can have become private meanwhile.
+    // The environment may have become private in the meantime.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
     organization: organizations.find(({ id }) => id === visible[0]) ?? null,
     organizations,

@@ -32,11 +32,11 @@ import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
 
 /**
- * Changes the caller's own user (docs/api/users.md). With an environment, its organization also becomes the current one. With
- * only an organization, its first environment becomes the current one.
- * @throws AppError `invalid` naming `hedgehog_config` if it is too large, or `set_current_organization` or `set_current_team`
- * with `does_not_exist` if the caller has no access, or for an environment of another organization; `forbidden` if the API
- * key is limited and would change what `@current` refers to.
+ * Changes the caller's own user (docs/api/users.md). If the request contains an environment, its organization also
+ * becomes the current one. If it contains only an organization, its first environment becomes the current one.
+ * @throws AppError `invalid` naming `hedgehog_config` if it is too large, `invalid` naming `set_current_organization`
+ * or `set_current_team` with `does_not_exist` if the caller has no access, or for an environment of another
+ * organization, or `forbidden` if the API key is limited and would change what `@current` refers to
  */
 export async function changeUser(
   tx: Transaction,
@@ -56,8 +56,9 @@ export async function changeUser(
 
 /**
  * Sets whether a passkey is required after a password.
- * @returns the notice for the user, or null if nothing changed.
- * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid`: `no_passkeys`, or `2fa_demanded`.
+ * @returns the notice for the user, or null if nothing changed
+ * @throws AppError `forbidden` for keys and for a sign-in too long ago, or `invalid` with `no_passkeys` or
+ * `2fa_demanded`
  */
 export async function requirePasskeyAfterPassword(
   tx: Transaction,
@@ -82,7 +83,7 @@ export async function requirePasskeyAfterPassword(
   // The other sessions began without a second factor.
   if (count && !requiresSecondFactor(factors)) {
     await endUserSessions(tx, caller.userId, { except: session.id });
-    // A session that began with a passkey has used only that one factor.
+    // A session that began with a passkey has used only this one factor.
     if (session.method !== 'passkey') await recordSecondFactor(tx, session.id, 'passkey');
   }
   const change = {
@@ -127,7 +128,10 @@ async function changeCurrentEnvironment(
   await setCurrentEnvironment(tx, caller.userId, found);
 }
 
-/** Each record contains its creator with this value, so a page can repeat it a thousand times. */
+/**
+ * The length is limited because each record contains its creator with this value, so a page can repeat it a thousand
+ * times.
+ */
 const maxConfigLength = 2000;
 
 async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFields): Promise<void> {
@@ -140,7 +144,7 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
   const before = await findUser(tx, userId);
   await changeUserFields(tx, userId, fields);
   const after = await findUser(tx, userId);
-  // The user was deleted since the request began.
+  // The user was deleted after the request began.
   if (!before || !after) throw new AppError('not_found', 'Not found.');
   await recordOwnActivity(tx, { ...after, id: userId }, { activity: 'updated', change: { before, after } });
 }

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/schema.ts';
 import { projectExample, projectSummary } from '../projects/schema.ts';
 
-/** The caller as `/api/users/@me/` returns it: the fields of PostHog that exist in Millrace. */
+/** The caller, as `/api/users/@me/` returns it, with the fields of PostHog that exist in Millrace. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
@@ -93,7 +93,7 @@ export const emailVerification = Type.Object(
 /** The roles that users can choose (docs/api/users.md). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
-/** Unsupported fields of PostHog that would change more than the appearance of a page. */
+/** The unsupported fields of PostHog that would change more than the appearance of a page. */
 export const refusedUserFields = {
   anonymize_data: {
     detail:

@@ -5,7 +5,7 @@ import { PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases user-006 to user-010 (docs/cases.md#the-rest-api). The others are in user-routes.test.ts. */
+/** Tests cases user-006 to user-010 (docs/cases.md#the-rest-api). The other cases are in user-routes.test.ts. */
 let api: TestApi;
 let acme: OrganizationActors;
 let second: { organizationId: string; projectId: number };

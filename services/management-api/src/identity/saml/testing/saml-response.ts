@@ -2,14 +2,14 @@ import { createHash, createSign } from 'node:crypto';
 import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
 
-/** A response of a provider. Each part can be replaced or omitted. */
+/** The parts of a provider's response. Each one can be replaced or omitted. */
 export interface SamlResponseParts {
   issuer: string;
   responseIssuer: string | null;
   acsUrl: string;
   destination: string | null;
   audiences: string[][];
-  /** `InResponseTo` of the confirmation. Null to omit it. */
+  /** The attribute `InResponseTo` of the confirmation, or null to omit it. */
   inResponseTo: string | null;
   responseInResponseTo: string | null;
   nameId: string;
@@ -20,11 +20,11 @@ export interface SamlResponseParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
-  /** Time since the user authenticated, in minutes. */
+  /** The time since the user authenticated, in minutes. */
   authenticated?: number;
   status: string;
   id: string;
-  /** XML in the assertion, after its subject. */
+  /** The XML in the assertion after its subject. */
   more: string;
 }
 
@@ -32,7 +32,7 @@ const minutes = (now: Date, offset: number) =>
   `${new Date(now.getTime() + offset * 60_000).toISOString().slice(0, 19)}Z`;
 const attribute = (name: string, value: string | null) => (value === null ? '' : ` ${name}="${value}"`);
 
-/** A message without a signature. */
+/** Returns a message without a signature. */
 export function samlXml(p: SamlResponseParts): string {
   const conditions = p.audiences
     .map(
@@ -77,11 +77,11 @@ const hashes: Record<string, string> = {
 
 export interface Signing {
   key: TestKey;
-  /** The element to sign. */
+  /** The element that is signed. */
   of?: 'Assertion' | 'Response';
   hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
-  /** Replacements for the correct algorithms. */
+  /** The replacements for the correct algorithms. */
   transforms?: string[];
   canonicalization?: string;
 }
@@ -89,7 +89,7 @@ export interface Signing {
 export const excC14n = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 export const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
-/** Signs one element of a message as providers do: the signature follows the issuer. */
+/** Signs one element of a message as providers do. The signature follows the issuer. */
 export function sign(
   xml: string,
   {
