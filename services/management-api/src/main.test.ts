@@ -14,7 +14,7 @@ import {
   type TestTenant,
 } from '@millrace/testing';
 
-/** The process as an operator runs it: it starts while PostgreSQL is unreachable, recovers, and stops cleanly. */
+/** Tests the process as an operator runs it. It starts while PostgreSQL is unreachable, recovers, and stops cleanly. */
 let programs: CompiledPrograms;
 let testDatabase: TestDatabase;
 let tenant: TestTenant;

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretReader } from '@millrace/runtime';
 
-/** One secret of sixteen characters, which cannot be guessed, or several separated by commas. */
+/** Matches one secret of at least sixteen characters, or several separated by commas. */
 export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{14,}[^,\\s]))*\\s*$';
 
 /**
- * The secret that signs tokens now, followed by those that are still accepted: the current content of the setting's file, or
- * a random secret for the life of the process. Ignores invalid content, because the file may just be being written.
+ * Reads the secret that signs tokens now, followed by those that are still accepted. They are the current content of
+ * the file in the setting, or one random secret until the process stops. Ignores invalid content, because another
+ * program may be writing the file.
  */
 export function readSigningSecrets(config: {
   tokenSecret?: string;

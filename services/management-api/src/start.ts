@@ -44,9 +44,9 @@ import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
 import { createLive } from './operations/live/live.ts';
 import { readSigningSecrets } from './signing-secret.ts';
 
-/** Longer than any statement should take, but shorter than users and proxies wait. */
+/** The time is longer than any statement should take, but shorter than users and proxies wait. */
 const statementTimeoutMs = 20_000;
-/** Timeout of a search, which can read all rows of a project. */
+/** The timeout of a search, which may have to read all rows of a project. */
 const searchTimeoutMs = 10_000;
 
 const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
@@ -54,7 +54,7 @@ const readSettings = (env: Record<string, string | undefined>) => withDatabaseAd
 export const managementApi: Service<ApiConfig> = {
   name: 'management-api',
   readConfig: readSettings,
-  // A little longer than the requests, to close the database after them.
+  // The database is closed a little after the last requests.
   stopWithinMs: ({ stopDelayMs, drainTimeoutMs }) => stopDelayMs + drainTimeoutMs + 5000,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -63,10 +63,10 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   const { logger, metrics, health } = host;
   const connections = (poolSize: number, timeoutMs: number) => ({
     ...{ ...connectionOptions, url: config.databaseUrl, logger, poolSize, statementTimeoutMs: timeoutMs },
-    // A little later than the server's own timeout. Only a server that does not respond at all reaches it.
+    // The timeout is a little longer than the server's own. It is reached only if the server does not respond at all.
     queryTimeoutMs: timeoutMs + 2000,
   });
-  // Part of the connections, so that searches leave the others to all other requests.
+  // Searches can use only part of the connections, so that the others are left to all other requests.
   const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
   const database = lifecycle.own(
     'database',
@@ -137,7 +137,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
-  // Before the server waits for its last responses.
+  // Live streams stop before the server waits for its last responses.
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
@@ -176,7 +176,7 @@ function startQueries(
 /** The log on PostgreSQL has its own connections, so that log readers and requests do not wait for each other. */
 const logPool = { poolSize: 3, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
 
-/** The event log of the event consumer, or null if none is configured. */
+/** Opens the event log of the event consumer. Returns null if none is configured. */
 function openLog(
   config: ApiConfig,
   { lifecycle, logger, metrics }: { lifecycle: Lifecycle; logger: Logger; metrics: Metrics },
@@ -196,7 +196,7 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
-/** The console and the page behind public links, which are in a folder next to the program (packages/console). */
+/** Reads the console and the page behind public links, which are in a folder next to the program (packages/console). */
 async function consolePages(config: ApiConfig) {
   const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
   const directory = consoleDirectory || consoleNextTo(import.meta.url);
@@ -209,7 +209,10 @@ async function consolePages(config: ApiConfig) {
   return { console, sharedHtml: await readSharedPage({ directory, publicUrl }) };
 }
 
-/** Files that several programs share are in a folder below them (packages/stack, build.ts). */
+/**
+ * Returns the URL of the console's folder. Files that several programs share are in a folder below them
+ * (packages/stack, build.ts).
+ */
 const consoleNextTo = (here: string) =>
   fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
 
@@ -240,7 +243,7 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   );
 }
 
-/** Emails for invites and password resets, if a mail server is configured. */
+/** Sends emails for invites and password resets, if a mail server is configured. */
 function startMailing(
   lifecycle: Lifecycle,
   parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
@@ -264,7 +267,7 @@ function startMailing(
     patienceMs: 2000,
     mailsPerHour: config.mailsPerOrganizationHour,
   });
-  // Stopped before the mailer and the database, which it needs for emails in flight.
+  // Pending emails are stopped before the mailer and the database, which they need.
   lifecycle.own('pending emails', { stop: inviteMailing.drain });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });

@@ -17,9 +17,9 @@ export interface AppDeps
     RouteDeps,
     'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'linkLimits' | 'scimLimits' | 'translateError'
   > {
-  /** Stores the counters of rate limits: Redis, or the memory of this process. */
+  /** Stores the counters of rate limits, in Redis or in the memory of this process. */
   keyValue: KeyValueStore;
-  /** A limit of 0 means no limit (docs/api/README.md#rate-limits). */
+  /** The rate limits. 0 means no limit (docs/api/README.md#rate-limits). */
   limits: {
     requestsPerMinute: number;
     requestsPerHour: number;
@@ -27,13 +27,13 @@ export interface AppDeps
     signUpsPerMinute: number;
     userChangesPerMinute: number;
   } & SignInLimitSettings;
-  /** Number of trusted proxies, whose `X-Forwarded-…` headers are used. Default: none. */
+  /** The number of trusted proxies, whose `X-Forwarded-…` headers are used. The default is none. */
   trustedProxies?: number;
-  /** For tests: a response that does not match its schema becomes an error. */
+  /** Whether a response that does not match its schema becomes an error. Used in tests. */
   checkResponses?: boolean;
 }
 
-/** The management API as a request listener: every route of the route table, with the security headers. */
+/** Creates the request listener of the management API, with every route of the route table and the security headers. */
 export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, metrics, publicUrl, trustedProxies, checkResponses } = deps;
   const { requestLimit, guessLimit, staleLimit, ...routeLimits } = createLimits(deps.keyValue, deps.limits);
@@ -93,10 +93,10 @@ function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
 /** An open page sends several requests at once. The secret of a session has 256 bits, so it cannot be guessed. */
 const staleSessionsPerWrongKey = 10;
 
-/** SQLSTATE of a canceled statement, which here ran longer than the pool's limit. */
+/** The SQLSTATE of a canceled statement, which here ran longer than the pool's limit. */
 const queryCanceled = '57014';
 
-/** The error for the client when the database fails, or null for every other error. */
+/** Returns the error for the client when the database fails, or null for every other error. */
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {

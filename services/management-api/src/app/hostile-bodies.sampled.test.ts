@@ -5,7 +5,7 @@ import type { TObject } from 'typebox';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Whatever a path or a body contains, the response is a result or an error that names the problem, never a server error. */
+/** Tests that the response to any path or body is a result or an error that names the problem, never a server error. */
 let gateway: TestServer;
 let api: TestApi;
 let tenant: TestTenant;
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const declared = declaredRoutes().filter(({ scope }) => scope !== 'public');
 
-/** JSON texts, including ones that `JSON.stringify` never writes. */
+/** JSON texts that clients could send, including ones that `JSON.stringify` never writes. */
 const nastyValues = [
   'null',
   'true',
@@ -90,7 +90,7 @@ interface Answer {
   body: { attr?: string | null; detail?: string } | undefined;
 }
 
-/** As bytes, because `fetch` would repair some of them. */
+/** Sends the path as bytes, because `fetch` would repair some of them. */
 function sendRaw(
   method: string,
   path: string,
@@ -137,7 +137,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
 }
 
 /**
- * Sends each body once, whichever routes use it, and each field once, whichever bodies contain it. `npm test` sends all
+ * Send each body once, whichever routes use it, and each field once, whichever bodies contain it. `npm test` sends all
  * values to one field of each schema, and a random sample to the others.
  */
 const bodies = new Map(
@@ -149,7 +149,7 @@ const seen = new Set<string>();
 const seenSchemas = new Set<string>();
 let turn = 0;
 /**
- * Returns all values, or a sample of them for further fields of a kind.
+ * Returns all values for the first field of a kind, and a sample of them for further fields.
  * @param isFirst whether it is the first of its kind
  */
 const valuesFor = <T>(values: readonly T[], isFirst: boolean) =>

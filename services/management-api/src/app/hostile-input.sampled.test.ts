@@ -4,7 +4,7 @@ import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from '../testing/stored-data.ts';
 
-/** Whatever a URL contains, the response is a result or a client error, and never contains other users' data. */
+/** Tests that the response to any URL is a result or a client error, and never contains other users' data. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -29,7 +29,8 @@ const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
-    // Not lists of a project: they return 404 without a known name, an error without all of their fields, or never end.
+    // These routes are not lists of a project. They return 404 without a known name, an error without all of their
+    // fields, or never end.
     !/\/(groups\/(find|members)|event_definitions\/by_name|persons\/cohorts)$|\/live\//.test(path) &&
     Object.keys(query.properties).length > 0,
 );
@@ -79,7 +80,7 @@ describe.each(
   const address = (query: string) => `${path.replace(':project_id', String(tenant.projectId))}?${query}`;
 
   test.each(texts)('%s', async (field, values) => {
-    // One after the other, because the searches of a key are limited.
+    // Send the texts one after the other, because the searches of a key are limited.
     for (const text of values) {
       const others = required.filter((name) => name !== field).map((name) => `${name}=x`);
       const query = [`${field}=${encodeURIComponent(text)}`, ...others].join('&');

@@ -2,7 +2,9 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { storeGroup, storePerson } from '../testing/stored-data.ts';
 
-/** Lists whose rows can be large: each page has the requested number of rows, and no row is skipped or repeated. */
+/**
+ * Tests lists whose rows can be large. Each page has the requested number of rows, and no row is skipped or repeated.
+ */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import {
 } from '@millrace/testing';
 
 /**
- * The memory that lists of the largest possible rows need: 240 persons, about 150 MB, requested as one page by four clients
- * at once.
+ * Tests the memory that lists of the largest possible rows need. Four clients at once request a page of 240 persons,
+ * about 150 MB.
  */
 const persons = 240;
 const personBytes = 640 * 1024;
@@ -36,7 +36,7 @@ beforeAll(async () => {
        FROM generate_series(1, $2::int) AS n`,
     [tenant.projectId, persons, personBytes],
   );
-  // The built program, because compiling TypeScript takes more memory than the service.
+  // The test starts the built program, because compiling TypeScript takes more memory than the service.
   programs = await compilePrograms(['services/management-api/src/main.ts']);
   child = spawn(process.execPath, programs.files, {
     env: {
@@ -84,7 +84,7 @@ async function residentBytes(): Promise<number> {
 
 test('returns a complete page of huge persons with bounded memory', async () => {
   const first = `${url}/api/projects/${tenant.projectId}/persons/?limit=1000`;
-  // The memory of the process after the same number of small requests.
+  // Read the memory of the process after the same number of small requests.
   const warmUp = Array.from({ length: clients }, async () => {
     for (let request = 0; request < 200; request += 1) await readPage(`${first}&distinct_id=nobody`);
   });

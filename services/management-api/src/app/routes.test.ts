@@ -2,14 +2,17 @@ import { findRouteProblems, type Route } from '@millrace/http';
 import type { Caller } from '../access/caller.ts';
 import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 
-/** Declared without a running server, because the tests call no handler. */
+/** The routes are declared without a running server, because the tests call no handler. */
 const declared: Route<Caller>[] = declaredRoutes();
 
 test('every route has a description, one success response with a schema, and valid examples', () => {
   expect(findRouteProblems(declared)).toEqual([]);
 });
 
-/** Endpoints and scopes of PostHog's API. It does not document the scopes of rows 8, 28, 29 and 30 (docs/api/personal-api-keys.md#scopes). */
+/**
+ * The endpoints and scopes of PostHog's API. It does not document the scopes of rows 8, 28, 29 and 30
+ * (docs/api/personal-api-keys.md#scopes).
+ */
 const contractRows: [number, string, string][] = [
   [1, 'POST /api/organizations/:organization_id/batch_exports/:id/pause', 'batch_export:write'],
   [2, 'POST /api/organizations/:organization_id/batch_exports/:id/unpause', 'batch_export:write'],
@@ -147,7 +150,7 @@ test('signin-041: the listed routes require a session with a recent sign-in', ()
 /** Existing clients create a copy with a GET request. */
 const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/;
 
-/** Queries that are too long for a URL, and requests that record a view. */
+/** These POST requests run queries that are too long for a URL, or record a view. */
 const readsByPost =
   /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 

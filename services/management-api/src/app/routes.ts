@@ -1,4 +1,4 @@
-// The route table of this service. Every route that the management API serves is listed here.
+// Lists every route that the management API serves.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LookUpChallenge } from '@millrace/accounts';
@@ -93,20 +93,20 @@ export interface RouteDeps
   searches: Searches;
   queryRunner: QueryRunner;
   parser: SqlParser;
-  /** The event store, if it is not PostgreSQL. Otherwise null. */
+  /** The event store, or null if it is PostgreSQL. */
   otherStore: OtherStore | null;
   health: Health;
-  /** URLs for links in reports. */
+  /** The URLs for links in reports. */
   addresses: PublicUrls;
-  /** Null if `EVENT_LOG` is not set. */
+  /** The log of dead letters, or null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
-  /** URL of a gateway, which receives test events. */
+  /** The URL of a gateway, which receives test events. */
   ingestUrl?: string | undefined;
-  /** Limit per organization. 0 means no limit. */
+  /** The maximum number of subscriptions of an organization. 0 means no limit. */
   maxSubscriptions: number;
   /** Limits requests for invites without a key. */
   signUpLimit: SignUpLimit;
-  /** Limits changes of the user's own account, per user. */
+  /** Limits how often a user can change their own account. */
   userChangeLimit: RateLimit;
   /** Limits visitors of public links. */
   linkLimits: LinkLimits;
@@ -115,7 +115,7 @@ export interface RouteDeps
   /** The secret that currently signs `live_events_token`, and the previous ones. */
   tokenSecrets: () => readonly [string, ...string[]];
   live: Live;
-  /** Origins whose pages can read live events with a token. Default: none. */
+  /** The origins whose pages can read live events with a token. There are none by default. */
   liveOrigins?: readonly string[] | undefined;
   /** The pages of the console, if it is served. */
   console?: PageRoute | null;
@@ -123,11 +123,11 @@ export interface RouteDeps
   sharedHtml?: Buffer | null;
   /** Passes the requests of SDKs to a gateway. Without it, this API handles them like those of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** URL for links. Without it, the request's own host. */
+  /** The URL for links. If it is missing, the request's own host is used. */
   publicUrl?: string | undefined;
 }
 
-/** Sign-in, and the routes that need a session. */
+/** Creates the routes of sign-in, and the routes that need a session. */
 const signInAndSessionRoutes = (deps: RouteDeps) => [
   ...signInRoutes(deps),
   ...secondStepRoutes(deps),
@@ -138,8 +138,8 @@ const signInAndSessionRoutes = (deps: RouteDeps) => [
 ];
 
 /**
- * Every route of the management API: those of the OpenAPI document, and the pages outside it. Their order does not matter for
- * requests (packages/http). It is the order of the document.
+ * Creates every route of the management API: the routes of the OpenAPI document, and the pages outside it. Their order
+ * does not matter for requests (packages/http), but is the order of the document.
  */
 export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRoute[] } {
   const api = apiRoutes(deps);
@@ -156,7 +156,10 @@ export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRout
   return { api, pages };
 }
 
-/** Redirects a browser that opens the API's URL to the console, or without a console to the documentation. */
+/**
+ * Creates a page route that redirects a browser from the API's URL to the console, or to the documentation if there is
+ * no console.
+ */
 function startPage({ console, publicUrl }: RouteDeps): PageRoute {
   const location = (publicUrl?.replace(/\/+$/, '') ?? '') + (console ? '/console/' : docsPath);
   return {

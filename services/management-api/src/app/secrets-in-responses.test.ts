@@ -95,7 +95,7 @@ test.each([
     expect(answer).toMatchObject({ status: 200, body: { target_value: mask, title: 'Numbers' } });
   }
   expect((await api.get(item, actors.A.key)).body.target_value).toBe(address);
-  // No report was sent to another target.
+  // No report was sent to the changed target.
   expect((await api.get(`${item}deliveries/`, actors.A.key)).body.count).toBe(1);
   const wrong = { target_value: 'https://elsewhere.example/********' };
   expect(await api.send('PATCH', item, { key: actors.A.key, body: wrong })).toMatchObject({

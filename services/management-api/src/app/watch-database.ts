@@ -4,13 +4,14 @@ import type { Sql } from '@millrace/db';
 import type { Stoppable } from '@millrace/runtime';
 
 export interface DatabaseWatch extends Stoppable {
-  /** The result of the last check. */
+  /** Returns the result of the last check. */
   isResponding(): boolean;
 }
 
 /**
- * Checks the database connection now and every `intervalMs`, so that readiness is right before the first request and recovers
- * without one. No response within `patienceMs` counts as a failure. Resolves after the first check, whatever its result.
+ * Checks the database connection now and then every `intervalMs`, so that readiness is right before the first request
+ * and changes without one. No response within `patienceMs` counts as a failure. Resolves after the first check,
+ * whatever its result.
  */
 export async function watchDatabase(
   sql: Sql,
@@ -20,7 +21,7 @@ export async function watchDatabase(
   let isChecking = false;
 
   async function check(): Promise<void> {
-    // A check that hangs holds a connection. Don't start another one, because that could exhaust the pool.
+    // A check that hangs occupies a connection. Do not start another one, because that could exhaust the pool.
     if (isChecking) return;
     isChecking = true;
     const timer = setTimeout(() => {

@@ -1,9 +1,9 @@
-/** Builds a WHERE clause: conditions, and their parameters with numbered placeholders. */
+/** A WHERE clause under construction, with conditions and the values of numbered placeholders. */
 export interface Conditions {
   /** Adds a parameter and returns its placeholder, e.g. `$3`. */
   parameter(value: unknown): string;
   add(condition: string): void;
-  /** All conditions, joined by AND. */
+  /** Returns all conditions, joined by AND. */
   text(): string;
   values: unknown[];
 }

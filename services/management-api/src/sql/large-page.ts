@@ -1,5 +1,6 @@
-// Pages of lists whose rows can be large. The sort keys of a page are read first, without large columns. Then the rows are
-// read and sent in chunks of limited size. So a page has the requested number of rows, and is never in memory as a whole.
+// Reads pages of lists whose rows can be large. The sort keys of a page are read first, without large columns. Then the
+// rows are read and sent in chunks of limited size. A page has the requested number of rows, and is never completely in
+// memory.
 
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, encodeCursor, formatDateTime, type PagePortion, PageStream, pageLink } from '@millrace/http';
@@ -7,28 +8,31 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /**
- * How to read the rows of a list. In its statement, `$1` is the value by which all rows of the list are found, such as a
- * project.
+ * Describes how the rows of a list are read. In the statement, `$1` is the value by which all rows of the list are
+ * found, such as a project.
  */
 interface LargeRows {
-  /** The sort key that identifies a row: columns and their types, e.g. `{ id: 'bigint' }`. */
+  /** The columns of the sort key, which identifies a row, and their types, e.g. `{ id: 'bigint' }`. */
   key: Record<string, string>;
-  /** `FROM … WHERE …` for the row with a key. `of(column)` is the SQL of one of its columns. */
+  /** Returns `FROM … WHERE …` for the row with a key. `of(column)` is the SQL of a column of the key. */
   row: (of: (column: string) => string) => string;
   columns: string;
-  /** SQL for the approximate size of the row in the response, in bytes. */
+  /** The SQL for the approximate size of the row in the response, in bytes. */
   bytes: string;
 }
 
-/** Rows, and how many of the given keys were used. The key of a row that was deleted meanwhile counts as used. */
+/**
+ * The rows that were read, and how many of the given keys were used. The key of a row that was deleted in the meantime
+ * counts as used.
+ */
 export interface Portion<Row> {
   rows: Row[];
   used: number;
 }
 
 /**
- * Creates the function that reads the rows of some keys in order, up to the one that reaches `maxBytes`. Rows are measured
- * one by one until then, so the rows after it, which can be a gigabyte, are neither decompressed nor sent.
+ * Creates a function that reads the rows of some keys in order, up to the one that reaches `maxBytes`. Rows are
+ * measured one by one until then, so the rows after it, which can be a gigabyte, are neither decompressed nor sent.
  */
 export function createLargeRowReader<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
@@ -64,16 +68,16 @@ export function createLargeRowReader<Key extends object, Row extends object>({ k
 
 /** The part of a list for which keys are read. */
 export interface KeyWindow<Key> {
-  /** Only keys after this one. */
+  /** The key after which keys are read. */
   behind: Key | null;
   limit: number;
-  /** How many of them to skip. */
+  /** The number of keys to skip. */
   offset: number;
 }
 
 /**
- * The clause of a window. Without an offset, the clause is omitted: for an unknown offset, the planner assumes a tenth of all
- * rows, and would choose a worse plan for the prepared statement.
+ * Returns the clause of a window, without `OFFSET` if there is none. For an unknown offset, the planner assumes a tenth
+ * of all rows, and would choose a worse plan for the prepared statement.
  */
 export function limitOf(
   { limit, offset }: Pick<KeyWindow<unknown>, 'limit' | 'offset'>,
@@ -86,9 +90,9 @@ export function limitOf(
 /** The result of a search that ran out of time before it filled the page. */
 export class StoppedSearch<Key> {
   readonly keys: Key[];
-  /** Position in the list up to which the search is complete. The next page continues there. */
+  /** The position in the list up to which the search is complete. The next page continues there. */
   readonly end: Key;
-  /** The time of this position, in a list by time. */
+  /** The time of this position, in a list that is sorted by time. */
   readonly until: Date | null;
 
   constructor({ keys, end, until = null }: { keys: Key[]; end: Key; until?: Date | null }) {
@@ -99,34 +103,37 @@ export class StoppedSearch<Key> {
 }
 
 export interface LargeList<Key, Item> {
-  /** Last key of the previous page. Null for the first page. */
+  /** The last key of the previous page, or null for the first page. */
   behind: Key | null;
   limit: number;
   offset?: number;
   findKeys(window: KeyWindow<Key>): Promise<Key[] | StoppedSearch<Key>>;
   /** Reads items for the first of these keys, up to the one that reaches `maxBytes`. */
   read(keys: Key[], maxBytes: number): Promise<Portion<Item>>;
-  /** A key in the form of the list's cursor schema. */
+  /** Returns a key in the form of the list's cursor schema. */
   toCursor(key: Key): Record<string, unknown>;
 }
 
 interface KeysetPage<Item> {
   next: string | null;
-  /** How far a search got that ran out of time. */
+  /** The time up to which a search got before it ran out of time. */
   searched_until?: string;
   results: Item[];
 }
 
-/** Maximum number of keys per statement. */
+/** The maximum number of keys in a statement. */
 const longestPortion = 1000;
 
 const MiB = 1024 * 1024;
-/** Total size of all chunks in progress, as PostgreSQL sends them. In memory, each one takes several times that. */
+/**
+ * The size limit of all chunks in progress together, as PostgreSQL sends them. In memory, each one takes several times
+ * as much.
+ */
 const totalBytes = 4 * MiB;
 const largestShare = MiB / 2;
 const smallestShare = MiB / 4;
 
-/** Shares the memory for chunks among the pages in progress. */
+/** Limits the memory for chunks of all pages in progress together. */
 export interface LargePages {
   page<Key, Item>(request: ApiRequest, list: LargeList<Key, Item>): PageStream<KeysetPage<Item>>;
 }
@@ -134,7 +141,7 @@ export interface LargePages {
 export function createLargePages(): LargePages {
   let portions = 0;
 
-  /** Runs `work`, which builds one chunk. */
+  /** Runs `work`, which builds one chunk of limited size. */
   async function share<T>(work: (maxBytes: number) => Promise<T>): Promise<T> {
     portions += 1;
     try {
@@ -144,7 +151,7 @@ export function createLargePages(): LargePages {
     }
   }
 
-  /** Reads `limit` rows after a key. Rows that are deleted meanwhile are replaced by later ones. */
+  /** Reads `limit` rows after a key. Rows that are deleted in the meantime are replaced by later ones. */
   async function* portionsOf<Key, Item>(
     request: ApiRequest,
     list: LargeList<Key, Item>,
@@ -158,7 +165,7 @@ export function createLargePages(): LargePages {
       behind = stopped?.end ?? keys.at(-1) ?? null;
       const hasMore = stopped !== null || found.length > keys.length;
       for (let at = 0; ; ) {
-        // The keys that did not fit are passed again without new ones, because a reader may remember their sizes.
+        // Keys that did not fit are passed again without new ones, because a reader may remember their sizes.
         const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
           keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));
@@ -178,7 +185,7 @@ export function createLargePages(): LargePages {
   return { page: (request, list) => new PageStream(portionsOf(request, list)) };
 }
 
-/** The query parameter of large lists that also support an offset. */
+/** Returns the query parameter of large lists that also support an offset. */
 export const offsetOfLargeList = (maximum: number) =>
   Type.Integer({
     default: 0,
@@ -199,6 +206,6 @@ export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; o
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });
 }
 
-/** A cursor takes precedence over an offset. */
+/** Returns the link of the next page. Its cursor replaces an offset. */
 const nextPage = (request: ApiRequest, position: Record<string, unknown>) =>
   pageLink(request, { cursor: encodeCursor(position), offset: null });

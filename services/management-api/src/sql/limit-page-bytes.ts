@@ -2,8 +2,8 @@
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * The rows of `page` in order, up to the one with which the size reaches the limit of a page.
- * @param columns the columns that can be large.
+ * Returns SQL for the rows of `page` in order, up to the row with which the size reaches the limit of a page.
+ * @param columns the columns that can be large
  */
 export function limitPageBytes(page: string, columns: readonly string[]): string {
   const bytes = columns.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ');

@@ -1,17 +1,17 @@
-/** Usual page sizes, including the default. */
+/** The usual page sizes, including the default. */
 const usualLimits = new Set([10, 20, 25, 50, 100, 200, 500, 1000]);
 
 interface PageLimits {
-  /** The clause of the page. */
+  /** The `LIMIT … OFFSET …` clause of the page. */
   page: string;
-  /** The clause for all rows up to the end of the page. */
+  /** The `LIMIT` clause for all rows up to the end of the page. */
   reach: string;
 }
 
 /**
- * `LIMIT … OFFSET …` of a page. On the first page, a usual size is written into the text. For an unknown limit, PostgreSQL
- * assumes a tenth of all rows, and would never keep the plan of a prepared statement over a large table.
- * @param parameter adds a value and returns its placeholder.
+ * Returns `LIMIT … OFFSET …` of a page. On the first page, a usual size is written into the text. For an unknown limit,
+ * PostgreSQL assumes a tenth of all rows, and would never keep the plan of a prepared statement over a large table.
+ * @param parameter adds a value and returns its placeholder
  */
 export function pageLimit(
   { limit, offset }: { limit: number; offset: number },
@@ -42,12 +42,13 @@ export function pageText(build: (limits: PageLimits) => string): (limits: PageLi
 }
 
 /**
- * A row of a page with the total count, from `total LEFT JOIN LATERAL page`. If the page is empty, there is one row of nulls.
+ * A row of a page with the total number, from `total LEFT JOIN LATERAL page`. If the page is empty, there is one row of
+ * nulls.
  */
 export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { [Name in keyof Row]: null }) &
   Record<string, unknown>;
 
-/** Separates the count from the rows. */
+/** Separates the total number from the rows. */
 export function countedPage<Row extends { id: unknown }>(rows: Counted<Row>[]): { count: number; results: Row[] } {
   const results = rows.filter((row): row is Counted<Row> & Row => row.id !== null);
   return { count: rows[0]?.count ?? 0, results };

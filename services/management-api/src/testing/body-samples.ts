@@ -3,26 +3,26 @@ import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } fro
 
 /** Requests that show what routes do with the body fields that PostHog documents. */
 export interface BodySample {
-  /** Path at which each request creates a new record. If absent, the record of the samples is changed. */
+  /** The path at which each request creates a new record. If it is missing, the record of the samples is changed. */
   creates?: string;
-  /** Fields that a new record needs. A function returns different ones each time. */
+  /** The fields that a new record needs. A function returns different ones each time. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
-  /** Fields that PUT must send with the record's values. */
+  /** The fields that PUT must send with the record's values. */
   repeated?: string[];
-  /** Fields that change the record. They are sent together. */
+  /** The fields that change the record. They are sent together. */
   stored?: Record<string, unknown>;
-  /** Values for fields without effect that the route names, and so validates. */
+  /** The values for fields without effect that the route names, and so validates. */
   harmless?: Record<string, unknown>;
-  /** Values that the record has afterwards, if they differ from those that were sent. */
+  /** The values that the record has afterwards, if they differ from those that were sent. */
   shown?: Record<string, unknown>;
   /**
    * Like `stored`, for fields that are sent one by one, each to a new record. A function returns a different value
    * each time.
    */
   alone?: Record<string, unknown>;
-  /** Invalid values of the field. */
+  /** The invalid values of fields. */
   refused?: Record<string, unknown>;
-  /** Fields whose effect is not in the record, with the test of the effect, below `src/`. */
+  /** The fields whose effect is not in the record, with the test of the effect, below `src/`. */
   proven?: Record<string, string>;
 }
 
@@ -40,7 +40,7 @@ function settingExamples(isEnvironment: boolean) {
   return { name: 'Renamed', ...examples };
 }
 
-/** Samples by the beginning of a route's path. The longest match is used. */
+/** Returns samples by the beginning of a route's path. The longest match is used. */
 export function bodySamples(records: SampleRecords): Record<string, BodySample> {
   return {
     ...ofOrganizations(records),

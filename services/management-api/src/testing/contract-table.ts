@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 /**
- * The fields of PostHog's API with their types, in the words of the API (docs/api/README.md#routes-and-fields). A type ends
- * in `?` if it can be null, or if the value does not exist until something happens.
+ * The fields of PostHog's API with their types, as the API names them (docs/api/README.md#routes-and-fields). A type
+ * ends in `?` if the value can be null, or is missing until something happens.
  */
 export type ContractTable = Record<string, ContractType | `${ContractType}?`>;
 export type ContractType =
@@ -15,7 +15,7 @@ export type ContractType =
   | 'array'
   | 'User';
 
-/** User (embedded in invites, members, subscriptions). */
+/** The fields of a user inside an invite, a member or a subscription. */
 export const userTable: ContractTable = {
   id: 'integer',
   uuid: 'uuid',
@@ -41,7 +41,10 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
   array: Array.isArray,
 };
 
-/** The differences between a record and the table: fields that are missing, of another type, or not in the table. */
+/**
+ * Returns the differences between a record and the table, which are fields that are missing, of another type, or not in
+ * the table.
+ */
 export function deviations(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
   const fields = Object.entries(table).flatMap(([field, type]) => {
     const name = `${path}${field}`;

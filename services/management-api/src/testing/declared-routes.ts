@@ -3,7 +3,7 @@ import { type RouteDeps, routes } from '../app/routes.ts';
 
 let declared: ReturnType<typeof routes> | undefined;
 
-/** Only the declarations are used, so most dependencies are missing. */
+/** Declares the routes. Most dependencies are missing, because no handler is called. */
 function declare() {
   const metrics = createMetrics({ withProcessMetrics: false });
   const console = { path: '/console/*', methods: ['GET', 'HEAD'], serve: () => {} };
@@ -27,5 +27,5 @@ const allRoutes = () => {
 /** Every route of the OpenAPI document. */
 export const declaredRoutes = () => allRoutes().api;
 
-/** Every page route, with the console, public links and a gateway. */
+/** Returns every page route, with the console, public links and a gateway. */
 export const declaredPages = () => allRoutes().pages;

@@ -7,19 +7,22 @@ import { allOtherFields, routeKey } from '../app/compatibility/route-key.ts';
 import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
-/** Query parameters or body fields that PostHog documents for a route, by what Millrace does with them. */
+/** The query parameters or body fields that PostHog documents for a route, by what Millrace does with them. */
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
-  /** Parameters with an effect, which the test must see. */
+  /** The parameters with an effect. The test must see it. */
   working: string[];
-  /** The route rejects them. */
+  /** The parameters that the route rejects. */
   refused: string[];
-  /** Listed in the table of names without effect. */
+  /** The parameters in the table of names without effect. */
   ignored: string[];
 }
 
-/** One entry for each route in the data file that has such names. @param kind the column of the file. */
+/**
+ * Returns one entry for each route in the data file that has such names.
+ * @param kind the column of the file
+ */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
   const routes = new Map(declaredRoutes().map((route) => [routeKey(route), route] as const));
   return readFileSync(join(import.meta.dirname, '../app/compatibility/posthog-parameters.txt'), 'utf8')
@@ -34,7 +37,7 @@ export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
     });
 }
 
-/** Names in an object, or in the objects of a list. */
+/** Returns the names in an object, or in the objects of a list. */
 export function fieldsOf(schema: TSchema | undefined): Record<string, unknown> {
   const { properties, items } = (schema ?? {}) as { properties?: Record<string, unknown>; items?: TSchema };
   return properties ?? (items ? fieldsOf(items) : {});

@@ -33,7 +33,7 @@ const onPostgres: ApiEngine = {
 
 /**
  * Returns the engine for tests on ClickHouse.
- * @param modules folder in which `chdb` is installed
+ * @param modules the folder in which `chdb` is installed
  */
 export const onClickHouse = (modules: string): ApiEngine => ({
   name: 'ClickHouse',
@@ -59,5 +59,5 @@ export const onClickHouse = (modules: string): ApiEngine => ({
   },
 });
 
-/** Replaced by the long tests, which run the same files on ClickHouse. */
+/** The engines for this run. The long tests replace them, to run the same files on ClickHouse. */
 export const engines: ApiEngine[] = [onPostgres];

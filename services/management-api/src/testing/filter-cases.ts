@@ -1,10 +1,10 @@
-// The case table of property filters: which stored values each filter finds. Every reader of events and persons, on both
-// engines, and the flag evaluator are compared with it.
+// Lists cases of property filters, with the stored values that each filter finds. Every reader of events and persons,
+// on both engines, and the flag evaluator are compared with it.
 
 /** The time zone of the project. */
 export const zone = 'Europe/Berlin';
 
-/** Values of the property `p`, by the name of the event and of the person that have it. */
+/** The values of the property `p`, by the name of the event and of the person that have it. */
 export const stored: Record<string, unknown> = {
   chrome: 'Chrome',
   mobile: 'chrome mobile',
@@ -52,14 +52,14 @@ export const stored: Record<string, unknown> = {
   beta: '1.2.3-beta',
 };
 
-/** Name of the event and the person without the property. */
+/** The name of the event and the person without the property. */
 export const missing = 'missing';
 
 export interface FilterCase {
   no: string;
   operator: string;
   value?: unknown;
-  /** Names of the values that the filter finds. */
+  /** The names of the values that the filter finds. */
   found: string[];
 }
 

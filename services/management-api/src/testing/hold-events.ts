@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 
-/** Lets queries on events wait until they are released. */
+/** Makes queries on events wait until they are released. */
 export async function holdEvents({
   transaction,
 }: Pick<Database, 'transaction'>): Promise<{ release: () => Promise<void> }> {

@@ -16,9 +16,9 @@ export const pathFamilies = [
 export interface ItemFixture {
   /** The tenant's user is an owner, and its plan is `full`. */
   tenant: TestTenant;
-  /** Keys of a member, an administrator and an owner of the organization, and of a stranger. */
+  /** The keys of a member, an administrator and an owner of the organization, and of a user from outside. */
   keys: { M: string; A: string; W: string; stranger: string };
-  /** ID of the member's membership. */
+  /** The ID of the member's membership. */
   membershipId: string;
 }
 

@@ -6,13 +6,13 @@ import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 
 /**
- * Creates an environment, an organization or a project with records of every kind. Its marks (IDs, tokens, names, addresses)
+ * An environment, an organization or a project with records of every kind. Its marks (IDs, tokens, names, addresses)
  * are nowhere else in the database, so a response with a mark must come from these records.
  */
 export interface MarkedRecords {
-  /** Texts that must not be in a response to a caller without access. */
+  /** The texts that must not be in a response to a caller without access. */
   marks: string[];
-  /** IDs of its records by the last fixed part of a path before them, e.g. `subscriptions`. */
+  /** The IDs of the records, by the last fixed part of a path before them, e.g. `subscriptions`. */
   records: Record<string, string>;
 }
 
@@ -23,9 +23,9 @@ export interface MarkedEnvironment extends MarkedRecords {
 
 export interface MarkedOrganization extends MarkedRecords {
   id: string;
-  /** Marks of its members and invited users. */
+  /** The marks of members and invited users. */
   people: string[];
-  /** ID of a colleague's membership. */
+  /** The ID of a colleague's membership. */
   membershipId: string;
 }
 
@@ -37,7 +37,7 @@ export interface MarkedPerson {
   key: string;
 }
 
-/** Numbers with nine digits are unlikely to be part of another number. */
+/** Raises the sequences of IDs, because numbers with nine digits are unlikely to be part of another number. */
 export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
@@ -49,7 +49,7 @@ export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<
 
 /**
  * Creates a user with marks.
- * @param word is part of all texts of the user
+ * @param word a word that is part of all texts of the user
  */
 export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
   const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
@@ -67,7 +67,10 @@ export async function markedPerson({ database: { sql } }: TestApi, word: string)
   };
 }
 
-/** An organization of the owner with a colleague, an invite and a domain. `word` and `<word>people` are in all texts. */
+/**
+ * Creates an organization of the owner with a colleague, an invite and a domain. `word` and `<word>people` are in all
+ * texts.
+ */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
   const organization = await createTestOrganization(api.database, {
     name: word,
@@ -98,7 +101,7 @@ export async function markedOrganization(api: TestApi, word: string, owner: Mark
   };
 }
 
-/** A project with its first environment. `words` are in the texts of the project and of the environment. */
+/** Creates a project with its first environment. `words` are in the texts of the project and of the environment. */
 export async function markedProject(
   api: TestApi,
   owner: MarkedPerson,
@@ -115,7 +118,7 @@ export async function markedProject(
   };
 }
 
-/** Another environment of a project. */
+/** Creates another environment of a project. */
 export async function markedEnvironment(
   api: TestApi,
   owner: MarkedPerson,
@@ -176,7 +179,8 @@ async function fill(
   return {
     id,
     projectId,
-    // The first environment has the ID of its project, which callers with access to the second environment can see.
+    // The ID is not a mark, because the first environment has the ID of its project, which callers with access to the
+    // second environment can see.
     marks: [
       word,
       uuid,

@@ -4,7 +4,7 @@ import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace
 import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 
-/** A user, in the terms of the cases: M member, A administrator, W owner. */
+/** A user of one level. In the cases, M means member, A administrator, and W owner. */
 export interface Actor {
   userId: number;
   uuid: string;
@@ -22,7 +22,7 @@ export interface OrganizationActors {
   off: TestTenant;
 }
 
-/** An organization with one user of each level. */
+/** Creates an organization with one user of each level. */
 export async function createActors(
   database: Pick<Database, 'sql' | 'transaction'>,
   { plan = 'full' }: { plan?: PlanName } = {},
@@ -39,7 +39,7 @@ export async function createActors(
   };
 }
 
-/** Another member, with a key with all scopes. */
+/** Creates another member, with a key with all scopes. */
 export async function createActor(
   { sql }: Pick<Database, 'sql'>,
   organizationId: string,
@@ -52,7 +52,7 @@ export async function createActor(
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
 }
 
-/** The secret of an invite, and the hash that the invite stores. */
+/** Creates the secret of an invite, and the hash that the invite stores. */
 export function newInviteSecret(): { token: string; hash: string } {
   const token = randomUUID();
   return { token, hash: createHash('sha256').update(token).digest('hex') };

@@ -11,41 +11,41 @@ import {
 } from './marked-records.ts';
 import { signInAs, type TestApi } from './start-test-api.ts';
 
-/** A caller with a key, what the key can access, and what must not be in its responses. */
+/** A caller with a key, with the records that the key can access, and the texts that must not be in its responses. */
 export interface Actor {
   key: string;
   userId: number;
-  /** Whether the key is limited to some places. */
+  /** Whether the key is limited to some projects or organizations. */
   isLimited: boolean;
-  /** Routes that can accept this actor's writes. All others must reject them. */
+  /** The routes that can accept this actor's writes. All others must reject them. */
   organizations: string[];
   environments: number[];
-  /** Marks of all places that it cannot access. */
+  /** The marks of all records that it cannot access. */
   hidden: string[];
 }
 
-/** The path of a request, and the place of the records that it names. */
+/** The path of a request, and where the records that it names belong. */
 export interface Address {
-  /** Whether the records are in another place than the path above them. */
+  /** Whether the records belong somewhere else than the path above them. */
   isForeignRecord?: true;
   organization: string;
   environment: number | string;
   project: number | string;
   records: Record<string, string>;
-  /** ID of a membership, for request bodies. */
+  /** The ID of a membership, for request bodies. */
   membershipId: string;
 }
 
 export interface ReachFixture {
   actors: Map<string, Actor>;
-  /** IDs of all places. */
+  /** The IDs of all environments, projects and organizations. */
   environments: number[];
   organizations: string[];
-  /** By ID, as `@current`, and with records of another place than the path. */
+  /** Paths with an ID, with `@current`, and with records that belong somewhere else than the path. */
   addressKinds: Address[][];
 }
 
-/** The actor who can change most comes last. */
+/** The names of the actors. The one who can change most comes last. */
 export const actorNames = [
   'a stranger',
   'a member',
@@ -62,8 +62,9 @@ type ActorName = (typeof actorNames)[number];
 const full = { scopedTeams: [], scopedOrganizations: [] };
 
 /**
- * One user with keys of every kind of access in two organizations, a colleague without access to one project, and a stranger.
- * The first organization has a project with two environments and a private one. The others have one project each.
+ * Creates one user with keys of every kind of access in two organizations, a colleague without access to one project,
+ * and a stranger. The first organization has a project with two environments and a private one. The others have one
+ * project each.
  */
 export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   const tenants = await createTenants(api);
@@ -106,7 +107,8 @@ async function createTenants(api: TestApi) {
   const ofOther = await markedProject(api, person, { organization: other, words: ['wordproother', 'wordoneother'] });
   const ofFar = await markedProject(api, stranger, { organization: far, words: ['wordprofar', 'wordonefar'] });
   await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [shut.first.id]);
-  // Each place was the current one before, so that `@current` could lead a limited key there, or a user who lost access.
+  // Each environment was the current one before. A limited key, or a user who lost access, could otherwise get there
+  // with `@current`.
   await putInto(api, person.userId, other, ofOther.first);
   await putInto(api, member.userId, near, shut.first);
   return { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar };
@@ -204,7 +206,7 @@ const byCurrent = (address: Address): Address => ({
   project: '@current',
 });
 
-/** Records of other organizations below the path of the second place. */
+/** Returns records of other organizations below the path of the second environment. */
 function mixed([, own, , ...foreign]: Address[]): Address[] {
   return foreign.map(({ records, membershipId }) => ({
     ...(own as Address),

@@ -8,12 +8,12 @@ import { createMonths, storeEvent, storeGroup, storePerson } from './stored-data
 /** Two records of every kind, so that each parameter of a list can have a visible effect. */
 export interface SampleRecords {
   key: string;
-  /** Keys of the owner and of another member. */
+  /** The keys of the owner and of another member. */
   userId: number;
   member: Actor;
   organizationId: string;
   projectId: number;
-  /** IDs by the part of a path before them, of the second record of each kind. */
+  /** The IDs of the second record of each kind, by the part of a path before them. */
   ids: Record<string, string>;
   create(path: string, body: object): Promise<Record<string, unknown>>;
 }

@@ -8,7 +8,10 @@ export interface ScimTestDomain {
   token: string;
 }
 
-/** A verified domain with a token. @param by who creates the token: an administrator or the owner. */
+/**
+ * Sets up a verified domain with a token.
+ * @param by the user who creates the token, an administrator or the owner
+ */
 export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 'W' = 'A'): Promise<ScimTestDomain> {
   const [id, name] = [randomUUID(), `${randomUUID()}.example`];
   await api.database.sql.query(
@@ -24,7 +27,10 @@ export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 
 
 export type ScimMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
-/** Sends a request of a domain's provider. @param body sent unchanged if it is a string, otherwise as JSON. */
+/**
+ * Sends a request of a domain's provider.
+ * @param body sent unchanged if it is a string, otherwise as JSON
+ */
 export async function sendScim(
   api: TestApi,
   { id, token }: Pick<ScimTestDomain, 'id'> & { token: string | null },
@@ -43,7 +49,7 @@ export async function sendScim(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
-/** Expects an error in the format of SCIM. */
+/** Returns the error in the format of SCIM that is expected. */
 export const scimError = (status: number, scimType?: string) => ({
   status,
   body: {
@@ -54,7 +60,7 @@ export const scimError = (status: number, scimType?: string) => ({
   },
 });
 
-/** The body of a PATCH request. */
+/** Returns the body of a PATCH request. */
 export const patchOp = (...Operations: object[]) => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   Operations,

@@ -1,11 +1,14 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
-/** Creates what a page would get from `navigator.credentials`, including data that no browser would create. */
+/**
+ * A passkey in software. It creates what a page would get from `navigator.credentials`, including data that no browser
+ * would create.
+ */
 export interface SoftwarePasskey {
   register(options: { challenge: string; rp: { id?: string } }, odd?: Odd): Record<string, unknown>;
   /**
    * Creates the response to a challenge.
-   * @param userHandle base64url, the user's ID in the registration options
+   * @param userHandle the user's ID in the registration options, as base64url
    */
   answer(
     options: { challenge: string; rpId?: string },
@@ -16,10 +19,10 @@ export interface SoftwarePasskey {
 interface Odd {
   origin?: string;
   rpId?: string;
-  /** Whether it verified the user. Default: true. */
+  /** Whether the authenticator verified the user. The default is true. */
   isVerified?: boolean;
   counter?: number;
-  /** Whether the browser reports that the page is in a frame of another site, and the origin of that site. */
+  /** Whether the browser reports that the page is in a frame of another site, and the origin of this site. */
   crossOrigin?: boolean;
   topOrigin?: string;
 }
@@ -91,7 +94,7 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
 
 type Cbor = number | string | Buffer | Map<unknown, unknown>;
 
-/** The part of CBOR that a registration needs. */
+/** Encodes the part of CBOR that a registration needs. */
 function cborMap(entries: [Cbor, Cbor][]): Buffer {
   return Buffer.concat([head(5, entries.length), ...entries.flat().map(cbor)]);
 }

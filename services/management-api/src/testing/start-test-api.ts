@@ -40,26 +40,26 @@ export interface TestApi {
   databaseUrl: string;
   /**
    * Sends a GET request.
-   * @param key personal API key, or a session in the form of `sessionKey`, or none for an anonymous request
+   * @param key a personal API key, or a session in the form of `sessionKey`. Without it, the request is anonymous.
    */
   get(path: string, key?: string): Promise<TestResponse>;
   /**
    * Sends a request with a body.
-   * @param body sent as JSON, unless undefined
+   * @param body is sent as JSON, unless it is undefined
    */
   send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestResponse>;
-  /** Prints errors. A test that expects some captures them (`keepLogs`). */
+  /** The logger prints errors. A test that expects errors captures them (`keepLogs`). */
   logger: Logger;
   /**
-   * The number of SQL statements of the requests: the minimum of three runs, because updates of the last use and repeated
-   * lookups of a key can come in between.
+   * Counts the SQL statements of the requests. Returns the minimum of three runs, because updates of the last use and
+   * repeated lookups of a key can happen during a run.
    */
   statementsOf(requests: () => Promise<unknown>): Promise<number>;
-  /** Resolves when no email about an account is in flight. */
+  /** Resolves when no email about an account is being sent. */
   mailsSent(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -67,10 +67,10 @@ export interface TestApi {
 /** Decrypts the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
-/** Secrets of tests. The first one signs tokens, and both are accepted. */
+/** The secrets of tests. The first one signs tokens, and both are accepted. */
 export const testTokenSecrets: [string, string] = ['secret of a test', 'former secret of a test'];
 
-/** Turns all rate limits off. */
+/** Limits that turn all rate limits off. */
 export const noLimits: AppDeps['limits'] = {
   requestsPerMinute: 0,
   requestsPerHour: 0,
@@ -85,16 +85,16 @@ export const noLimits: AppDeps['limits'] = {
 };
 
 interface TestApiOptions {
-  /** Sends emails about accounts. */
+  /** The mailer of emails about accounts. */
   mailer?: Mailer;
   statementTimeoutMs?: number;
-  /** Uses the database of another test API, which drops it. By default, it has its own. */
+  /** The URL of another test API's database, which drops it. By default, the test API has its own database. */
   databaseUrl?: string | undefined;
   /** Opens live events, for tests with an event log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
 
-/** Live events without an event log, as in most tests. */
+/** Creates live events without an event log, as in most tests. */
 function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
   const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
@@ -102,7 +102,10 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
 
 const searchConnections = 2;
 
-/** The management API with its own database and a free port. Every response is checked against its declared schema. */
+/**
+ * Starts the management API with its own database and a free port. Every response is checked against its declared
+ * schema.
+ */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
   { statementTimeoutMs = 30_000, databaseUrl, openLive = liveWithoutLog, mailer }: TestApiOptions = {},
@@ -199,7 +202,7 @@ export async function startTestApi(
   };
 }
 
-/** Listens before the app exists, because the port is part of the app's public URL. */
+/** Starts to listen before the app exists, because the port is part of the app's public URL. */
 async function listen() {
   let app: ReturnType<typeof createApp> | undefined;
   const server = await serve((request, response) => app?.(request, response), {
@@ -214,7 +217,7 @@ async function listen() {
   return { server, url: `http://127.0.0.1:${server.port}`, answerWith };
 }
 
-/** The defaults, for most tests. */
+/** Returns the default parts, for most tests. */
 function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logger; mailer: Mailer | undefined }) {
   const { sql, logger } = deps;
   return {
@@ -248,12 +251,15 @@ function countingSql<S extends Sql>(inner: S, count: () => void): S {
   };
 }
 
-/** The `key` for a session. The request then comes from a page of the installation. */
+/** Returns the `key` for a session. With it, the request comes from a page of the installation. */
 export function sessionKey(secret: string): string {
   return `${sessionCookie}=${secret}`;
 }
 
-/** Creates a session of a user, in the form of `key`. */
+/**
+ * Creates a session of a user.
+ * @returns the session in the form of `key`
+ */
 export async function signInAs({ database }: Pick<TestApi, 'database'>, userId: number): Promise<string> {
   const session = { userId, method: 'link', secondFactor: null, address: '127.0.0.1', browser: 'test' } as const;
   return sessionKey(await database.transaction((tx) => beginSession(tx, session)));

@@ -2,7 +2,7 @@
 export interface WalkingBrowser {
   /**
    * Follows redirects from an address.
-   * @returns the last URL, which does not redirect, or is not one of those that are followed
+   * @returns the last URL, which does not redirect, or whose redirect is not followed
    */
   walk(address: string, request?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<URL>;
   /** Sends one request, and stores the cookies of its response. */
@@ -18,7 +18,7 @@ export interface WalkingBrowser {
 
 /**
  * Creates a browser without cookies.
- * @param ends paths at which it stops, whatever the response is
+ * @param ends the paths at which it stops, whatever the response is
  */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();
@@ -33,7 +33,7 @@ export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
     const response = await fetch(address, {
       method: form ? 'POST' : 'GET',
       redirect: 'manual',
-      // Browsers send no Lax cookies with a form of another site.
+      // Browsers do not send Lax cookies with a form of another site.
       headers: { ...(form ? {} : { cookie: cookies(address) }), ...headers },
       ...(form && { body: new URLSearchParams(form) }),
     });

@@ -1,4 +1,4 @@
-// Parses times in query parameters: ISO 8601, or relative to now such as `-7d`.
+// Parses times in query parameters, in ISO 8601 or relative to now, such as `-7d`.
 
 import { parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -7,10 +7,10 @@ const milliseconds: Record<string, number> = { s: 1000, M: 60_000, h: 3_600_000,
 const months: Record<string, number> = { m: 1, q: 3, y: 12 };
 
 /**
- * Parses a time in the form of filters: ISO 8601, or relative to `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`, `-2w`, `-1m`
- * (months), `-1q`, `-1y`. Months and longer units keep the day and the time. If a month does not have the day, its last day
- * is used.
- * @returns null if the text is neither, or if the time is out of range.
+ * Parses a time in the form of filters, in ISO 8601 or relative to `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`,
+ * `-2w`, `-1m` (months), `-1q`, `-1y`. Months and longer units keep the day and the time. If a month does not have the
+ * day, its last day is used.
+ * @returns null if the text is neither, or if the time is out of range
  */
 function parseRelativeTime(text: string, now: Date): Date | null {
   const match = /^-(\d{1,5})([sMhdwmqy])$/.exec(text);
@@ -27,7 +27,7 @@ function parseRelativeTime(text: string, now: Date): Date | null {
 function monthsBefore(now: Date, count: number): Date {
   const past = new Date(now);
   past.setUTCMonth(past.getUTCMonth() - count);
-  // The day does not exist in that month, so use the month's last day.
+  // If the day does not exist in this month, use the month's last day.
   if (past.getUTCDate() !== now.getUTCDate()) past.setUTCDate(0);
   return past;
 }

@@ -7,7 +7,7 @@ import { requireTime } from './relative-time.ts';
 const formats =
   'an ISO 8601 time (UTC unless it has an offset), or a relative time: `-24h`, `-7d`, `-2w`, `-1m` (months), `-1y`, `-5M` (minutes)';
 
-/** `after` and `before` of a list ordered by time, both exclusive. */
+/** The parameters `after` and `before` of a list that is sorted by time. Both times are excluded. */
 export const timeRangeQuery = {
   after: Type.Optional(Type.String({ description: `Only results after this time: ${formats}.` })),
   before: Type.Optional(Type.String({ description: `Only results before this time: ${formats}.` })),
@@ -38,7 +38,7 @@ interface SpanLimits {
   most: string;
 }
 
-/** A time range with both ends, by default until now. Both ends are exclusive. */
+/** A time range with both ends, which are excluded. By default, it ends now. */
 export interface TimeSpan {
   after: Date;
   before: Date;
@@ -69,13 +69,18 @@ export function toTimeSpan(
   return { after, before };
 }
 
-/** Before this year, an hour in some time zone could be in a year that is written with a sign. */
+/**
+ * The first allowed time. Before this year, an hour in some time zone could be in a year that is written with a sign.
+ */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 
-/** From 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript, in milliseconds since 1970. */
+/**
+ * The range is from 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript, in milliseconds since
+ * 1970.
+ */
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
-/** Cursor of a list ordered by time and ID: those of the last row of the page. */
+/** The cursor of a list that is sorted by time and ID. It contains both of the last row of the page. */
 export const timePosition = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
 
 export interface TimePosition {

@@ -9,7 +9,7 @@ import { routeKey } from './route-key.ts';
 import { withoutEffect } from './without-effect.ts';
 
 /**
- * Sends every body field that PostHog documents for a route that Millrace has. A supported field is in the record
+ * Tests every body field that PostHog documents for a route that Millrace has. A supported field is in the record
  * afterwards, or has its own test. A rejected field gets an error that names it. A field without effect is accepted and
  * changes nothing.
  */
@@ -41,7 +41,7 @@ function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
   return { ...neededBy(sample), ...only(before, repeated) };
 }
 
-/** The path of a request, and the record before it. */
+/** Returns the path of a request, and the record before it. */
 async function prepare(method: Method, path: string, sample: BodySample): Promise<{ address: string; before: Fields }> {
   const created = sample.creates === undefined ? undefined : await records.create(sample.creates, neededBy(sample));
   const parts = path.split('{}');

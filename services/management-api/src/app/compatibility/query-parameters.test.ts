@@ -3,9 +3,9 @@ import { createSampleRecords, type SampleRecords } from '../../testing/sample-re
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Sends every query parameter that PostHog documents for one of our routes. A supported parameter changes the response, if
- * only by an error for an invalid value. A rejected parameter gets an error that names it. A parameter without effect changes
- * nothing.
+ * Tests every query parameter that PostHog documents for a route that Millrace has. A supported parameter changes the
+ * response, or gets an error for an invalid value. A rejected parameter gets an error that names it. A parameter
+ * without effect changes nothing.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -31,7 +31,7 @@ const usual: Record<string, string> = {
 interface QueryCase {
   /** The other parameters that a request needs. */
   with?: string;
-  /** Values that change the response. Null: not tested, with the reason in `why`. */
+  /** The values that change the response. A value that is not tested is null, and `why` has the reason. */
   values?: Record<string, string | null>;
   why?: string;
 }
@@ -119,7 +119,7 @@ async function ask(
     method,
     headers: { authorization: `Bearer ${records.key}` },
   });
-  // Links repeat the query, and times differ between responses.
+  // Remove links, which repeat the query, and times, which differ between responses.
   const text = (await response.text()).replace(/"(next|previous)":("[^"]*"|null)/g, '');
   const isError = response.status >= 400 && text.startsWith('{');
   return { status: response.status, text, ...(isError && JSON.parse(text)) };
@@ -162,7 +162,7 @@ test.each(documentedNames('query').map((names) => [names.key, names] as const))(
   },
 );
 
-/** Replaces a value that the request always has. */
+/** Replaces the value of a parameter that the request always has. */
 function withParameter(needed: string, name: string, value: string): string {
   const query = new URLSearchParams(needed);
   query.set(name, value);

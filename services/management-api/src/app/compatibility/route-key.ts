@@ -2,8 +2,8 @@
 export const allOtherFields = 'every field';
 
 /**
- * A route as method and path, with `{}` for parameters. PostHog serves the resources of an environment below both
- * `/api/projects/{}/` and `/api/environments/{}/`, which count as one route here.
+ * Returns a route as method and path, with `{}` for parameters. PostHog serves the resources of an environment below
+ * both `/api/projects/{}/` and `/api/environments/{}/`, which count as one route here.
  */
 export function routeKey({ method, path }: { method: string; path: string }): string {
   const plain = path.replace(/\/$/, '').replaceAll(/\/(:\w+|\{\w*\})/g, '/{}');

@@ -5,10 +5,10 @@ import type { Route } from '@millrace/http';
 import { allOtherFields, routeKey } from './route-key.ts';
 
 export interface WithoutEffect {
-  /** Routes in the form of `routeKey`. */
+  /** The routes in the form of `routeKey`. */
   routes: readonly string[];
   query?: readonly string[];
-  /** Fields of the body. `allOtherFields` means all fields that the route does not name itself. */
+  /** The fields of the body. `allOtherFields` means all fields that the route does not name itself. */
   body?: readonly string[] | typeof allOtherFields;
   /** The reason why clients lose nothing, in Markdown. */
   reason: string;
@@ -17,14 +17,14 @@ export interface WithoutEffect {
 const project = '/api/projects/{}';
 const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
 const organizationProjects = '/api/organizations/{}/projects';
-/** Projects and environments, which have the same subpaths. */
+/** The paths of projects and environments, which have the same subpaths. */
 const addressed = [`${organizationProjects}/{}`, `${project}/environments/{}`, project];
 const items = [...addressed, '/api/environments/{}'];
 const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);
 
 /**
- * Only parameters that do not change what is delivered, counted or exported belong here. All others must work or be rejected
- * by name (`refusedQuery` and `refusedBody` of the route).
+ * This list contains only parameters that do not change what is delivered, counted or exported. All others must work or
+ * be rejected by name (`refusedQuery` and `refusedBody` of the route).
  */
 export const withoutEffect: readonly WithoutEffect[] = [
   {
@@ -181,8 +181,8 @@ export const withoutEffect: readonly WithoutEffect[] = [
 ];
 
 /**
- * Routes that accept the query parameters of the table. Body fields need nothing here, because fields that a route does not
- * name are not read.
+ * Lets routes accept the query parameters of the table. Body fields need nothing here, because fields that a route does
+ * not name are not read.
  */
 export function acceptWithoutEffect<Caller>(routes: readonly Route<Caller>[]): Route<Caller>[] {
   return routes.map((route) => {

@@ -1,4 +1,4 @@
-// The console: static files of packages/console, on the same host as the API that it uses.
+// Serves the console. It consists of static files of packages/console, on the same host as the API that it uses.
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -6,8 +6,8 @@ import { extname, join } from 'node:path';
 import type { ApiRequest, PageRoute } from '@millrace/http';
 
 /**
- * The page loads nothing from other hosts and runs no inline scripts. Other pages cannot frame it, and text cannot become markup
- * (docs/operations/console.md).
+ * The page loads nothing from other hosts and runs no inline scripts. Other pages cannot show it in a frame, and text
+ * cannot become markup (docs/operations/console.md).
  */
 const policy = [
   "default-src 'none'",
@@ -40,22 +40,22 @@ const types: Record<string, string> = {
 };
 
 export interface ConsoleOptions {
-  /** The build output: `index.html`, `icon.svg` and `assets/…`. */
+  /** The directory with the build output: `index.html`, `icon.svg` and `assets/…`. */
   directory: string;
-  /** URL of the API for clients. A proxy adds its path in front of every path. */
+  /** The URL of the API for clients. If a proxy adds a path, the URL contains it. */
   publicUrl?: string | undefined;
-  /** Where SDKs send events, if that is a different host. Shown in code snippets. */
+  /** The URL to which SDKs send events, if it is on a different host. The console shows it in code snippets. */
   ingestUrl?: string | undefined;
   /** Whether invites can be sent by email. If not, the console says so. */
   sendsMail?: boolean;
-  /** Sign-in providers of the installation, for their buttons. */
+  /** The sign-in providers of the installation, for which the page shows buttons. */
   signInProviders?: readonly { kind: string; name: string }[];
 }
 
 /**
- * The page route for `/console` and everything below it: the console's files, and for every other URL that a browser opens the one
- * HTML page, which reads the rest of the URL. Other requests get 404.
- * @returns null if no console was built.
+ * Creates the page route for `/console` and everything below it. It serves the console's files. For every other URL
+ * that a browser opens, it serves the HTML page, which reads the rest of the URL. Other requests get 404.
+ * @returns null if no console was built
  */
 export async function serveConsole({
   directory,
@@ -115,7 +115,10 @@ async function readPage(directory: string, name: string): Promise<string | null>
 const prefixOf = (publicUrl: string | undefined) =>
   publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 
-/** Makes the page's file names absolute, because it is sent for URLs of any depth. @param facts values of its `meta` elements. */
+/**
+ * Makes the page's file names absolute, because it is sent for URLs of any depth.
+ * @param facts the values of its `meta` elements
+ */
 function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {
   const placed = page.replaceAll(/(src|href)="\.\//g, (_, name: string) => `${name}="${asAttribute(path)}`);
   return Object.entries(facts).reduce(
@@ -144,7 +147,7 @@ async function sendFile(
   response.end(await readFile(join(directory, file)));
 }
 
-/** The listed encodings, except those with the weight 0. */
+/** Returns the listed encodings, except those with the weight 0. */
 function acceptedEncodings(header = ''): Set<string> {
   const listed = header
     .toLowerCase()

@@ -20,15 +20,18 @@ import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from '
 /** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
-/** All pages of the console ask for this. A slow part is in the response to the next request. */
+/**
+ * The maximum time to wait for each part of the overview. All pages of the console request the overview. A part that is
+ * too slow is included in the response to the next request.
+ */
 const patienceMs = 3000;
 
 interface HealthDeps {
   sql: Sql;
   live: Live;
-  /** Null if no event log is configured. */
+  /** The topic of dead letters, or null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
-  /** Null if queries read PostgreSQL. */
+  /** The store of events, or null if queries read PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -89,7 +92,10 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: 
 const withoutLog = () =>
   new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', { code: 'no_event_log' });
 
-/** The value of a source. A source that fails or is slow only hides its own part of the response. */
+/**
+ * Returns the value of a source, or null if the source fails or is slow, so that it affects only its own part of the
+ * response.
+ */
 async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
   try {
     return { value: await withDeadline(source, patienceMs, 'This'), state: 'ok' };
@@ -97,7 +103,7 @@ async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null
     if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
     if (isTransientError(error)) return { value: null, state: 'The database did not respond in time.' };
     if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
-    // The response no longer waits for it, so its later failure must not be unhandled.
+    // The response no longer waits for the source. Handle its later failure.
     source.catch(() => {});
     return { value: null, state: 'The measurement is taking longer than usual. Try again in a moment.' };
   }
@@ -127,7 +133,7 @@ function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: T
 
 const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
 
-/** Each connection's application name is the name of its service, followed by the purpose. */
+/** The application name of each connection begins with the name of its service. */
 function byService(connections: readonly { application: string; count: number }[]) {
   return services.map((name) => ({
     name,

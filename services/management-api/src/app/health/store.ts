@@ -1,11 +1,11 @@
-// SQL behind the health overview of a project: stored events, warnings and database connections.
+// SQL that reads the health overview of a project: stored events, warnings and database connections.
 
 import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
-/** Maximum number of rows that are read. Higher counts are reported as this number. */
+/** The maximum number of rows that are read. Higher counts are reported as this number. */
 const maxRows = 200_000;
 
-/** Events that happened and were stored within the last seconds, without imports. */
+/** Counts the events that happened and were stored within the last seconds, without imports. */
 export async function countStoredEvents(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -17,7 +17,7 @@ export async function countStoredEvents(sql: Sql, environmentId: number, seconds
   return rows[0]?.count ?? 0;
 }
 
-/** The problems of an environment's events by kind, the most frequent first. */
+/** Counts the problems of an environment's events by kind, most frequent first. */
 export async function countWarnings(
   sql: Sql,
   environmentId: number,
@@ -31,7 +31,7 @@ export async function countWarnings(
   );
 }
 
-/** The number of database connections of each service, as far as the database user can see them. */
+/** Counts the database connections of each service, as far as the database user can see them. */
 export async function countConnections(sql: Sql): Promise<{ application: string; count: number }[]> {
   return sql.query<{ application: string; count: number }>(
     `SELECT application_name AS application, count(*)::int AS count FROM pg_stat_activity
@@ -39,7 +39,7 @@ export async function countConnections(sql: Sql): Promise<{ application: string;
   );
 }
 
-/** Whether SQL queries run with the database role that can read only their tables. */
+/** Returns whether SQL queries run with the database role that can read only their tables. */
 export async function hasSqlRole(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<UserSqlSafeguards & Record<string, unknown>>(userSqlSafeguardsQuery);
   return row?.hasRole === true;

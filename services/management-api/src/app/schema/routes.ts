@@ -1,4 +1,4 @@
-// The documentation of the API: an OpenAPI document for programs, and an HTML page for readers.
+// Serves the documentation of the API: an OpenAPI document for programs, and an HTML page for readers.
 
 import { createHash } from 'node:crypto';
 import { createOpenApiDocument, freeFormObject, type PageRoute, type Route } from '@millrace/http';
@@ -51,7 +51,10 @@ const description = {
   },
 };
 
-/** Serves the OpenAPI document, which includes this route. Creating it takes a tenth of a second, so it waits for the first request. */
+/**
+ * Creates the route of the OpenAPI document, which includes this route. Creating the document takes a tenth of a
+ * second, so it waits for the first request.
+ */
 export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] {
   const route: Route<Caller> = defineRoute({
     method: 'GET',
@@ -82,10 +85,10 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f
 summary{cursor:pointer;padding:.35rem 0}b.method{display:inline-block;min-width:4.5rem}table{border-collapse:collapse}
 td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{margin-top:2rem}a{color:#0b57d0}`;
 
-/** The documentation page loads and runs only its own style sheet. */
+/** The browser may load and run only the style sheet of the documentation page. */
 const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** The page route of the documentation. */
+/** Creates the page route of the documentation. */
 export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
   let html: Buffer | undefined;
   return {
@@ -103,7 +106,7 @@ export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
 
 export const docsPath = '/api/docs';
 
-/** The routes as an HTML page, complete in one response: without scripts or resources from other URLs. */
+/** Returns the routes as an HTML page that needs no scripts and no resources from other URLs. */
 function describeRoutes(routes: readonly Route<Caller>[]): string {
   const tags = [...new Set(routes.flatMap((route) => route.tags))].sort();
   const sections = tags.map((tag) => {

@@ -15,15 +15,15 @@ import { AppError, type Logger } from '@millrace/runtime';
 export interface GatewayOptions {
   /** URL of a gateway. */
   url: string;
-  /** If false, the client's own `X-Forwarded-For` is not passed on. */
+  /** Whether there is a trusted proxy. If not, the client's own `X-Forwarded-For` is not passed on. */
   isBehindProxy: boolean;
   timeoutMs: number;
   logger: Logger;
 }
 
 /**
- * Passes requests of SDKs with local flag evaluation to a gateway, which knows the secret keys of projects, caches definitions and
- * counts the requests against the plan.
+ * Creates a function that passes requests of SDKs with local flag evaluation to a gateway, which knows the secret keys
+ * of projects, caches definitions and counts the requests against the plan.
  */
 export function passToGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const base = new URL(options.url);
@@ -64,7 +64,10 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
 
-/** Headers of a single connection (RFC 9110, 7.6.1). Node throws an error if some of them contradict the response. */
+/**
+ * Headers that apply only to a single connection (RFC 9110, 7.6.1). Node throws an error if some of them contradict the
+ * response.
+ */
 const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
 
 function withoutConnection(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
@@ -80,19 +83,20 @@ function refuse(response: ServerResponse): void {
   response.end(JSON.stringify(toErrorBody(error)));
 }
 
-/** Paths that only the gateway serves. */
+/** The paths that only the gateway serves. */
 const gatewayPaths = ['/flags/definitions', '/api/feature_flag/local_evaluation'];
-/** Paths that both serve: the gateway for SDKs, this API for scripts. */
+/** The paths that both services serve: the gateway for SDKs, and this API for scripts. */
 const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id'].flatMap((base) =>
   ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
 );
 
-/** The requests for flag definitions and remote configuration that the gateway serves. */
+/** Creates page routes for the requests for flag definitions and remote configuration that the gateway serves. */
 export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],
     serve({ incoming, response }) {
-      // The response has only the headers of the gateway, which pages of any origin can read.
+      // Remove all headers set so far, because the response has only the headers of the gateway, which pages of any
+      // origin can read.
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       pass(incoming, response);
     },
@@ -104,8 +108,8 @@ export function gatewayPages(pass: (request: IncomingMessage, response: ServerRe
 }
 
 /**
- * Whether a request comes from an SDK: it has a secret key of the project, or identifies the project by `token`. Scripts do not send
- * `token`, and for SDKs it determines what `@current` refers to.
+ * Returns whether a request comes from an SDK, because it has a secret key of the project, or identifies the project by
+ * `token`. Scripts do not send `token`. For SDKs, `token` determines what `@current` refers to.
  */
 function isFromSdk({ url = '', headers }: IncomingMessage): boolean {
   const query = url.split('?', 2)[1] ?? '';

@@ -11,8 +11,8 @@ export interface DeadLetterLog {
 }
 
 /**
- * The project whose dead letters are read. A record belongs to it if the gateway stored the environment's ID in it or,
- * without an ID, if it was sent with the current project API key.
+ * The project whose dead letters are read. A record belongs to it if the gateway stored the environment's ID in it. A
+ * record without an ID belongs to it if it was sent with the current project API key.
  */
 export interface DeadLetterOwner {
   environmentId: number;
@@ -20,7 +20,7 @@ export interface DeadLetterOwner {
 }
 
 export interface ProjectDeadLetter {
-  /** Topic, partition and offset of the failed record: `live-3-1042`. */
+  /** The topic, partition and offset of the failed record, such as `live-3-1042`. */
   id: string;
   topic: EventTopic;
   deadLetter: DecodedDeadLetter;
@@ -32,16 +32,16 @@ export interface ProjectDeadLetter {
 
 export const idPattern = `^(${eventTopics.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
-/** The limit for one project. A bug in Millrace could produce far more. */
+/** The maximum number of dead letters of one project. A bug in Millrace could produce far more. */
 export const maxDeadLetters = 10_000;
-/** Lists truncate longer names and IDs. */
+/** The maximum length of names and IDs in lists. Longer ones are truncated. */
 const maxTextLength = 200;
 const readTimeoutMs = 10_000;
 
 /**
- * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in `fullRecordIds` keep
- * the captured record, because all records together may not fit into memory.
- * @throws AppError `unavailable` if the log does not respond in time.
+ * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in
+ * `fullRecordIds` keep the captured record, because all records together may not fit into memory.
+ * @throws AppError `unavailable` if the log does not respond in time
  */
 export async function readDeadLetters(
   { log, topics }: DeadLetterLog,
@@ -61,8 +61,8 @@ export async function readDeadLetters(
       if (!found) return;
       if (!fullRecordIds.has(found.id))
         found.deadLetter = { ...deadLetter, record: { ...record, value: Buffer.alloc(0) } };
-      // Two dead letters of the same record count as one. The later one wins, in case a previous log had another record at
-      // the same offset.
+      // Two dead letters of the same record count as one. Keep the later one, because a previous log may have had
+      // another record at the same offset.
       deadLetters.set(found.id, found);
       if (deadLetters.size >= 2 * maxDeadLetters) deadLetters = byId(latest(deadLetters));
     },
@@ -80,7 +80,7 @@ function latest(deadLetters: ReadonlyMap<string, ProjectDeadLetter>): ProjectDea
   return [...deadLetters.values()].sort(compareByTime).slice(0, maxDeadLetters);
 }
 
-/** Compares for the order of lists: the latest first. */
+/** Compares two dead letters for the order of lists, latest first. */
 function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number {
   return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
@@ -115,7 +115,7 @@ function toProjectDeadLetter(
   };
 }
 
-/** The captured record, or its text if it is not valid JSON. */
+/** Returns the captured record, or its text if it is not valid JSON. */
 export function readCapturedEvents(value: Buffer): unknown {
   const text = value.toString('utf8');
   try {
@@ -132,7 +132,7 @@ function timeOf(value: unknown): string | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** Explains what went wrong, and what to do about it. */
+/** Explains what went wrong and how to fix it. */
 export function describeReason(reason: string): { detail: string; advice: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
   const [detail, advice] = known ?? ['The record could not be processed.', unknownReasonAdvice];

@@ -5,8 +5,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Dead letters on both logs, with the consumer that writes them and stores replayed records, are tested in
- * `test-e2e/dead-letters.kafka.test.ts`.
+ * `test-e2e/dead-letters.kafka.test.ts` tests dead letters on both logs, with the consumer that writes them and stores
+ * replayed records.
  */
 const topics = topicNames();
 let api: TestApi;
@@ -40,7 +40,10 @@ interface Given {
   omitted?: boolean;
 }
 
-/** Writes a dead letter as the consumer does. @returns its ID. */
+/**
+ * Writes a dead letter as the consumer does.
+ * @returns its ID
+ */
 async function storeDeadLetter(given: Given = {}): Promise<string> {
   const { of = tenant, reason = 'refused_by_database', at = '2026-11-20T10:00:00.000Z', topic = topics.live } = given;
   const offset = String(next++);

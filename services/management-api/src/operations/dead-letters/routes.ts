@@ -1,4 +1,5 @@
-// The routes of dead letters: records that the event consumer could not process (docs/ingestion-rules.md#dead-letters).
+// Declares the routes of dead letters, the records that the event consumer could not process
+// (docs/ingestion-rules.md#dead-letters).
 
 import { recordActivity } from '@millrace/accounts';
 import { eventTopics, membershipLevels } from '@millrace/contracts';
@@ -39,13 +40,16 @@ interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   deadLetterLog: DeadLetterLog | null;
 }
 
-/** The last dead letter of the previous page: milliseconds since 1970, and the ID. */
+/** The last dead letter of the previous page, as milliseconds since 1970 and the ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),
   id: Type.String({ pattern: idPattern }),
 });
 
-/** Limits the memory for one request, and the size of the batch it appends to the log. */
+/**
+ * The size limit of one request's records. It limits the memory for the request, and the size of the batch that it
+ * appends to the log.
+ */
 const maxReplayedBytes = 16 * 1024 * 1024;
 
 interface DeadLetterRequest {
@@ -57,11 +61,14 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
   const common = {
     below: environmentBasePaths(sql),
     tags: ['dead letters'] as [string],
-    // Captured records can contain personal data such as addresses.
+    // The level is high because captured records can contain personal data such as addresses.
     level: membershipLevels.administrator,
   };
 
-  /** Reading the log counts as a search, because it is as much work. This way, one user's requests cannot block another's. */
+  /**
+   * Finds the dead letters of a request. Reading the log counts as a search, because it takes as long. This way, one
+   * user's requests cannot block another's.
+   */
   async function find({ caller, target }: DeadLetterRequest, ids?: readonly string[]) {
     const log = requireLog();
     const { environmentId } = target;
@@ -235,7 +242,8 @@ function stateOf({ deadLetter }: ProjectDeadLetter, decisions: ReadonlyMap<strin
 const notFound = 'Dead letter not found.';
 
 /**
- * The reason why a dead letter cannot be replayed in a request that already contains so many bytes, or null if it can.
+ * Returns the reason why a dead letter cannot be replayed in a request that already contains so many bytes, or null if
+ * it can.
  */
 function replayProblem(found: DecidedProjectDeadLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;

@@ -8,7 +8,7 @@ import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { type DeadLetterLog, readDeadLetters } from './read-dead-letters.ts';
 
 interface CachedCount {
-  /** The state for which the count is valid: the end offsets of the topic, and the decisions. */
+  /** The state for which the count is valid. It consists of the end offsets of the topic, and the decisions. */
   state: string;
   at: number;
   waiting: Promise<number>;
@@ -21,8 +21,8 @@ interface CachedCount {
 const maxAgeMs = 30_000;
 
 /**
- * Reads the topic only after new dead letters or decisions, and at most every half minute per environment. In between, a
- * count only takes one request for the end offsets and one query for the decisions.
+ * Creates the count. It reads the topic only after new dead letters or decisions, and at most every half minute for
+ * each environment. Otherwise, a count takes only one request for the end offsets and one query for the decisions.
  */
 export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog }) {
   const counts = new LRUCache<number, CachedCount>({ max: 1000 });

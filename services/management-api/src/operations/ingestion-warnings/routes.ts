@@ -1,4 +1,4 @@
-// The routes of ingestion warnings.
+// Declares the routes of ingestion warnings.
 
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
@@ -108,7 +108,10 @@ const spans = {
   hour: { usualMs: 7 * dayMs, maxMs: 31 * dayMs, most: '31 days by hour' },
 };
 
-/** Collects the times of each type. @param rows sorted by type, and by time within a type. */
+/**
+ * Collects the times of each type.
+ * @param rows are sorted by type, and by time within a type
+ */
 function byType(rows: readonly WarningsOfInterval[]) {
   const types = new Map<string, WarningsOfInterval[]>();
   for (const row of rows) {

@@ -9,7 +9,7 @@ interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type'
   details: Record<string, unknown>;
 }
 
-/** The warnings on one page of a project's list, the newest first. */
+/** Finds the warnings on one page of a project's list, newest first. */
 export async function findWarningKeys(
   sql: Sql,
   projectId: number,
@@ -62,8 +62,8 @@ interface CountFilter extends TimeSpan {
 }
 
 /**
- * A project's warnings by type, severity, and minute or hour in the project's time zone, in this order. Does not read the
- * details.
+ * Counts a project's warnings by type, severity, and minute or hour in the project's time zone, in this order. Does not
+ * read the details.
  */
 export async function countIngestionWarnings(
   sql: Sql,

@@ -13,9 +13,9 @@ export interface StreamAccess {
   environmentId: number;
   userId: number;
   credential: Pick<Credential, 'kind' | 'id'>;
-  /** When the access began. If the key was rolled later, the access ends. */
+  /** The time when the access began. If the key was rolled later, the access ends. */
   since: Date;
-  /** For a token: the project API key it names, and its expiry. */
+  /** The claims of a token: the project API key that it names, and its expiry. */
   apiToken?: string;
   endsAt?: Date;
 }
@@ -28,7 +28,8 @@ export interface GrantedAccess {
 }
 
 /**
- * Checks the access. @returns what it allows, or the reason why access is denied.
+ * Checks the access.
+ * @returns what it allows, or the reason why it is denied
  * @throws errors of the database. A stream must not continue without a check.
  */
 export async function checkAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {
@@ -61,7 +62,7 @@ export async function checkAccess(sql: Sql, access: StreamAccess): Promise<Grant
   };
 }
 
-/** The current permissions of the credential. A session has all permissions of its user, and cannot be rolled. */
+/** Finds the current permissions of the credential. A session has all permissions of its user, and cannot be rolled. */
 async function findPermissions(sql: Sql, { kind, id }: StreamAccess['credential']) {
   if (kind === 'key') return findKeyInUse(sql, id);
   const session = await findSessionInUse(sql, id);
@@ -73,8 +74,9 @@ const refused = () =>
   new AppError('unauthenticated', 'The token is missing or invalid.', { code: 'authentication_failed' });
 
 /**
- * The access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be signed (HS256) with
- * one of our secrets, for this audience, and must not have expired. Call `checkAccess` for everything else.
+ * Returns the access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be
+ * signed (HS256) with one of our secrets, for this audience, and must not have expired. Call `checkAccess` for
+ * everything else.
  * @throws AppError `unauthenticated`
  */
 export function findTokenAccess(header: string | undefined, secrets: readonly string[]): StreamAccess {

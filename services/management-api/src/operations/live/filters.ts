@@ -1,4 +1,4 @@
-// The filter of a live event stream.
+// Reads the filter of a live event stream.
 
 import { isObject } from '@millrace/contracts';
 import { type Condition, matchesInMemory } from '@millrace/insights';
@@ -70,7 +70,7 @@ export function readStreamFilter(
       if (wanted.size > 0 && !wanted.has(event.event ?? '')) return false;
       if (event.event !== null && unwanted.has(event.event)) return false;
       if (distinctId !== '' && event.distinctId !== distinctId) return false;
-      // The properties of a dropped event are unknown, so it matches no property filter.
+      // The properties of a dropped event are unknown, so it does not match any property filter.
       return event.isDrop ? isUnfiltered : matches(event);
     },
   };
@@ -79,8 +79,8 @@ export function readStreamFilter(
 const listOf = (text = '') => text.split(',').filter((name) => name !== '');
 
 /**
- * The environment's filters for internal users, as far as they can be evaluated on a single event. Filters without a type are
- * about the event.
+ * Reads the environment's filters for internal users, as far as they can be evaluated on a single event. Filters
+ * without a type are about the event.
  */
 function readTestAccountFilters(stored: unknown, timeZone: string): { filters: Condition[]; ignored: number } {
   const all = Array.isArray(stored) ? stored : [];

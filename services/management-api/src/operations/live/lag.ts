@@ -6,7 +6,7 @@ import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
 import { readPositions, type StoredPosition } from './store.ts';
 
-/** An import can take hours, which does not count as a delay. */
+/** An import can take hours, so its wait does not count as a delay. */
 const isAwaited = (topic: EventTopic) => topic !== 'historical';
 
 export interface LagDeps {
@@ -20,20 +20,20 @@ export interface LagDeps {
 
 export interface TopicLag {
   topic: EventTopic;
-  /** Records that were accepted but are not stored yet. */
+  /** The number of records that were accepted but are not stored yet. */
   waiting: number;
-  /** Maximum age of the oldest of these records, or null if it is unknown. */
+  /** The maximum age of the oldest of these records, or null if it is unknown. */
   oldestSeconds: number | null;
-  /** Records appended to the log per minute, or null until the second measurement. */
+  /** The number of records appended to the log per minute, or null until the second measurement. */
   acceptedPerMinute: number | null;
-  /** When a record of the topic was last stored. */
+  /** The time when a record of the topic was last stored. */
   readAt: Date | null;
 }
 
 export interface Lag {
   /** The age of the oldest accepted event that is not stored yet, without imports. */
   seconds: number;
-  /** Topics that do not exist are omitted. */
+  /** The lag of each topic. Topics that do not exist are omitted. */
   topics: TopicLag[];
 }
 
@@ -42,16 +42,20 @@ interface TopicState {
   ends: (PartitionEnd & { key: string; stored: StoredPosition | undefined })[];
 }
 
-/** The minimum is long enough to average out bursts, and the maximum is short enough to stay current. */
+/**
+ * The shortest and the longest time between compared measurements. The minimum is long enough to average out bursts,
+ * and the maximum is short enough to stay current.
+ */
 const [minWindowMs, maxWindowMs] = [5000, 75_000];
 
 /**
- * The log has offsets but no times. So the age of an event is estimated by an upper bound: the shorter of the time since its
- * partition was last seen read to its end, and the time since the last read record was appended.
+ * Creates the measurement. The log has offsets but no times, so the maximum possible age of an event is reported. It is
+ * the shorter of two times: since its partition was last seen read to its end, and since the last read record was
+ * appended.
  */
 export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
-  /** Time at which each partition was last found fully consumed. */
+  /** The time at which each partition was last found fully consumed. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
   let measuring: Promise<Lag> | undefined;
@@ -117,7 +121,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
         readAt: latest(one.ends.map(({ stored }) => stored?.updated_at)),
       };
     });
-    // If nothing was ever read from a partition, the age counts from the first time it was measured.
+    // If nothing was ever read from a partition, the age counts from its first measurement.
     for (const { key, stored } of states.flatMap(unreadOf)) {
       if (appendedAt(stored?.last_record_fingerprint) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
@@ -139,7 +143,10 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   };
 }
 
-/** Estimates the records appended to each topic per minute, by comparing the end offsets with an earlier measurement. */
+/**
+ * Estimates the number of records that are appended to each topic per minute, by comparing the end offsets with an
+ * earlier measurement.
+ */
 function createAcceptedCount() {
   let reached: { at: number; ends: Map<EventTopic, bigint> }[] = [];
   return (states: readonly TopicState[], now: number): Map<EventTopic, number> => {
@@ -167,7 +174,9 @@ function latest(times: readonly (Date | undefined)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.max(...known));
 }
 
-/** When the last record before a stored position was appended (`recordFingerprint`), or 0 if unknown. */
+/**
+ * Returns when the last record before a stored position was appended (`recordFingerprint`), or 0 if this is unknown.
+ */
 function appendedAt(fingerprint: string | null | undefined): number {
   return Number(fingerprint?.split('/')[1] ?? 0);
 }

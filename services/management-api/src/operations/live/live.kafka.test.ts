@@ -18,10 +18,10 @@ import { signInAs, startTestApi, type TestApi, testTokenSecrets } from '../../te
 import { createMonths, storeEvent, storeWarning } from '../../testing/stored-data.ts';
 import { createLive, type LiveDeps, liveTimes } from './live.ts';
 
-/** Live event streams over real connections. The numbered cases have one row each. */
+/** Tests live event streams over real connections. The numbered cases have one row each. */
 const times = {
   ...{ ...liveTimes, tickMs: 50, recheckMs: 100, heartbeatMs: 200 },
-  // A busy machine can interrupt a filter for a long time.
+  // The limit is high because a busy machine can interrupt a filter for a long time.
   filterMsPerSecond: 60_000,
 };
 
@@ -32,7 +32,7 @@ interface Frame {
   text: string;
 }
 
-/** A client that reads frame by frame until it is closed. */
+/** A client that reads messages one by one until it is closed. */
 class Client {
   readonly comments: string[] = [];
   readonly frames: Frame[] = [];
@@ -132,7 +132,7 @@ async function startWorld(
   };
 }
 
-/** New partitions have no leaders yet. */
+/** Waits until new partitions have leaders. */
 async function untilThere(log: EventLog, topics: string[]): Promise<void> {
   for (const topic of topics) await eventually(() => log.endOffsets(topic));
 }
@@ -206,7 +206,7 @@ const publish = ({ log, topic }: World, ...events: ProcessedEvent[]) =>
     events.map((event) => ({ topic, key: processedEventKey(event), value: Buffer.from(JSON.stringify(event)) })),
   );
 
-/** Publishes an event and waits for it. All earlier events have reached the client by then. */
+/** Publishes an event and waits for it. By then, all earlier events have reached the client. */
 async function untilMarked(
   world: World,
   tenant: TestTenant,
@@ -262,7 +262,8 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
       stored_at: expect.any(String),
     });
     expect(client.frames.find(({ event: name }) => name === null)?.text).toMatch(/^data: [^\n]+$/);
-    // live-035: heartbeats contain the lag, so that clients can distinguish silence from a stalled source.
+    // live-035: heartbeats contain the lag, so that clients can tell whether there are no events or the source has
+    // stopped.
     await eventually(() => client.comments.some((comment) => /^: lag [\d.]+s$/.test(comment)));
   });
 
@@ -396,7 +397,7 @@ describe('individual streams', () => {
     expect(client.comments[0]).toMatch(/^: hello \{"stored":true/);
   });
 
-  /** Changes that end the access while a stream is open. */
+  /** The changes that end the access while a stream is open. */
   const endings: [string, (own: TestTenant, member: { id: number }) => Promise<unknown>][] = [
     [
       'live-047 the key is deleted',
@@ -666,7 +667,7 @@ describe('individual streams', () => {
     for (let count = 0; count < 2; count += 1) await open(world, pathOf(own), bearer(value));
     expect((await refusal(world, pathOf(own), bearer(value))).status).toBe(429);
     await untilMarked(world, own, first);
-    // live-031: closing a stream frees its place.
+    // live-031: closing a stream makes room for another one.
     for (const one of [before, ...more]) one?.close();
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
@@ -676,7 +677,8 @@ describe('individual streams', () => {
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
     const large = 'x'.repeat(400_000);
-    // More than the buffers of the operating system hold, slowly enough that no event is sampled out.
+    // Send more than the buffers of the operating system can hold, but slowly enough that the stream does not show only
+    // a sample.
     for (let count = 0; !slow.isOver && count < 60; count += 1) {
       await untilMarked(world, own, quick, { event: 'large', properties: { large } });
     }

@@ -1,4 +1,4 @@
-// Live event streams, from the request to the end of the stream.
+// Runs live event streams, from the request to the end of the stream.
 
 import type { TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -17,9 +17,9 @@ import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
   tickMs: number;
-  /** How often to check that sessions, keys and memberships still exist. */
+  /** The time between checks whether sessions, keys and memberships still exist. */
   checkMs: number;
-  /** How often to check the complete access to each stream. */
+  /** The time between checks of the complete access to each stream. */
   recheckMs: number;
 }
 
@@ -58,10 +58,10 @@ interface StreamRequest {
   isPlain: boolean;
 }
 
-/** How long users count as active after their last event. */
+/** The time for which users count as active after their last event. */
 const windowSeconds = 60;
 
-/** The streams of this process. Without open streams, nothing is read. */
+/** Creates the streams of this process. Without open streams, nothing is read. */
 export function createLive({ log, ...deps }: LiveDeps) {
   const { sql, metrics } = deps;
   const times = { ...liveTimes, ...deps.times };
@@ -97,10 +97,10 @@ export function createLive({ log, ...deps }: LiveDeps) {
   }, times.tickMs * 2).unref();
 
   /**
-   * Opens a stream: reads its filter, takes a place and starts the source. Then events are passed on until the client
-   * disconnects, the access ends, half an hour has passed, or the process stops.
-   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` without a free place, `unavailable`
-   * without a log.
+   * Opens a stream. Reads its filter, takes one of the limited slots and starts the source. Then passes events on until
+   * the client disconnects, the access ends, half an hour has passed, or the process stops.
+   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` if there is no free slot, or
+   * `unavailable` if there is no log
    */
   async function openStream({ access, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
     const { source, measure, lagSeconds } = requireSources();
@@ -120,7 +120,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
         missed: (count) => missed.inc(count),
       });
       const unwatch = source.watch(access.environmentId, stream, since);
-      // Each stream has its own timer, because a thousand ticks at once would block other requests.
+      // Each stream has its own timer, because handling a thousand streams at once would block other requests.
       const ticks = setInterval(() => stream.tick(), times.tickMs);
       const unwatchAccess = open.watch(stream, access);
       gauge.set(open.streams().length);
@@ -146,13 +146,13 @@ export function createLive({ log, ...deps }: LiveDeps) {
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
     },
-    /** The number of active users, and the lag of the stored events. */
+    /** Returns the number of active users, and the lag of the stored events. */
     async stats(environmentId: number) {
       const { lag } = requireSources();
       const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
       return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds: seconds };
     },
-    /** Ends all streams. New requests get 503, so that clients connect to another process. */
+    /** Ends all streams. New requests get 503, so clients connect to another process. */
     async stop(): Promise<void> {
       isStopping = true;
       clearInterval(measures);
@@ -176,7 +176,9 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
       stream.end('We could not verify your access. Reconnect in a few seconds.', retryMs());
     }
   }
-  /** Ends streams within two seconds, as other requests of an ended session or membership do. */
+  /**
+   * Ends streams within two seconds, which is how soon other requests of an ended session or membership are rejected.
+   */
   async function checkAll(): Promise<void> {
     const watched = [...open];
     if (watched.length === 0) return;
@@ -188,7 +190,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   }
   let isChecking = false;
   const allChecks = setInterval(() => {
-    // Don't query a slow database again before it has responded.
+    // Do not query a slow database again before it has responded.
     if (isChecking) return;
     isChecking = true;
     checkAll()
@@ -221,7 +223,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   };
 }
 
-/** The source of the events, and their lag. */
+/** Creates the source of the events, and the measurement of their lag. */
 function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
   const source = createSource({ ...deps, log, logger, topic: deps.topics.processed });
   const lag = createLag({ ...deps, log });
@@ -229,9 +231,9 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
   return {
     source,
     lag,
-    /** The last measurement, or null if the log did not respond. */
+    /** Returns the last measurement, or null if the log did not respond. */
     lagSeconds: () => lagSeconds,
-    /** Never throws. Reports a failure to the streams instead. */
+    /** Measures the lag. Never throws. Reports a failure to the streams instead. */
     async measure(): Promise<void> {
       try {
         lagSeconds = (await lag.measure()).seconds;
@@ -245,7 +247,9 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
   };
 }
 
-/** Pages ask every few seconds, so share a count for two seconds. */
+/**
+ * Creates the counts of active users. A count is shared for two seconds, because pages request it every few seconds.
+ */
 function createActiveUserCounts(sql: Sql) {
   const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
   return {
@@ -265,7 +269,7 @@ const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Bufferin
 /** Returns a random delay, so that clients do not reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
-/** The first message: what the stream shows, and why it does not show more. */
+/** Returns the first message, which describes what the stream shows, and why it does not show more. */
 function describeStream(stream: {
   publishes: boolean;
   showsDrops: boolean;
@@ -306,9 +310,10 @@ function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProces
   };
   return {
     /**
-     * Takes a place for a stream.
-     * @returns a function that frees the place. Repeated calls have no effect.
-     * @throws AppError `rate_limited`, or `unavailable` if this process is full, while another one can have places
+     * Takes a slot for a stream.
+     * @returns a function that releases the slot. Repeated calls have no effect.
+     * @throws AppError `rate_limited`, or `unavailable` if this process is full, although another one may have free
+     * slots
      */
     take({ userId, environmentId }: StreamAccess): () => void {
       const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];

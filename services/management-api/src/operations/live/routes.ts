@@ -1,5 +1,5 @@
-// The routes of live events. Those below a project require a key or session, and those at the root require a token
-// (docs/api/live-events.md).
+// Declares the routes of live events. Those below a project require a key or session, and those at the root require a
+// token (docs/api/live-events.md).
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';

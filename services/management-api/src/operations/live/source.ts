@@ -1,4 +1,5 @@
-// The source of all streams: stored events from the log, and dropped or changed events from the table of warnings.
+// Provides the events of all streams: stored events from the log, and dropped or changed events from the table of
+// warnings.
 
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import type { ProcessedEvent } from '@millrace/contracts';
@@ -10,7 +11,7 @@ import { findWarningKind } from './warning-kinds.ts';
 
 /** A stored or dropped event, in the form that streams filter and send. */
 export interface LiveEvent {
-  /** ID of the event, or of the warning if it is not about a single event. */
+  /** The ID of the event, or of the warning if it is not about a single event. */
   id: string;
   event: string | null;
   distinctId: string | null;
@@ -18,9 +19,9 @@ export interface LiveEvent {
   isHistorical: boolean;
   properties: Record<string, unknown>;
   personProperties: Record<string, unknown>;
-  /** The message with only these properties. */
+  /** Returns the message with only these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
-  /** The frame with all properties. It is created once for all streams. */
+  /** Returns the encoded message with all properties. It is created only once for all streams. */
   frame(): Buffer;
 }
 
@@ -41,21 +42,25 @@ export interface SourceDeps {
 
 const pollMs = 500;
 /**
- * After this time, other work of the process gets a chance to run. Otherwise, a batch with many watchers would block all
- * requests.
+ * The time after which other work of the process gets a chance to run. Otherwise, a batch with many watchers would
+ * block all requests.
  */
 const sliceMs = 5;
 const maxDrops = 500;
-/** A transaction that stored a warning can be committed this long after one that stored a later warning. */
+/** The maximum time between two transactions that commit in another order than the times of their warnings. */
 const overlapMs = 10_000;
-/** How many recent events of each environment are remembered to skip duplicates. */
+/** The number of recent events of each environment that are remembered to skip duplicates. */
 const maxRemembered = 2000;
 /**
- * Joining and leaving a consumer group takes seconds. If a page is reloaded within this time, the reader is still running.
+ * The time for which the reader keeps running after the last stream. Joining and leaving a consumer group takes
+ * seconds, so a page that is reloaded within this time can use the running reader.
  */
 const lingerMs = 20_000;
 
-/** The watchers of each environment, and the events they have received. */
+/**
+ * Creates the registry of watchers. It contains the watchers of each environment, and the events that they have
+ * received.
+ */
 function createWatcherRegistry() {
   const watched = new Map<number, { watchers: Map<Watcher, Date>; seen: Set<string> }>();
   return {
@@ -76,8 +81,9 @@ function createWatcherRegistry() {
       };
     },
     /**
-     * Passes an event to the watchers, once however often the log delivers it.
-     * @param storedAt by the database's clock. Watchers that started later do not receive the event. Default: now.
+     * Passes an event to the watchers, only once however often the log delivers it.
+     * @param storedAt the time when the event was stored, by the database's clock. Watchers that started later do not
+     *   receive the event. The default is now.
      */
     publish(projectId: number, event: LiveEvent, storedAt?: Date): void {
       const project = watched.get(projectId);
@@ -97,7 +103,7 @@ function createWatcherRegistry() {
 
 type Reading = SourceDeps & { registry: ReturnType<typeof createWatcherRegistry>; signal: AbortSignal };
 
-/** Reads the log until stopped. After an error, continues from the last position. */
+/** Reads the log until it is stopped. After an error, continues from the last position. */
 async function readStored({ log, topic, logger, registry, signal }: Reading, ends: readonly PartitionEnd[]) {
   const positions = new Map(ends.map((end) => [end.partition, end]));
   let sliceBegan = 0;
@@ -111,7 +117,7 @@ async function readStored({ log, topic, logger, registry, signal }: Reading, end
         async onRecord({ key, value, offset }, partition) {
           const position = positions.get(partition);
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
-          // The key begins with the environment, so events without watchers need not be parsed.
+          // The key begins with the environment, so events that no one watches are not parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
           if (!registry.isWatched(projectId)) return;
           registry.publish(projectId, storedEvent(value));
@@ -139,12 +145,12 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // After a full page, continue at its end. Reading the overlap again could return the same full page indefinitely.
+      // After a full page, continue at its end. Reading the overlap again could return the same full page forever.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
     } catch (error) {
-      // Log once, because it retries twice a second.
+      // Log this only once, because the reader retries twice a second.
       if (!isFailing) logger.warn('could not read dropped events for the live event streams; retrying', { error });
       isFailing = true;
     }
@@ -152,8 +158,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
 }
 
 /**
- * One reader for all streams of this process. It starts at the end of the log with the first stream, and stops some time
- * after the last one.
+ * Creates the only reader of all streams of this process. It starts at the end of the log with the first stream, and
+ * stops some time after the last one.
  */
 export function createSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;
@@ -199,8 +205,8 @@ export function createSource(deps: SourceDeps) {
   return {
     /**
      * Starts to read new events.
-     * @returns the current time by the database's clock.
-     * @throws AppError `unavailable` if the log or the database does not respond.
+     * @returns the current time by the database's clock
+     * @throws AppError `unavailable` if the log or the database does not respond
      */
     async begin(): Promise<Date> {
       const [now] = await Promise.all([readClock(sql), reading?.begun ?? begin()]);
@@ -208,7 +214,10 @@ export function createSource(deps: SourceDeps) {
       stopLater();
       return now;
     },
-    /** Call after `begin`. @returns a function that stops watching. */
+    /**
+     * Watches the events of an environment. Must be called after `begin`.
+     * @returns a function that stops watching
+     */
     watch(projectId: number, watcher: Watcher, since: Date): () => void {
       const removeWatcher = registry.add(projectId, watcher, since);
       return () => {
@@ -245,7 +254,7 @@ function storedEvent(value: Buffer): LiveEvent {
   });
 }
 
-/** An event from a warning. It only has names and IDs, no properties. */
+/** Creates an event from a warning. It has only names and IDs, but no properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
   const textOf = (...values: unknown[]): string | null => values.find((value) => typeof value === 'string') ?? null;

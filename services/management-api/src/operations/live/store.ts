@@ -15,7 +15,9 @@ export async function readClock(sql: Sql): Promise<Date> {
   return row?.now ?? new Date();
 }
 
-/** Warnings of these environments that were stored after a given time, in the order in which they were stored. */
+/**
+ * Lists the warnings of these environments that were stored after a given time, in the order in which they were stored.
+ */
 export async function listDrops(
   sql: Sql,
   { projectIds, after, limit }: { projectIds: number[]; after: Date; limit: number },
@@ -28,7 +30,7 @@ export async function listDrops(
   );
 }
 
-/** The settings of an environment that affect a stream, or undefined if it was deleted. */
+/** Finds the settings of an environment that affect a stream. Returns undefined if the environment was deleted. */
 export async function findStreamSettings(
   sql: Sql,
   environmentId: number,
@@ -48,8 +50,8 @@ interface CheckedAccess {
 }
 
 /**
- * The indexes of the streams whose session, key or membership has ended, in one statement for any number of streams. Does not
- * check other reasons, such as access rules, scopes or a new project API key.
+ * Finds the indexes of the streams whose session, key or membership has ended, in one statement for any number of
+ * streams. Does not check other reasons, such as access rules, scopes or a new project API key.
  */
 export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAccess[]): Promise<ReadonlySet<number>> {
   const rows = await sql.query<{ place: number }>(
@@ -74,11 +76,11 @@ export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAcces
   return new Set(rows.map(({ place }) => place));
 }
 
-/** Maximum number of rows that are read to count active users. Reading more would take too long. */
+/** The maximum number of rows that are read to count active users. Reading more would take too long. */
 const maxRows = 200_000;
 
 /**
- * The number of distinct IDs whose events arrived in the last seconds. Events that arrived a minute late or from an import
+ * Counts the distinct IDs whose events arrived in the last seconds. Events that arrived a minute late or in an import
  * are not counted, because they do not show current activity.
  */
 export async function countDistinctIds(sql: Sql, environmentId: number, seconds: number): Promise<number> {
@@ -101,7 +103,7 @@ export interface StoredPosition extends Record<string, unknown> {
   updated_at: Date;
 }
 
-/** The positions of consumer groups in their topics. */
+/** Reads the positions of consumer groups in their topics. */
 export async function readPositions(sql: Sql, groups: readonly string[]): Promise<StoredPosition[]> {
   return sql.query<StoredPosition>(
     `SELECT topic, partition, log, next_offset, last_record_fingerprint, updated_at

@@ -1,13 +1,13 @@
-// One stream: the messages to its client, and what happens if the client does not read them.
+// Sends one stream's messages to its client, and handles a client that does not read them.
 
 import type { Writable } from 'node:stream';
 import type { StreamFilter } from './filters.ts';
 import type { LiveEvent, Watcher } from './source.ts';
 
 export interface StreamTimes {
-  /** A comment is sent at the start, and after this long without a message. */
+  /** The time without a message after which a comment is sent. One is also sent at the start. */
   heartbeatMs: number;
-  /** A client that reads nothing for this long is disconnected. */
+  /** The time after which a client that reads nothing is disconnected. */
   stalledMs: number;
   /** The maximum duration of a stream. */
   longestMs: number;
@@ -23,19 +23,22 @@ export interface StreamOptions {
   /** Whether notices are sent as comments, for clients that treat each message as an event. */
   isPlain: boolean;
   times: StreamTimes;
-  /** The lag of the stored events in seconds, or null if unknown. */
+  /** Returns the lag of the stored events in seconds, or null if it is unknown. */
   lagSeconds(): number | null;
   missed(count: number): void;
 }
 
-/** Limit of the unread data for a slow client. */
+/** The size limit of the unread data for a slow client. */
 const maxBufferedBytes = 256 * 1024;
-/** Further events of a second are skipped, and the stream reports the share that it shows. */
+/**
+ * The maximum number of messages per second. Further events of the second are skipped, and the stream reports the share
+ * that it shows.
+ */
 const messagesPerSecond = 20;
 /**
- * A stream that shows a sample sends its messages in groups, collected for this long. Most of the cost of a message is the
- * system call: one call for four messages costs a third of four calls. Each stream picks its own time in this range, so that
- * they do not all send at the same time.
+ * The time for which a stream that shows a sample collects messages before it sends them together. Most of the cost of
+ * a message is the system call: one call for four messages costs a third of four calls. Each stream picks its own time
+ * in this range, so that they do not all send at the same time.
  */
 const holdMs = { least: 150, most: 350 };
 
@@ -134,7 +137,7 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
   };
 }
 
-/** The message with only these properties, without missing ones. */
+/** Returns the message with only these properties. Properties that the event does not have are left out. */
 function messageWithColumns(event: LiveEvent, columns: string[]): string {
   const { properties } = event;
   const shown = columns.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]]] : []));
@@ -146,14 +149,14 @@ function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
 ) {
-  // Each stream's seconds begin at a random time, so that streams do not start a second together.
+  // The seconds of each stream begin at a random time, so that streams do not all start a second together.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
-  /** Share of the events that was shown in the previous second. */
+  /** The share of the events that was shown in the previous second. */
   let share = 1;
   return {
     showsShare: () => share < 1,
-    /** Whether the event matches the filter and is shown. */
+    /** Returns whether the event matches the filter and is shown. */
     takes(event: LiveEvent): boolean {
       if (second.filterMs > filterMsPerSecond) {
         second.skipped += 1;
@@ -163,7 +166,7 @@ function createSampling(
       const isWanted = passes(event);
       second.filterMs += performance.now() - startedAt;
       if (!isWanted) return false;
-      // Sample with the share of the previous second, so that the shown events are spread over the whole second.
+      // Use the share of the previous second, so that the shown events are spread over the whole second.
       const isShown = second.shown < messagesPerSecond && (event.isDrop || share === 1 || Math.random() < share);
       if (isShown) second.shown += 1;
       else second.skipped += 1;

@@ -1,21 +1,23 @@
-// For each kind of warning: what became of the event, in words for the project's members, and the section of the documents
-// with the rule.
+// Describes each kind of warning: what happened to the event, in words for the project's members, and the section of
+// the documents with the rule.
 
 /**
- * `dropped`: nothing of the event was stored. `changed`: the event was stored with changes. `noted`: the event was stored as
- * it was sent.
+ * The possible outcomes. `dropped` means that nothing of the event was stored, `changed` that it was stored with
+ * changes, and `noted` that it was stored as it was sent.
  */
 export const outcomes = ['dropped', 'changed', 'noted'] as const;
 
 export interface WarningKind {
   outcome: (typeof outcomes)[number];
-  /** What happened, and what to do. */
+  /** A text about what happened and how to fix it. */
   detail: string;
   /** The section of the documents that describes the rule. */
   rule: string;
 }
 
-/** The outcome, text and rule of a warning. Unknown kinds, from another version, get an outcome by their severity. */
+/**
+ * Finds the outcome, text and rule of a warning. Unknown kinds, from another version, get an outcome by their severity.
+ */
 export function findWarningKind({ type, severity }: { type: string; severity: string }): WarningKind {
   const known = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   return known ?? unknownKind(severity);
@@ -35,7 +37,7 @@ const dropped = (rule: string, detail: string): WarningKind => ({ outcome: 'drop
 const changed = (rule: string, detail: string): WarningKind => ({ outcome: 'changed', detail, rule });
 const noted = (rule: string, detail: string): WarningKind => ({ outcome: 'noted', detail, rule });
 
-/** @internal For a test that compares the kinds and the rules. */
+/** @internal Exported for a test that compares the kinds and the rules. */
 export const kinds: Readonly<Record<string, WarningKind>> = {
   missing_event_name: dropped(
     wire('dropped-events'),

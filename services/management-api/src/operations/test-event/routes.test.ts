@@ -2,8 +2,8 @@ import { createTestTenant, startServer, type TestServer, type TestTenant } from 
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Test events with a fake gateway: what is sent, and how each response is handled. `packages/stack/src/start/start.long.test.ts`
- * uses the real gateway.
+ * Tests test events with a fake gateway: what is sent, and how each response is handled.
+ * `packages/stack/src/start/start.long.test.ts` uses the real gateway.
  */
 let gateway: TestServer;
 let answer: { status: number; body: string };

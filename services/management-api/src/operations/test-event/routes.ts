@@ -1,4 +1,4 @@
-// Sends a test event, so that users can see whether events arrive.
+// Declares the route that sends a test event, so that users can see whether events arrive.
 
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
