@@ -49,7 +49,7 @@ async function leftBehind() {
   return rows[0];
 }
 
-test('sends an event, reads it back, evaluates flags and leaves nothing behind', async () => {
+test('`helm test` sends an event, reads it back, evaluates flags and leaves nothing behind', async () => {
   const { code, output } = await run(services.ingestUrl, services.apiUrl, '90');
   expect(output).toContain('The gateway accepted the event');
   expect(output).toContain('The API returned the event');
@@ -58,7 +58,7 @@ test('sends an event, reads it back, evaluates flags and leaves nothing behind',
   expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
 });
 
-test('names the failed step and still leaves nothing behind', async () => {
+test('`helm test` names the failed step, and leaves nothing behind', async () => {
   const { code, output } = await run(nowhere, services.apiUrl, '1');
   expect(output).toContain(`Sending an event failed. Last response from ${nowhere}/capture/:`);
   expect(code).toBe(1);

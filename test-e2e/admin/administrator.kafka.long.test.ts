@@ -42,7 +42,7 @@ if (missing.length > 0) {
     await dns?.stop();
   });
 
-  test('completes every step', async () => {
+  test('the script completes every step', async () => {
     const colleague = 'grace@example.com';
     const { personalApiKey } = await createTestTenant(services.databaseUrl, {
       email: colleague,

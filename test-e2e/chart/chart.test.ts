@@ -82,7 +82,7 @@ test.each([
   expect([TRUST_PROXY, PUBLIC_API_URL]).toEqual([trust, url]);
 });
 
-test('spreads each component over zones as configured', async () => {
+test('pods of each component are spread over zones as configured', async () => {
   const values = { ...leastValues, topologySpread: { zones: 'DoNotSchedule', nodes: '' } };
   for (const deployment of ofKind(await renderChart({ values }), 'Deployment')) {
     expect(podOf(deployment)?.topologySpreadConstraints).toEqual([

@@ -105,7 +105,7 @@ describe.each(ways)('routes by %s', (_, values, routesOf) => {
   });
 });
 
-test('extra paths come first', async () => {
+test('extra paths come before all other paths', async () => {
   const extraPaths = [{ path: '/api/projects/[^/]+/x', pathType: 'ImplementationSpecific', service: 'flags' }];
   const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, extraPaths } } });
   const [first] = ofKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];

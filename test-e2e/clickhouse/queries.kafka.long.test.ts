@@ -102,7 +102,7 @@ const modules = await clickHouseOrSkip();
     expect([status, body.detail]).toEqual([400, expect.stringContaining('series.0.math_property')]);
   });
 
-  test('engine-028: returns 503 for queries without ClickHouse, and everything else keeps working', async () => {
+  test('engine-028: without ClickHouse, queries return 503, and everything else keeps working', async () => {
     await clickhouse.stop();
     expect(await runQuery(orders('total'))).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
     expect(await list('events/')).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });

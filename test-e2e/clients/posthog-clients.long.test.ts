@@ -108,7 +108,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     expect(await toolkit.call('switch-project', { projectId })).toContain(String(projectId));
   });
 
-  test('finds the events and their properties', async () => {
+  test('finds events and their properties', async () => {
     const all = ['$ai_generation', '$groupidentify', '$pageview', 'purchase'];
     expect(names(await toolkit.call('event-definitions-list')).sort()).toEqual(all);
     expect(names(await toolkit.call('event-definitions-list', { q: 'purch' }))).toEqual(['purchase']);

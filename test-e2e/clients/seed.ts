@@ -91,11 +91,11 @@ const recentIndexesOf = (name: EventName) => indexesOf(name).filter((index) => i
 export const expected = {
   count: (name: EventName) => indexesOf(name).length,
   recentCount: (name: EventName) => recentIndexesOf(name).length,
-  /** The number of persons with such an event. Each of them has a recent one. */
+  /** The number of persons with this event. Each of them has a recent one. */
   persons: (name: EventName) => new Set(recentIndexesOf(name).map((index) => index % seeded.persons)).size,
   /**
-   * The number of persons who did one thing and the other one later, within two weeks. Each event is 15 minutes older
-   * than the one before it in the list.
+   * The number of persons who sent the event `to` within two weeks after the event `from`. Each event is 15 minutes
+   * older than the one before it in the list.
    */
   recentConversions(from: EventName, to: EventName): number {
     const isConversion = (first: number, second: number) =>

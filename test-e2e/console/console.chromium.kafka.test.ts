@@ -158,7 +158,7 @@ test('console-009 console-020 shows an event sent by curl with its name as text,
   await page.getByRole('heading', { name }).waitFor({ state: 'detached' });
 });
 
-test('console-004 console-006 console-010 pausing and filters are in the URL, and unknown parameters are reported', async () => {
+test('console-004 console-006 console-010 the URL contains the pause and the filters, and unknown parameters are reported', async () => {
   await page.getByRole('button', { name: /^Pause/ }).click();
   await page.waitForURL(/paused=true/);
   await post(`${services.ingestUrl}/capture/`, {

@@ -117,7 +117,7 @@ test('console-010 while paused, the button counts 500 new events, and resuming s
   await page.getByRole('button', { name: /^Pause/ }).waitFor();
 });
 
-test('the statistics of the last minute follow the stream instead of the next request', async () => {
+test('the statistics of the last minute change with the stream, without another request', async () => {
   const page = await openLive();
   const stored = page.getByRole('region', { name: 'Live statistics' }).locator('.tile-figure').first();
   const figure = async () => Number((await stored.textContent())?.replaceAll(',', ''));

@@ -21,7 +21,7 @@ function expectNoMarks(): void {
   expect(marks.foundIn(services.logs())).toEqual([]);
 }
 
-test('logs nothing that was sent while all servers are available', async () => {
+test('logs contain no sent data while all servers are available', async () => {
   await sendToIngest(services, marks);
   await sendToApi(services, marks);
   await awaitDrained(services);

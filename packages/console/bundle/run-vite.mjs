@@ -70,7 +70,7 @@ function noteModules() {
   };
 }
 
-/** For tests: wraps the texts of each `words.ts` in markers, so that texts from other sources can be detected. */
+/** Wraps the texts of each `words.ts` in markers for tests, so that texts from other sources can be detected. */
 function markWords() {
   const suffix = '?marked';
   return {

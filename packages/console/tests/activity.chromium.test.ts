@@ -69,7 +69,7 @@ it('console-004, console-005: keeps filters by user, type and record in the URL,
   await page.context().close();
 });
 
-it('console-007: shows a member why access is refused, and a distinct state for a failure', async () => {
+it('console-007: shows a member why access is refused, and a different message for a failure', async () => {
   const member = await openPage(1);
   await member.locator('[data-state=refused]').waitFor();
   await member.context().close();
@@ -80,7 +80,7 @@ it('console-007: shows a member why access is refused, and a distinct state for 
   await page.context().close();
 });
 
-it('shows the changes of this project unless the whole organization is chosen, with the project of each change', async () => {
+it('shows changes of this project only, unless the whole organization is chosen, and then names the projects', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-checkout' });
   const properties = [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'team'] }];
   const filters = { groups: [{ properties, rollout_percentage: 40 }] };

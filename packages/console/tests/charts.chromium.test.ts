@@ -265,7 +265,7 @@ it('shows a big number with its change and a line chart', async () => {
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('shows a big number on a dashboard without a table, even with a comparison', async () => {
+it('shows no table below a big number on a dashboard, even with a comparison', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Numbers' });
   const query = trends({
     ...{ series: [node('viewed')], dateRange: { date_from: '-3d' }, compareFilter: { compare: true } },
@@ -397,7 +397,7 @@ it('shows the count under the pointer in the bars of the Events page', async () 
   await page.locator('.counts-tip').waitFor({ state: 'detached' });
 });
 
-it('shows an increase in the color for bad changes if the insight says so', async () => {
+it('shows an increase in the color for bad changes if "A decrease is good" is checked', async () => {
   const page = await open(trends({ series: [node('ordered')], compareFilter: { compare: true } }));
   await page.locator('.insight-figure .pill-good').waitFor();
   await page.getByRole('button', { name: 'Units' }).click();

@@ -21,7 +21,7 @@ const stored = async () =>
 const addCondition = (page: Page) => page.getByRole('button', { name: 'Add property condition' });
 const save = (page: Page) => page.getByRole('button', { name: 'Save changes' });
 
-it('shows distinct states for no cohorts, no matches and an unknown cohort', async () => {
+it('shows different messages for no cohorts, no matches and an unknown cohort', async () => {
   const page = await console.open('cohorts');
   await page.getByRole('heading', { name: 'No cohorts yet' }).waitFor();
   await checkPage(page);

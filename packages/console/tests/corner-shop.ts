@@ -342,7 +342,7 @@ async function makeExport(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Takes the place of a running consumer for the Live page: provides the stream, the figures and the lag. */
+/** Replaces a running consumer for the Live page: provides the stream, the figures and the lag. */
 export async function standInForConsumer(visitor: BrowserContext): Promise<void> {
   const frames = events(24)
     .reverse()

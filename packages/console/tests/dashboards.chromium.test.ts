@@ -28,7 +28,7 @@ const insight = (name: string, query: object = trend('ordered')) =>
 const namesOf = (page: Page) =>
   page.getByRole('list', { name: 'Tiles' }).getByRole('heading', { level: 2 }).allTextContents();
 
-it('console-007: shows distinct states for no dashboards, no matches and an unknown dashboard', async () => {
+it('console-007: shows different messages for no dashboards, no matches and an unknown dashboard', async () => {
   const page = await console.open('dashboards');
   await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
   expect(await runAxe(page)).toEqual([]);

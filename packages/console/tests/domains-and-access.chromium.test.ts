@@ -119,7 +119,7 @@ describe('access to the project', () => {
     expect(await levelOf('grace@example.com')).toBe('administrator');
   });
 
-  it('console-035: shows the rules to a member who may not change them, disabled and with the reason', async () => {
+  it('console-035: shows disabled rules, with the reason, to a member who may not change them', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
     const page = await openAs(console, 1, 'access');
     await page.getByText('Only project administrators can change these rules.').waitFor();

@@ -368,7 +368,7 @@ it.each([
   await page.context().close();
 });
 
-it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows failures', async () => {
   const name = '<img src=x onerror=alert(1)>\u202e';
   const id = await make({ name });
   const page = await console.open('settings/exports?nonsense=1');

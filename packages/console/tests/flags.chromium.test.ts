@@ -24,7 +24,7 @@ const row = (page: Page, key: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name: key, exact: true }) });
 const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search/ });
 
-it('shows distinct states for empty, loading, failed, refused and not found', async () => {
+it('distinguishes empty lists, loading, failures, refusals and missing flags', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   expect(await runAxe(page)).toEqual([]);

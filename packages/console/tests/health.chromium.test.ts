@@ -107,7 +107,7 @@ it.each([
   await page.context().close();
 });
 
-it('greys out only the tile of an unavailable source with the reason, unlike a loading tile', async () => {
+it('greys out only the tile whose source is unavailable, and shows the reason', async () => {
   const page = await console.open('live');
   let respond = () => {};
   const held = new Promise<void>((resolve) => {

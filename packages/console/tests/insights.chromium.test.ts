@@ -50,7 +50,7 @@ async function pick(page: Page, label: string, name: string): Promise<void> {
   await field.press('Enter');
 }
 
-it('console-007: shows distinct states for no insights, no matches, an unknown insight and unknown URL parameters', async () => {
+it('console-007: shows different messages for no insights, no matches, an unknown insight and unknown URL parameters', async () => {
   const page = await console.open('insights');
   await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
   expect(await runAxe(page)).toEqual([]);
@@ -267,7 +267,7 @@ it('leaves future intervals of retention empty, marks the current one, and shows
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('shows an average for unique users in the table too, and each label of the axis under its point', async () => {
+it('the table shows an average of unique users, and each axis label is under its point', async () => {
   const page = await console.open('live');
   const unique = { ...node('opened'), math: 'dau' };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));

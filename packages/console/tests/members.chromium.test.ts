@@ -150,7 +150,7 @@ it('console-033: invites several people at once, shows the links once, and accep
   await page.context().close();
 });
 
-it('invites from the field on the page, and keeps the address when more options open', async () => {
+it('invites a user from the field on the page, and keeps the address when more options are opened', async () => {
   const page = await openAs(console, 15, 'members');
   const addresses = page.getByLabel('Email addresses');
   await page.getByText('They join as members.').waitFor();
@@ -262,7 +262,7 @@ it('lets a user with an account sign in after opening the invite link, and then 
   await page.context().close();
 });
 
-it('console-006, console-007: names unknown URL parameters, and shows distinct states for refused and failed', async () => {
+it('console-006, console-007: names unknown URL parameters, and distinguishes refused, missing and failed requests', async () => {
   const page = await openAs(console, 1, 'members?open=purple&nonsense=1');
   await page.getByText(/invalid parameters?: nonsense, open/).waitFor();
   for (const [status, state] of [

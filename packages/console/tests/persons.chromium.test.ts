@@ -42,7 +42,7 @@ it('searches on the server, never shows an older response after a newer one, and
   await page.context().close();
 });
 
-it('shows a plus after a count that ran out of time, and not the text of the API if a count failed for this reason', async () => {
+it('shows a plus after a count that ran out of time, and its own message if a count failed for this reason', async () => {
   const page = await console.open('persons');
   const tooSlow = { type: 'server_error', code: 'query_timeout', detail: 'Use `distinct_id` or `email`.' };
   for (const [response, shown] of [
@@ -193,7 +193,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('is sorted by when the person was first seen, which the URL keeps', async () => {
+  it('is sorted by the time when the person was first seen, and a reload keeps the order', async () => {
     const page = await console.open('persons?search=curie');
     const rows = page.getByRole('row');
     await rows.nth(2).waitFor();

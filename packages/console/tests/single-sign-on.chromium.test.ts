@@ -66,7 +66,7 @@ it('signs in with a provider of the installation, and returns to the requested p
   await page.context().close();
 });
 
-it('explains a failed sign-in in its own words, with an ID for the administrator', async () => {
+it('explains a failed sign-in, with an ID for the administrator', async () => {
   provider.person = { subject: 'eve', claims: { email: 'eve@nowhere.example', email_verified: true } };
   const page = await openSignIn('');
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();

@@ -148,7 +148,7 @@ it('offers the last day of the month if some months do not have the chosen day',
   await page.context().close();
 });
 
-it('names and links the dashboard of a subscription, and says that email is not set up', async () => {
+it('links a subscription to its dashboard by name, and says that email is not set up', async () => {
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Daily figures' });
   const { id } = await console.api<{ id: number }>('POST', 'subscriptions', {
     ...{ dashboard, target_type: 'email', target_value: 'ada@example.com' },

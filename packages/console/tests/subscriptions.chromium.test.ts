@@ -291,7 +291,7 @@ it.each([
   },
 );
 
-it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows failures', async () => {
   const title = '<img src=x onerror=alert(1)>';
   const id = await make({ title });
   const page = await console.open('settings/subscriptions?nonsense=1');

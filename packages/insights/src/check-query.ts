@@ -58,8 +58,8 @@ async function checkInsight(
 
 /**
  * Validates event filters that queries will apply.
- * @param path name of the field that contains the filters, for errors.
- * @throws AppError `invalid` naming the filter, and the place of a problem in its SQL.
+ * @param path name of the field that contains the filters, for errors
+ * @throws AppError `invalid` naming the filter, and the position of a problem in its SQL
  */
 export async function checkEventFilters(
   { sql, parser }: Deps,

@@ -5,7 +5,7 @@ import { mergeVariables } from './sql-variables.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
-/** Returns the source of a query without its visualization wrappers; null if it is not a query. */
+/** Returns the source of a query without its visualization wrappers. Returns null if it is not a query. */
 export function findSource(query: unknown): Record<string, unknown> | null {
   if (!isRecord(query)) return null;
   return wrappers.has(String(query.kind)) ? findSource(query.source) : query;

@@ -51,7 +51,7 @@ export interface QueryRequest {
    * reads them.
    */
   settings?: ProjectSettings;
-  /** Maximum number of rows of an SQL query without LIMIT; 100 by default. */
+  /** Maximum number of rows of an SQL query without LIMIT. The default is 100. */
   rows?: number;
 }
 

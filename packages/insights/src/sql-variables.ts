@@ -14,7 +14,7 @@ export interface StoredVariable {
   type: VariableType;
   /** The value of the variable unless a query sets one. It may be null. */
   default_value: unknown;
-  /** For variables of the type list: the values to choose from. */
+  /** The values to choose from. Null unless the variable is a list. */
   values: readonly unknown[] | null;
 }
 

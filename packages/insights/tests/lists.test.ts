@@ -107,7 +107,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(seen).toEqual(whole);
   });
 
-  test('finds the keys of a page by number of events', async () => {
+  test('finds the keys of a page by its offset and length', async () => {
     const { events } = await list();
     const [uuids, range] = [events.map((event) => event.uuid), { ...all, ...usual, projectId }];
     for (const [offset, limit] of [
@@ -170,7 +170,7 @@ describe.each(engines)('on $name', (engine) => {
       expect(rest.stoppedAt).toBeNull();
     });
 
-    test.each([false, true])('gets further with each page, or fails; oldest first: %s', async (isOldestFirst) => {
+    test.each([false, true])('gets further with each page, or fails (oldest first: %s)', async (isOldestFirst) => {
       const times: number[] = [];
       const walk = async () => {
         for (let behind: EventPosition | null = null; ; ) {

@@ -89,7 +89,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   }
 
-  test.each(nastyTexts)('%j remains a text wherever a query can contain one', async (text) => {
+  test.each(nastyTexts)('%j is treated as text wherever a query can contain a text', async (text) => {
     const texts = { value: text };
     expect(await run(`SELECT ${quoted(text)} AS a`)).toEqual([[text]]);
     expect(await run('SELECT {value}', { values: texts })).toEqual([[text]]);
@@ -192,7 +192,7 @@ describe.each(engines)('on $name', (engine) => {
     },
   );
 
-  test.each(nastyTexts)('%j remains a text in the result of an EventsQuery', async (text) => {
+  test.each(nastyTexts)('%j is returned as text by an EventsQuery', async (text) => {
     const query = { kind: 'EventsQuery', after: 'all', limit: 1 };
     expect(await runInsight({ ...query, select: [quoted(text)] })).toEqual([[text]]);
     expect(await runInsight({ ...query, select: [`${quoted(text)} AS ${asName(text)}`, 'count()'] })).toEqual(

@@ -86,7 +86,7 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
 }
 
 describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
-  test('the text contains no constant of the query', async () => {
+  test('the SQL text contains no constant of the query', async () => {
     const leaks: string[] = [];
     let printed = 0;
     for (const one of sqlCases.cases) {

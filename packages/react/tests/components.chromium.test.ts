@@ -149,7 +149,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([interaction('beta-nav')]);
   });
 
-  it('leaves clicks to the onClick handler of the application', async () => {
+  it('calls the onClick handler of the application instead of capturing the click', async () => {
     const page = pages.page(react);
     await page.evaluate((flags) => {
       const { createElement: h } = kit.react;

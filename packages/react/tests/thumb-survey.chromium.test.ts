@@ -71,7 +71,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
     });
   });
 
-  it('captures that it was shown, once, when trackShown is called', async () => {
+  it('captures only once that the survey was shown, when trackShown is called', async () => {
     const captured = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();

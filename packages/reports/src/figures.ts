@@ -21,7 +21,7 @@ export interface SeriesResult {
   breakdown_value?: unknown;
   compare_label?: string;
   data?: number[] | null;
-  /** For a funnel trend: how many actors entered the funnel in each interval. */
+  /** Number of actors who entered the funnel in each interval. Only for a funnel trend. */
   entered?: number[];
   days?: string[];
   count?: number;

@@ -42,7 +42,7 @@ describe('drawInsight', () => {
     expect(svg).toContain('>Conversion rate<');
   });
 
-  it('shows an increase in the color for bad changes if the insight says so', () => {
+  it('shows an increase in the color for bad changes if the insight has isIncreaseBad', () => {
     const results = [
       series('errors', { compare_label: 'current' }),
       series('errors', { compare_label: 'previous', count: 5000 }),
@@ -55,7 +55,7 @@ describe('drawInsight', () => {
     expect([colorOf({}), colorOf({ isIncreaseBad: true })]).toEqual(['#1e7a4c', '#b3372f']);
   });
 
-  it('uses the colors of the console, and the neutral one for all other values of a breakdown', () => {
+  it('uses the colors of the console, with the neutral color for the other values of a breakdown', () => {
     const svg = draw([series('a'), series('b', { breakdown_value: '$$_posthog_breakdown_other_$$' })]);
     expect(svg).toContain(`stroke="${seriesColors.light[0]}"`);
     expect(svg).toContain(`stroke="${otherColor.light}"`);

@@ -57,7 +57,7 @@ const ports = [
   { name: 'metrics', containerPort: 9090 },
 ];
 
-test('lists a pod once it has an address, also after it was deleted', () => {
+test('lists a pod as soon as it has an address, and even after it was deleted', () => {
   const pod = { spec: { containers: [{ ports }, {}] }, status: { podIP: '10.244.1.4' } };
   expect(seenPods([change('ADDED', { ...pod, status: {} })])).toEqual([]);
   expect(seenPods([change('ADDED', { ...pod, status: {} }), change('MODIFIED', pod), change('DELETED', pod)])).toEqual([

@@ -1,4 +1,4 @@
-// The stores that the stories use. Their certificates can expire.
+// Starts the stores of the stories, with certificates that a story can replace by expired ones.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unprivilegedUser } from '@millrace/stack/run-program';

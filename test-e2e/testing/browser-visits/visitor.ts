@@ -24,7 +24,7 @@ interface VisitorOptions {
 export interface Visitor {
   /** Enters another page. */
   visit(): Promise<void>;
-  /** Starts over after a tab has failed, for example because another one has crashed. */
+  /** Prepares for the next action after a tab has crashed: goes online and closes all tabs. */
   recover(): Promise<void>;
   /** Opens a last page and waits until its queue is empty. */
   finish(): Promise<void>;

@@ -28,7 +28,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-test('clients work through the proxy and only learn its address', async () => {
+test('clients work through the proxy and never learn the address of the broker', async () => {
   const client = throughProxy(30_000, 5);
   const [producer, admin] = [client.producer(), client.admin()];
   const consumer = client.consumer({ groupId: `t-${randomUUID()}` });

@@ -53,7 +53,7 @@ test('an event that is sent twice counts once, at its first position', () => {
   expect(persons[0]?.properties).toEqual({ k: 2 });
 });
 
-test('groups take their properties from both names of the event, and the last value wins', () => {
+test('$groupidentify and $group_identify both set properties of a group, and the last value wins', () => {
   const set = (name: string, value: number) =>
     event('a', name, { $group_type: 'company', $group_key: 'acme', $group_set: { seats: value, [name]: true } });
   expect(expectedState([[set('$groupidentify', 1), set('$group_identify', 2)]]).groups).toEqual([

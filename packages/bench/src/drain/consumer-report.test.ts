@@ -21,7 +21,7 @@ const notMet = (runs: ConsumerMeasurement[]) =>
 const createMany = (eventsPerSecond: number) => run({ side: 'createMany', eventsPerSecond });
 const copy = (eventsPerSecond: number) => run({ side: 'COPY', eventsPerSecond });
 
-test('compares the rate with the rates of the simpler consumers', () => {
+test('compares the rate with the rates of createMany and COPY', () => {
   expect(notMet([run(), createMany(3000), copy(24_000)])).toEqual([]);
   expect(notMet([run(), createMany(3001), copy(24_001)])).toEqual([
     'events per second relative to createMany of the rows',
@@ -38,7 +38,7 @@ test('reports the targets of a slow, large run that lost events as not met', () 
   expect(notMet([run({ rows: 101 })])).toEqual(['runs whose rows do not match the events sent']);
 });
 
-test('compares the median of each situation with the first one, for both processes together', () => {
+test('compares the CPU time of both processes together, by the median of each situation, with the first situation', () => {
   const slow = run({ projects: 1000, cpuMicrosPerEvent: 80, databaseMicrosPerEvent: 50 });
   expect(notMet([run(), run({ projects: 1000 }), run({ stored: 5 })])).toEqual([]);
   expect(notMet([run(), slow, slow, run({ projects: 1000 })])).toHaveLength(1);

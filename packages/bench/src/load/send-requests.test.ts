@@ -11,21 +11,21 @@ function read(chunks: string[]): number[] {
   return statuses;
 }
 
-test('reads consecutive responses with a length, in chunks and without a body', () => {
+test('the parser reads consecutive responses whose body has a length, is chunked, or is missing', () => {
   expect(read([ok + unavailable + noContent + ok])).toEqual([200, 503, 204, 200]);
 });
 
-test('reads the same statuses no matter where the bytes are split', () => {
+test('the parser reads the same statuses wherever the bytes are split', () => {
   const bytes = ok + unavailable;
   for (let cut = 1; cut < bytes.length; cut++) {
     expect(read([bytes.slice(0, cut), bytes.slice(cut)])).toEqual([200, 503]);
   }
 });
 
-test('reports no status before the body is complete', () => {
+test('the parser reports a status only after the body is complete', () => {
   expect(read([ok.slice(0, -1)])).toEqual([]);
 });
 
-test('throws for bytes that are not HTTP', () => {
+test('the parser throws for bytes that are not HTTP', () => {
   expect(() => read(['SSH-2.0-x\r\n\r\n'])).toThrow('did not respond in HTTP/1.1');
 });

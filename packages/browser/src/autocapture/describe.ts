@@ -38,7 +38,8 @@ export function readEvent({ type, parts, masks, withElements, copied }: Seen): (
       isSensitive(text) || repeats(text, at, isName);
   return () => {
     const elements = described.map((describe, at) => describe(hidesAt(at + control)));
-    // The digits of a sensitive number may be spread over several elements, in either order.
+    // The digits of a sensitive number may be spread over several elements, from the inside to the outside or the
+    // reverse.
     const texts = elements.map(({ $el_text = '' }) => $el_text);
     if (isSplit(texts.join(' ')) || isSplit(texts.reverse().join(' ')))
       for (const element of elements) element.$el_text &&= '';

@@ -11,7 +11,7 @@ export interface Signals {
   flagInput: undefined;
   /** Another tab has changed or identified the visitor. This tab can read the change from the shared storage. */
   otherTab: undefined;
-  /** The client was reset for a new visitor. It knows nothing except the `bootstrap` option. */
+  /** The client was reset for a new visitor. It has forgotten everything except the `bootstrap` option. */
   reset: undefined;
   /** A new session replaced the previous one, in this tab or another. */
   session: { sessionId: string; windowId: string };

@@ -2,7 +2,7 @@ import { type ChainCase, click, long } from './chain-case.ts';
 
 /** The cases for the content of an element: privacy markers, texts and attributes. */
 export const contentCases: ChainCase[] = [
-  // Privacy markers
+  // Cases with privacy markers
   {
     of: 'a button with ph-no-capture',
     isNothing: true,
@@ -49,7 +49,7 @@ export const contentCases: ChainCase[] = [
     act: click('button'),
   },
 
-  // Texts
+  // Cases with texts
   { of: 'white space', html: '<button>  Buy\n\n   it \t now\u00a0 please  </button>', act: click('button') },
   { of: 'several texts', html: '<a href="#x">One <b>two</b> three <i>four</i> five</a>', act: click('a') },
   {
@@ -135,7 +135,7 @@ export const contentCases: ChainCase[] = [
     },
   },
 
-  // Attributes
+  // Cases with attributes
   { of: 'many classes', html: '<button class=" z  b\n a\tz c\'d e&quot;f ">x</button>', act: click('button') },
   {
     of: 'many long classes',

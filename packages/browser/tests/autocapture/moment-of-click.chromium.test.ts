@@ -39,7 +39,7 @@ const received = (names: string[]) =>
     return events as [ReceivedEvent, ...ReceivedEvent[]];
   });
 
-test('a click is captured with the page as it was then, although its handler changes the page', async () => {
+test('a click is captured with the page as it was before the click handler changed it', async () => {
   const page = await open(`
     history.pushState(null, '', '/basket');
     act.textContent = 'After';
@@ -69,7 +69,7 @@ test.each([
   await page.context().close();
 });
 
-test('a click has the properties from before its handler and precedes the events of the handler', async () => {
+test('a click precedes the events of its handler, and lacks the properties that the handler registers', async () => {
   const page = await open(`posthog.register({ shelf: 'lower' }); posthog.capture('bought', { own: true });`);
   await page.evaluate('act.click(); posthog.flush()');
   const [click, bought] = await received(['$autocapture', 'bought']);
@@ -80,7 +80,7 @@ test('a click has the properties from before its handler and precedes the events
   await page.context().close();
 });
 
-test('a click that leaves the page is sent', async () => {
+test('a click is sent if its handler opens another page', async () => {
   const page = await open(`location.assign('about:blank')`);
   await page.evaluate('act.click()');
   await received(['$autocapture']);

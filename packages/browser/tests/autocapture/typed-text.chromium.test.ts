@@ -48,7 +48,7 @@ describe('typed text', () => {
     await ingest?.stop();
   });
 
-  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is in no request, random form %i', async (seed) => {
+  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is in no request from random form %i', async (seed) => {
     ingest.clear();
     const secrets = await page.evaluate(fillForm, seed);
     await sendAll();

@@ -94,7 +94,7 @@ const rows: Row[] = [
   ['a social security number with spaces in an attribute', button('title="SSN 123 45 6789"'), '6789'],
   ['a social security number split into spans', button('', '<span>123</span><span>45</span><span>6789</span>'), '6789'],
 
-  // Fields themselves
+  // Cases in which the field itself is captured
   ['the value of a changed field', `<input id="it" value="${mail}">`, mail, 'change'],
   ['a text area', `<textarea id="it">${mail}</textarea>`, mail],
   ['a password', `<input id="it" type="password" value="${mail}" title="${mail}">`, mail],
@@ -188,7 +188,7 @@ const rows: Row[] = [
   ['the attributes in a shadow tree', '<x-field id="host"></x-field>', mail, 'shadow'],
   ['a field in a shadow tree, repeated at its host', '<x-field id="host"></x-field>', mail, 'host'],
 
-  // Short values
+  // Cases with short values
   ['a security code as an attribute', form(button('title="CVC 123"'), '<input name="cvc" value="123">'), '123'],
   ['a security code as a text', form(button('', 'CVC 123'), '<input name="cvc" value="123">'), '123'],
   [
@@ -203,7 +203,7 @@ const rows: Row[] = [
   ['a name with one character', form(button('title="李先生"'), '<input value="李">'), '李'],
   ['a password of punctuation marks', form(button('title="!?#x"'), '<input type="password" value="!?#x">'), '!?#'],
 
-  // Selected values
+  // Cases with selected values
   [
     'a selected option, repeated',
     form(

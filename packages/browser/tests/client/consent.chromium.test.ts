@@ -55,7 +55,7 @@ describe('consent', () => {
     },
   );
 
-  test.each(['true', '1', 'yes'])('the value %s, written by a consent tool, is consent', async (consentWord) => {
+  test.each(['true', '1', 'yes'])('the value %s of a consent tool counts as consent', async (consentWord) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, consentWord]);
     expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
@@ -112,7 +112,7 @@ describe('opt_in_capturing', () => {
   });
 });
 
-test('with opt_out_persistence_by_default, nothing is stored before consent, and everything that is known afterwards', async () => {
+test('with opt_out_persistence_by_default, values are stored only after consent, including those from before', async () => {
   const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
   const { page } = await lab.visit({ options });
   const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];

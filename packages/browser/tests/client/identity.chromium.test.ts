@@ -155,7 +155,7 @@ describe('the identity of a visitor', () => {
     expect((await run(page, [['alias', id]])).results).toEqual([-1]);
   });
 
-  test('group is remembered, sends $groupidentify if it is new or has properties, and is a property of every event', async () => {
+  test('group sends $groupidentify for a new group or for properties, and adds the group to every later event', async () => {
     const { page } = await newVisitor();
     const { captured, results, stored } = await run(page, [
       ['setPersonProperties', { a: 1 }],
@@ -272,7 +272,7 @@ describe('person_profiles', () => {
 });
 
 describe('bootstrap', () => {
-  test('an id that is not identified is also the device id', async () => {
+  test('an anonymous id is also the device id', async () => {
     const { page, id } = await newVisitor({ bootstrap: { distinctID: 'server-1' } });
     const { stored } = await run(page, []);
     expect(id).toBe('server-1');

@@ -158,7 +158,7 @@ test('the cookie contains the values that subdomains share, and is valid for the
   );
 });
 
-test('subdomains share the visitor, unless the option turns this off', async () => {
+test('subdomains share the visitor, unless cross_subdomain_cookie is false', async () => {
   const { port } = new URL(lab.site.url);
   const browser = await launchChromium({ more: ['--host-resolver-rules=MAP *.example.test 127.0.0.1'] });
   for (const [isShared, name] of [

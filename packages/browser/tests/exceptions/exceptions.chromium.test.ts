@@ -98,7 +98,7 @@ describe('captureException, compared with posthog-js', () => {
 });
 
 describe('captureException', () => {
-  test('calls the capture function that the application sees, before and after init', async () => {
+  test('calls posthog.capture even if the application has replaced it, before and after init', async () => {
     const [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
     const { page } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
@@ -167,7 +167,7 @@ describe('uncaught errors', () => {
       false,
     ],
   ];
-  test.each(enablingCases)('are captured or not if %s', async (_, options, config, isCaptured) => {
+  test.each(enablingCases)('are captured only as configured: %s', async (_, options, config, isCaptured) => {
     const visit = await open(options, config);
     await visit.page.evaluate(async () => {
       const dispatched = ['error', 'unhandledrejection'].map(

@@ -118,7 +118,7 @@ test('queued events are sent by beacon when the page is left, and once more by t
   await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
 });
 
-test('tabs share the visitor: each tab sees the changes of the other', async () => {
+test('tabs share the visitor: after one tab identifies a user, the other tab captures events of this user', async () => {
   const other = await open();
   // The flags are stored when they have been received.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));

@@ -273,7 +273,7 @@ test('with full storage, events are kept in memory and sent', async () => {
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
 });
 
-test('with blocked storage, events are sent, and those that are left when the page is left are sent by beacon', async () => {
+test('with blocked storage, events are sent, by beacon if the page is left before', async () => {
   await visitor.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', {
       get() {

@@ -101,7 +101,7 @@ test('a page that needs no side scripts loads none', async () => {
   expect(sideScripts()).toEqual([]);
 });
 
-test('the first captured error loads the script once, and the event has the properties that were current when the error was captured', async () => {
+test('the first captured error loads the script, and the event has the properties from the time of the error', async () => {
   const release = hold();
   const page = await open();
   const [anonymous, before] = await page.evaluate(() => {

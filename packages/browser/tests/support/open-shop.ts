@@ -76,7 +76,7 @@ export async function openShop(): Promise<Shop> {
       await page.evaluate((init) => void window.posthog.init('phc_test', init as InitOptions), {
         api_host: shop.ingest.url,
         opt_out_useragent_filter: true,
-        // This is as long as a busy machine needs.
+        // The library waits this long for flags, because a busy machine may be slow.
         feature_flag_request_timeout_ms: patienceMs,
         autocapture: false,
         capture_pageview: false,

@@ -40,7 +40,7 @@ export const plainOptions: InitOptions = {
   autocapture: false,
   capture_pageview: false,
   flushAt: 1,
-  // This is as long as a busy machine needs.
+  // The library waits this long for flags, because a busy machine may be slow.
   feature_flag_request_timeout_ms: patienceMs,
 };
 

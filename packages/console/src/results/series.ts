@@ -19,7 +19,7 @@ export interface Series extends SeriesTotals {
   /** Lifecycle status that the series counts. */
   status?: string;
   data: number[];
-  /** For a funnel trend: how many persons entered the funnel in each interval. */
+  /** Number of persons who entered the funnel in each interval. Only for a funnel trend. */
   entered?: number[];
   days: string[];
   count: number;

@@ -617,7 +617,7 @@ test('flag-089: an old flag without condition sets uses its rollout column', () 
   expect([evaluateWith('user-61')?.value, evaluateWith('user-105')?.value]).toEqual([true, false]);
 });
 
-test('flag-090: evaluates patterns that make other engines backtrack a thousand times', () => {
+test('flag-090: evaluates patterns that take other engines very long', () => {
   const patterns = ['(a+)+$', '(a|aa)+$', '(.*)*x', '((a*)*)*b', '^(([a-z])+.)+[A-Z]([a-z])+$'];
   const flags = compileFlags({
     flags: patterns.map((pattern, n) => flag(`f${n}`, { groups: [{ properties: [person('p', 'regex', pattern)] }] })),

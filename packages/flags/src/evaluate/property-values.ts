@@ -13,7 +13,7 @@ export const unavailable: unique symbol = Symbol('unavailable');
 
 export type Found = PropertyValue | typeof missing | typeof unavailable;
 
-/** Values of the properties of the person and of the groups, in one evaluation. */
+/** Returns values of person and group properties during an evaluation. */
 export interface PropertyValues {
   /**
    * Returns the value of a person property. Tries in this order: the value in the request, the distinct ID if the

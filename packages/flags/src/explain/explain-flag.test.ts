@@ -71,7 +71,7 @@ test('explains every property of every condition with the source of its value, a
   expect(explanation).toMatchObject({ hashed: 'distinct_id', holdout: null, variantHash: expect.any(Number) });
 });
 
-test('a group that the request does not name has nothing to hash, and a holdout has its own hash', () => {
+test('without the group in the request, neither the condition nor the holdout has a hash', () => {
   const explanation = explain(
     { aggregation_group_type_index: 0, groups: [{}], holdout: { id: 7, exclusion_percentage: 10 } },
     {},
@@ -97,7 +97,7 @@ test('the first matching condition in the explanation agrees with the result of 
   }
 });
 
-test('the reported source is where the value comes from', () => {
+test('the reported source of a value contains that value', () => {
   const keys = fc.constantFrom('plan', '$browser', '$initial_browser', 'distinct_id', '$group_key', '__proto__');
   const properties = fc.dictionary(keys, fc.integer(), { noNullPrototype: true });
   const stored = fc.oneof(properties, fc.constant('unavailable' as const));

@@ -14,7 +14,7 @@ export interface FlagExplanation {
   /** Which kind of ID is hashed for rollouts. The explanation does not contain the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
-  /** For an early access flag: the properties that may contain the person's choice. Null for other flags. */
+  /** The properties that may contain the person's choice about an early access flag. Null for other flags. */
   enrollment: PropertySource[] | null;
   /** The explanations of all conditions, including those after the condition that decided. */
   conditions: ConditionExplanation[];

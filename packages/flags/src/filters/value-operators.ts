@@ -4,7 +4,7 @@ import type { TimeZone } from '@millrace/schedule';
 import { isTruthy, numberForm, parseVersion, type SemanticVersion, textForm } from '../values.ts';
 import type { SharedPattern } from './patterns.ts';
 
-/** A test of a property's value. It is a pure function. */
+/** Tests a property's value. The result depends only on the arguments. */
 export interface ValueTest {
   /** Returns whether the value passes the test. @param now milliseconds since 1970, for relative dates */
   matches(value: PropertyValue, now: number): boolean;

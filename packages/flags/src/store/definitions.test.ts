@@ -108,7 +108,7 @@ describe('createFlagDefinitions', () => {
     expect(queries).toEqual(['load']);
   });
 
-  test('the next request after an announcement sees the change', async () => {
+  test('the next request after a change is announced uses the new definitions', async () => {
     const environmentId = await fixture.createEnvironment();
     const other = await fixture.createEnvironment();
     const { definitions, queries } = remember();

@@ -103,7 +103,7 @@ test('the document contains dynamic cohorts that flags use, and the cohorts that
   expect((await read(id)).document.cohorts).toEqual({ [inner]: leaf, [outer]: tree });
 });
 
-test('the same definitions always have the same ETag, and flag-078: deactivating a flag changes it', async () => {
+test('flag-078: the same definitions always have the same ETag, and deactivating a flag changes it', async () => {
   const id = await fixture.createEnvironment();
   const flag = await fixture.addFlag(id, 'a');
   const [first, second] = await Promise.all([read(id), read(id)]);

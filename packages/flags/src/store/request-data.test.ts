@@ -175,7 +175,7 @@ describe('experience continuity across login', () => {
     expect([stored.hashKeyOverrides, queryCount, await keysStored(id)]).toEqual([new Map(), 1, []]);
   });
 
-  test('flag-064: when the database is down, only these flags fail', async () => {
+  test('flag-064: when the database is down, only flags with experience continuity fail', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addFlag(id, 'plain');

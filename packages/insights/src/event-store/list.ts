@@ -78,9 +78,9 @@ const foundMs = 2000;
 const shortMs = 1000;
 
 /**
- * Finds the keys of a page.
- * @param mayStop true to return part of the page if at least one time range was searched completely and either the time
- * is over or a slow search has found something; false to throw when the time is over
+ * Finds the keys of a page. If the time is over or a slow search has found something, a page can be incomplete.
+ * @param mayStop whether an incomplete page is allowed if at least one time range was searched completely; if not,
+ * throws when the time is over
  */
 async function findKeys(
   engine: Engine,

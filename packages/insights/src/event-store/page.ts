@@ -87,7 +87,7 @@ function sortKey(dialect: Dialect, column: PageColumn): Fragment {
   return storedTime(column) ?? comparable(dialect, column, expression(dialect, column));
 }
 
-/** Returns a time column in the form in which it is indexed; null for other columns. */
+/** Returns a time column in the form in which it is indexed. Returns null for other columns. */
 function storedTime(column: PageColumn): Fragment | null {
   if (column === 'timestamp') return sql`e.timestamp`;
   return column === 'created_at' ? sql`e.created_at` : null;

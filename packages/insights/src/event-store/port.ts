@@ -94,8 +94,8 @@ export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
   /**
-   * For an engine that does not follow indexes: statements that read the same rows in two steps, by the keys of their
-   * events.
+   * Statements that read the same rows in two steps, by the keys of their events. They are for an engine that does not
+   * follow indexes.
    */
   page?: PageStatement;
 }

@@ -40,7 +40,7 @@ export interface SeriesQuery {
 export interface SeriesRow {
   /** Index of the interval of this row. */
   bucket: number;
-  /** One value per breakdown; null for a missing value. */
+  /** One value per breakdown. A missing value is null. */
   values: (string | null)[];
   /** True if the row combines all values beyond the limit. */
   isOther: boolean;
@@ -179,7 +179,7 @@ export interface WebBreakdown {
    * contain it.
    */
   ratesEntries: boolean;
-  /** Restricts the result to these values; null for all. */
+  /** The values to which the result is restricted. Null for all values. */
   only: readonly (string | null)[] | null;
 }
 

@@ -31,7 +31,7 @@ export interface FunnelPoint {
    */
   reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;
-  /** For a funnel trend: the interval in which the actors entered, and whether they converted. */
+  /** The interval in which the actors entered a funnel trend, and whether they converted. Null for other funnels. */
   entrance: { bucket: number; isConverted: boolean } | null;
 }
 

@@ -7,7 +7,7 @@ import type { FunnelPlan } from '../plan/funnel.ts';
 export interface FunnelProgress {
   /** Number of steps that the actor reached. */
   reached: number;
-  /** When each step was reached; null for an optional step that was skipped. */
+  /** When each step was reached. Null for an optional step that was skipped. */
   times: (number | null)[];
 }
 

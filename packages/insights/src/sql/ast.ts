@@ -72,7 +72,7 @@ export interface WindowFunction extends Located {
   over_expr?: WindowExpr;
   over_identifier?: string;
 }
-/** A node in place of `{filters}`: the query's filters, or a missing bound of their date range. */
+/** A node that replaces `{filters}`: the query's filters, or a missing bound of their date range. */
 export interface Injected extends Located {
   node: 'Injected';
   what: 'filters' | 'no bound';

@@ -11,9 +11,9 @@ interface SchemaField {
   hogql_value: string;
   type: 'string' | 'integer' | 'boolean' | 'datetime' | 'json' | 'lazy_table' | 'virtual_table';
   schema_valid: true;
-  /** For objects: the table that contains their columns. */
+  /** The table that contains the columns of an object. */
   table?: string;
-  /** For objects: the names of their fields. */
+  /** The names of the fields of an object. */
   fields?: string[];
 }
 

@@ -32,7 +32,7 @@ export interface CallExpression extends Typed {
   args: readonly Expression[];
   /** Parameters of the function, such as the levels of quantiles. */
   levels?: readonly number[];
-  /** For an aggregate: only rows for which this condition is true count. */
+  /** An aggregate includes only rows for which this condition is true. */
   filter?: Expression;
 }
 
@@ -97,7 +97,7 @@ export type TableColumn =
 
 export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people' | 'sessions';
 
-/** A bound that WHERE sets for the time. Its value does not depend on columns. */
+/** A bound that a WHERE clause sets for the time. Its value does not depend on columns. */
 export interface TimeBound {
   comparator: Comparator;
   value: Expression;
@@ -109,7 +109,7 @@ export interface TableRelation {
   table: TableName;
   /** Columns by number. Resolving the query that reads the table adds more. */
   columns: Map<number, TableColumn>;
-  /** For sessions and for events with session columns: bounds of the table's time. */
+  /** Bounds of the table's time. Only sessions and events with session columns have them. */
   bounds?: readonly TimeBound[];
 }
 export interface QueryRelation {

@@ -21,11 +21,11 @@ export type Kind =
 export interface SqlType {
   kind: Kind;
   isNullable: boolean;
-  /** For integers: the type name in responses. In the engines, all integers have 64 bits. */
+  /** The type name of an integer in responses. In the engines, all integers have 64 bits. */
   integer?: 'UInt8' | 'UInt32' | 'UInt64' | 'Int64';
-  /** For times: the time zone in which they are shown and divided into days. */
+  /** The time zone in which a time is shown and divided into days. */
   zone?: string;
-  /** For times: true if fractions of a second are shown. */
+  /** Whether a time is shown with fractions of a second. */
   hasFraction?: boolean;
   element?: SqlType;
   parts?: readonly SqlType[];

@@ -7,11 +7,11 @@ import type { BoardView } from './load.ts';
 
 /** The URL parameters of a user's own view of a dashboard, which differs from the saved one. */
 export const boardParts = {
-  /** Key of the date range in place of the saved one. */
+  /** Key of the date range that replaces the saved one. */
   time: matching(isRangeKey),
-  /** JSON of the filters in place of the saved ones. */
+  /** JSON of the filters that replace the saved ones. */
   filters: part.text(),
-  /** JSON of the values of variables in place of the saved ones, by variable ID. */
+  /** JSON of the values of variables that replace the saved ones, by variable ID. */
   variables: part.text(),
   edit: part.flag(),
 };

@@ -11,11 +11,11 @@ import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
-  /** Key of the date range in place of the saved one. Empty for the saved date range. */
+  /** Key of the date range that replaces the saved one. Empty for the saved date range. */
   time: string;
-  /** Filters in place of the saved ones. Null for the saved filters. */
+  /** Filters that replace the saved ones. Null for the saved filters. */
   filters: readonly unknown[] | null;
-  /** Values of variables in place of the saved ones, by variable ID. */
+  /** Values of variables that replace the saved ones, by variable ID. */
   variables: VariableValues;
 }
 
@@ -67,7 +67,7 @@ export function useBoard(id: string, { time, filters, variables: values }: Board
   return { path, request, query, setTiles, ...loaded };
 }
 
-/** JSON of the filters and variables in place of the saved ones. */
+/** JSON of the filters and variables that replace the saved ones. */
 interface Override {
   filters: string | undefined;
   variables: string | undefined;

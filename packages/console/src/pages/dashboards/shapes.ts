@@ -40,7 +40,7 @@ export interface TileInsight {
   query: unknown;
   result: unknown;
   columns: string[] | null;
-  /** For an SQL query: pairs of the name of a column and its type. */
+  /** Pairs of the name and the type of a column. Only an SQL query has them. */
   types?: unknown;
   last_refresh: string | null;
 }

@@ -187,7 +187,10 @@ export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fr
     : sql`${orderForm(by, printing)} ASC NULLS LAST`;
 }
 
-/** True for a stored column that is never null. PostgreSQL would not use its index for `DESC NULLS LAST`. */
+/**
+ * Returns whether a value is a stored column that is never null. PostgreSQL would not use its index for `DESC NULLS
+ * LAST`.
+ */
 const isIndexed = (by: Expression) => by.is === 'column' && by.isStored === true && !by.type.isNullable;
 
 function overText({ partition, order, frame }: WindowExpression, printing: Printing): Fragment {

@@ -69,8 +69,8 @@ function binned(value: Expression, { unit, stride, otherwise }: Bins, printing: 
 }
 
 /**
- * True for a column, even if its time zone was changed. Other expressions are printed only once, because PostgreSQL
- * would compute them each time.
+ * Returns whether a value is a column, even if its time zone was changed. Other expressions are printed only once,
+ * because PostgreSQL would compute them each time.
  */
 function isColumn(value: Expression): boolean {
   if (value.is === 'cast') return value.value.type.kind === 'time' && isColumn(value.value);

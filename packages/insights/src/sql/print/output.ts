@@ -49,7 +49,7 @@ export function tupleText(parts: readonly Expression[], printing: Printing): Fra
   return sql`jsonb_build_array(${sql.join(printed, ', ')})`;
 }
 
-/** Prints a part of a tuple that is stored as a single value. */
+/** Prints the access to a part of a tuple. In PostgreSQL, a tuple is stored as a JSON list. */
 export function tuplePartText(
   { tuple, index, type }: Extract<Expression, { is: 'tuple part' }>,
   printing: Printing,

@@ -59,7 +59,7 @@ export function separateAggregates(query: SelectQuery, run: Resolution): SelectQ
   return outer;
 }
 
-/** True for an expression that is printed as a subquery over the result of an aggregate. */
+/** Returns whether an expression is printed as a subquery over the result of an aggregate. */
 function processesAggregates(one: Expression): boolean {
   const isList = one.is === 'tuple' && one.parts.some(({ type }) => type.kind === 'array');
   const isSubquery = one.is === 'call' && !one.of.isAggregate && /\bFROM unnest\b|\bSELECT\b/.test(one.of.postgres);

@@ -19,7 +19,7 @@ export type Control = { name: SettingName } & (
       /** The stored value for each position of the switch. */
       on: unknown;
       off: unknown;
-      /** The position that null stands for; `off` by default. */
+      /** The position that null stands for. The default is `off`. */
       absent?: unknown;
       /** Whether only administrators of the organization may change the setting. */
       isOfOrganization?: boolean;
@@ -140,7 +140,6 @@ function Several({ control: { name, choices }, value, problem, onChange }: OfKin
   );
 }
 
-/** Null stands for Sunday. */
 const sunday = 0;
 const weekdays = [1, 2, 3, 4, 5, 6, sunday];
 

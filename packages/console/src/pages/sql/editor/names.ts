@@ -4,9 +4,9 @@
 export interface SchemaField {
   name: string;
   type: string;
-  /** For objects: the table that contains their fields, or that is joined to read them. */
+  /** The table that contains the fields of an object, or that is joined to read them. */
   table?: string;
-  /** For objects: the names of their fields. */
+  /** The names of the fields of an object. */
   fields?: string[];
 }
 
