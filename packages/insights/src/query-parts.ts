@@ -53,13 +53,42 @@ const dateRange = Type.Optional(
 
 /** Fields that every query can have and that do not affect its result. */
 export const metadataFields = displayFields('version', 'tags', 'name', 'response', 'dataColorTheme');
+
+/** Modes of `personsOnEventsMode`. */
+export const personsModes = [
+  'disabled',
+  'person_id_override_properties_joined',
+  'person_id_override_properties_on_events',
+  'person_id_no_override_properties_on_events',
+] as const;
+
+export type PersonsMode = (typeof personsModes)[number];
+
+/** Modifiers that choose between statements with the same result, or concern data that Millrace does not store. */
+const withoutEffect = [
+  ...(['debug', 'timings', 'personsArgMaxVersion', 'personsJoinMode', 'inCohortVia'] as const),
+  ...(['inlineCohortCalculation', 'materializationMode', 'materializedColumnsOptimizationMode'] as const),
+  ...(['optimizeJoinedFilters', 'optimizeProjections', 'propertyGroupsMode', 'sessionTableVersion'] as const),
+  ...(['sessionsV2JoinMode', 's3TableUseInvalidColumns', 'formatCsvAllowDoubleQuotes'] as const),
+  ...(['useMaterializedViews', 'usePresortedEventsTable', 'useWebAnalyticsPreAggregatedTables'] as const),
+  ...(['usePreaggregatedTableTransforms', 'usePreaggregatedIntermediateResults'] as const),
+  ...(['forceClickhouseDataSkippingIndexes', 'customChannelTypeRules'] as const),
+];
+
 export const modifiers = Type.Optional(
-  Type.Object(
-    {
-      personsOnEventsMode: text('Whether to use current person properties, or those stored with the event.'),
-    },
-    { title: 'InsightModifiers' },
-  ),
+  object('InsightModifiers', {
+    personsOnEventsMode: choice(
+      personsModes,
+      "Whether `person.properties` means the current properties of a person (`disabled` and `…_joined`) or those stored with the event (the others). Defaults to the project's mode.",
+    ),
+    bounceRatePageViewMode: Type.Optional(Type.Literal('count_pageviews', { description: 'Only the default.' })),
+    bounceRateDurationSeconds: Type.Optional(Type.Literal(10, { description: 'Only the default.' })),
+    convertToProjectTimezone: Type.Optional(Type.Literal(true, { description: 'Only the default.' })),
+    dataWarehouseEventsModifiers: Type.Optional(
+      Type.Array(Type.Unknown(), { maxItems: 0, description: 'Only an empty list.' }),
+    ),
+    ...displayFields(...withoutEffect),
+  }),
 );
 
 export const commonFields = {

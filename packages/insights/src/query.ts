@@ -309,7 +309,8 @@ const insightActors = object('InsightActorsQuery', {
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
   compare: choice(['current', 'previous'], 'Period that the data point belongs to.'),
-  ...displayFields('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
+  modifiers,
+  ...displayFields('includeRecordings', ...(['version', 'tags', 'response'] as const)),
 });
 const funnelsActors = object('FunnelsActorsQuery', {
   kind: Type.Literal('FunnelsActorsQuery'),
@@ -325,7 +326,8 @@ const funnelsActors = object('FunnelsActorsQuery', {
   ),
   funnelTrendsDropOff: flag('Whether to return actors who did not convert.'),
   funnelTrendsEntrancePeriodStart: text('Start of the interval in which the actors entered the funnel.'),
-  ...displayFields('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
+  modifiers,
+  ...displayFields('includeRecordings', ...(['version', 'tags', 'response'] as const)),
 });
 export const eventsQuery = object('EventsQuery', {
   kind: Type.Literal('EventsQuery'),
@@ -359,8 +361,8 @@ export const actorsQuery = object('ActorsQuery', {
   search: Type.Optional(Type.String({ maxLength: 200 })),
   properties: filters,
   fixedProperties: filters,
+  modifiers,
   ...metadataFields,
-  ...displayFields('modifiers'),
 });
 export type ActorsQuery = Static<typeof actorsQuery>;
 export type InsightActorsQuery = Static<typeof insightActors>;

@@ -3,6 +3,7 @@
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
 import { type ProjectSettings, propertyKey } from './plan/context.ts';
+import { type PersonsMode, personsModes } from './query-parts.ts';
 import type { StoredVariable } from './sql-variables.ts';
 
 /** Reads the settings of an existing project. */
@@ -56,9 +57,15 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 const treeOf = (filters: unknown) => fieldOf(filters, 'properties');
 
-function modeOf(modifiers: unknown): string | null {
+/** Returns why a project cannot have these query modifiers; null if it can. */
+export function findModeProblem(modifiers: unknown): string | null {
+  const isKnown = (fieldOf(modifiers, 'personsOnEventsMode') ?? null) === null || modeOf(modifiers) !== null;
+  return isKnown ? null : `personsOnEventsMode: Choose one of: ${personsModes.join(', ')}.`;
+}
+
+function modeOf(modifiers: unknown): PersonsMode | null {
   const mode = fieldOf(modifiers, 'personsOnEventsMode');
-  return typeof mode === 'string' ? mode : null;
+  return personsModes.find((known) => known === mode) ?? null;
 }
 
 const propertyTypes = ['', 'event', 'person', 'group'];

@@ -128,14 +128,17 @@ async function runSqlQuery(
 }
 
 function sourceOfExpression(
-  { sourceQuery }: SqlMetadataQuery,
+  { sourceQuery, variables, filters }: SqlMetadataQuery,
   scope: { projectId: number; settings: ProjectSettings; now: number },
 ): ExpressionSource {
   if (sourceQuery === undefined) return { table: 'events' };
   if (sourceQuery.kind === 'HogQLMetadata' || sourceQuery.kind === 'DatabaseSchemaQuery')
     throw createQueryError('sourceQuery.kind', `A ${sourceQuery.kind} cannot contain expressions.`);
   const source = parseQuery(sourceQuery);
-  if (source.kind === 'HogQLQuery') return { query: sqlRequest(source, scope) };
+  if (source.kind === 'HogQLQuery') {
+    const own = { ...(variables && { variables: { ...source.variables, ...variables } }), ...(filters && { filters }) };
+    return { query: sqlRequest({ ...source, ...own }, scope) };
+  }
   return { table: source.kind === 'ActorsQuery' ? 'persons' : 'events' };
 }
 

@@ -1,11 +1,11 @@
 // Schemas of SQL queries that run, and of those that are only checked.
 
 import { type Static, Type } from 'typebox';
-import { commonFields, filters, metadataFields, modifiers, object, text } from './query-parts.ts';
+import { commonFields, filters, flag, metadataFields, modifiers, object, text } from './query-parts.ts';
 
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
-const sqlVariable = Type.Object({
-  variableId: Type.Optional(Type.String()),
+const sqlVariable = object('HogQLVariable', {
+  variableId: text('ID of the variable. Variables are found by `code_name`.'),
   code_name: Type.String({ description: 'Name of the variable in the text.' }),
   value: Type.Optional(Type.Unknown({ description: 'Value of the variable.' })),
   isNull: Type.Optional(Type.Boolean({ description: 'Whether the variable is null.' })),
@@ -22,16 +22,17 @@ export const sqlQuery = object('HogQLQuery', {
     Type.Record(Type.String(), sqlVariable, { description: 'Values for `{variables.code_name}`, by variable ID.' }),
   ),
   filters: Type.Optional(
-    Type.Object(
-      {
-        dateRange: Type.Optional(
-          Type.Object({ date_from: text('Start.'), date_to: text('End, exclusive.') }, { additionalProperties: true }),
-        ),
-        properties: filters,
-        filterTestAccounts: commonFields.filterTestAccounts,
-      },
-      { title: 'HogQLFilters', description: 'What `{filters}` in the text stands for.' },
-    ),
+    object('HogQLFilters', {
+      dateRange: Type.Optional(
+        object('HogQLDateRange', {
+          date_from: text('Start.'),
+          date_to: text('End, exclusive.'),
+          explicitDate: flag('Has no effect, because both bounds are exact times.'),
+        }),
+      ),
+      properties: filters,
+      filterTestAccounts: commonFields.filterTestAccounts,
+    }),
   ),
   explain: Type.Optional(
     Type.Literal(false, { description: 'Only false is supported: plans would show the internal tables.' }),
@@ -64,6 +65,7 @@ export type SqlMetadataQuery = Static<typeof sqlMetadata>;
 
 export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
   kind: Type.Literal('DatabaseSchemaQuery'),
+  modifiers,
   ...metadataFields,
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;

@@ -3,7 +3,7 @@
 
 import type { ActorType, Breakdown, Condition, Property, Selection } from '../event-store/selection.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
-import { createQueryError, type Interval, isRecord } from '../query-parts.ts';
+import { createQueryError, type Interval, type PersonsMode } from '../query-parts.ts';
 import type { StoredVariable } from '../sql-variables.ts';
 import { type Cohort, type FilterContext, readFilters, readProperty } from './conditions.ts';
 import { createClock, type Range, type RequestedRange, resolveRange } from './dates.ts';
@@ -15,9 +15,9 @@ export interface ProjectSettings {
   timezone: string;
   weekStart: number | null;
   testAccountFilters: unknown[];
-  /** The project's `personsOnEventsMode`, which a query may override. */
-  personsMode: string | null;
-  /** Whether a comparison counts a month as four weeks and a year as 52 weeks. */
+  /** `personsOnEventsMode`, which a query may override. */
+  personsMode: PersonsMode | null;
+  /** In comparisons, a month is four weeks and a year 52 weeks. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
   /** Variables of SQL queries. */
@@ -32,15 +32,22 @@ export interface PlanContext extends FilterContext {
   earliest: number | null;
 }
 
-/** In this mode, queries use the current properties of persons. All modes use the ID of the current person. */
+/** The modifiers of a query that change its result. */
+export interface Modifiers {
+  personsOnEventsMode?: PersonsMode;
+}
+
+/** Mode with the current properties of persons. Any other mode still uses the current person's ID. */
 const currentProperties = 'person_id_override_properties_joined';
 
-export function readModifiers(query: Query): { modifiers?: { personsOnEventsMode?: string } } {
-  return 'modifiers' in query && isRecord(query.modifiers) ? { modifiers: query.modifiers } : {};
+/** Returns the modifiers of a query. Those of a list take precedence over those of the insight behind it. */
+export function readModifiers(query: Query): { modifiers: Modifiers } {
+  const source = 'source' in query ? query.source : undefined;
+  return { modifiers: { ...source?.source.modifiers, ...source?.modifiers, ...query.modifiers } };
 }
 
 export function createPlanContext(
-  query: { modifiers?: { personsOnEventsMode?: string } },
+  query: { modifiers?: Modifiers | undefined },
   { settings, now, ...found }: Pick<PlanContext, 'settings' | 'earliest' | 'booleans'> & { now: number },
 ): PlanContext {
   const mode = query.modifiers?.personsOnEventsMode ?? settings.personsMode ?? currentProperties;

@@ -25,7 +25,7 @@ export function sqlRequest(
     unknownVariables,
     ...(values && { values }),
     ...(filters && { filters }),
-    ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),
+    ...(modifiers && { modifiers }),
     ...(rows !== undefined && { rows }),
   };
 }

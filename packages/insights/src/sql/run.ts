@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import type { Budget, EventStore } from '../event-store/port.ts';
 import type { EngineName } from '../event-store/selection.ts';
 import { type FilterContext, readFilters } from '../plan/conditions.ts';
-import { allOf, createPlanContext, type PlanContext, type ProjectSettings } from '../plan/context.ts';
+import { allOf, createPlanContext, type Modifiers, type PlanContext, type ProjectSettings } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
 import { createQueryError } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
@@ -52,8 +52,8 @@ export interface SqlRequest {
     properties?: unknown;
     filterTestAccounts?: boolean | null;
   };
-  personsOnEventsMode?: string;
-  /** The current time, in milliseconds since 1970. */
+  modifiers?: Modifiers;
+  /** Milliseconds since 1970. */
   now: number;
   /** Maximum number of rows of a query without LIMIT. */
   rows?: number;
@@ -61,6 +61,8 @@ export interface SqlRequest {
 
 export interface SqlResult {
   results: unknown[][];
+  /** The text as sent. */
+  query: string;
   columns: string[];
   types: [string, string][];
   /** The text of the query with its placeholders replaced. */
@@ -92,6 +94,7 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
     const shown = isUnlimited ? rows.slice(0, rowLimit) : rows;
     return {
       results: shown.map((row) => readers.map((read, at) => read(row[at]))),
+      query: request.text,
       columns: names,
       types: names.map((name, at) => [name, typeName(types[at] ?? { kind: 'nothing', isNullable: true })]),
       hogql,
@@ -126,8 +129,7 @@ export async function prepareSql(
 ): Promise<PreparedSql> {
   const tree = parsed ?? (await parser.parse(request.text));
   const { projectId, settings, values = {}, variables = {}, unknownVariables = [], filters = {} } = request;
-  const mode = request.personsOnEventsMode;
-  const planned = createPlanContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
+  const planned = createPlanContext(request, {
     settings,
     now: request.now,
     earliest: null,

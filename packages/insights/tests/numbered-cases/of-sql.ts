@@ -260,3 +260,22 @@ export const actors: ExpressionCase[] = [
   ),
   row(393, 'refuses expressions over groups', persons(['upper(key)'], { source: { kind: 'InsightActorsQuery', source: trends([node('order', { math: 'unique_group', math_group_type_index: 0 })]), day: '2026-03-10' } }), refused('select.0: SQL expressions are not supported for groups.', 'invalid_input')),
 ];
+
+const onEvents = { personsOnEventsMode: 'person_id_override_properties_on_events' };
+const ofFreePlan = (modifiers?: Fields) => trends([node('order', { properties: [sql("person.properties.plan = 'free'")] })], { ...(modifiers && { modifiers }), trendsFilter: total });
+const behindFreePlan = (ofSource?: Fields) => ({ source: { kind: 'InsightActorsQuery', source: ofFreePlan(ofSource) } });
+const query = (text: string, more: Fields = {}) => ({ kind: 'HogQLQuery', query: text, ...more });
+
+export const modifiers: ExpressionCase[] = [
+  row(394, 'lists persons with the modifiers of the insight', persons(['id'], behindFreePlan(onEvents)), ids(1)),
+  row(395, 'prefers the modifiers of the list', persons(['id'], { ...behindFreePlan(onEvents), modifiers: { personsOnEventsMode: 'disabled' } }), ids(2, 5)),
+  row(396, 'refuses an unknown mode', query('SELECT 1', { modifiers: { personsOnEventsMode: 'joined' } }), refused('modifiers.personsOnEventsMode: Choose one of: disabled, ', 'invalid_input')),
+  row(397, 'refuses a modifier that would change the result', query('SELECT 1', { modifiers: { debug: true, convertToProjectTimezone: false } }), refused('modifiers.convertToProjectTimezone: Only true is supported here.', 'invalid_input')),
+  row(398, 'refuses an unknown field of the filters', query('SELECT 1', { filters: { dates: {} } }), refused('filters.dates: Unknown field.', 'invalid_input')),
+  row(
+    399,
+    'checks an expression with the filters of its metadata query',
+    { kind: 'HogQLMetadata', language: 'hogQLExpr', query: '1', sourceQuery: query('SELECT 1 FROM events WHERE {filters}'), filters: { dateRange: { date_from: 'soon' } } },
+    { isValid: false, errors: [{ message: "sourceQuery: filters.dateRange.date_from: 'soon' is not a date." }] },
+  ),
+];

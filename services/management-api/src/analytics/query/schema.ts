@@ -117,7 +117,11 @@ const queryResult = Type.Object(
       }),
     ),
     isValid: optional(Type.Boolean({ description: 'For `HogQLMetadata`: whether the SQL query can run.' })),
-    query: optional(Type.String({ description: 'For `HogQLMetadata`: the text that was checked.' })),
+    query: optional(
+      Type.String({
+        description: 'The text of an SQL query as sent, or for `HogQLMetadata` the text that was checked.',
+      }),
+    ),
     errors: optional(
       Type.Array(
         Type.Object(

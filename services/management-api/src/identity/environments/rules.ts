@@ -13,7 +13,7 @@ import {
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
-import { checkEventFilters, parseExpressionsAhead, type SqlParser } from '@millrace/insights';
+import { checkEventFilters, findModeProblem, parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
@@ -40,7 +40,7 @@ export async function createEnvironmentFor(
 ): Promise<number> {
   requireLevelsOfNew(caller, organizationId, sent);
   const { id } = await createEnvironment(tx, { projectId, settings: sent, actor: caller });
-  await checkTestAccountFilters({ tx, parser }, id, sent);
+  await checkQuerySettings({ tx, parser }, id, sent);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
   return id;
 }
@@ -62,27 +62,30 @@ export async function checkReferencedRecords(
   await checkDemoChange(tx, caller, { target, sent: settings });
   requireAccessControlLevel(caller, target.organizationId, settings);
   await requireNamedRecords(tx, target, settings.test_account_filters);
-  await checkTestAccountFilters({ tx, parser }, target.environmentId, settings);
+  await checkQuerySettings({ tx, parser }, target.environmentId, settings);
   await checkPrimaryDashboard(tx, target.environmentId, settings);
 }
 
 /**
- * Rejects invalid filters of test accounts, because insights that exclude internal and test users apply them.
- * @throws AppError `invalid` naming `test_account_filters`
+ * Checks the settings that queries use: a mode for person properties that does not exist would be ignored, and invalid
+ * filters would make insights fail that exclude internal and test users.
+ * @throws AppError `invalid` naming `modifiers` or `test_account_filters`.
  */
-export async function checkTestAccountFilters(
+export async function checkQuerySettings(
   { tx, parser }: CheckDeps,
   environmentId: number,
-  { test_account_filters: filters }: Record<string, unknown>,
+  { modifiers, test_account_filters: filters }: Record<string, unknown>,
 ): Promise<void> {
+  const refusal = (attr: string, detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr });
+  const problem = findModeProblem(modifiers);
+  if (problem !== null) throw refusal('modifiers', problem);
   if (filters === undefined) return;
   const path = 'test_account_filters';
-  const refusal = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: path });
-  if (!Array.isArray(filters)) throw refusal('Expected a list of filters.');
+  if (!Array.isArray(filters)) throw refusal(path, 'Expected a list of filters.');
   try {
     await checkEventFilters({ sql: tx, parser }, { projectId: environmentId, filters, path, now: Date.now() });
   } catch (error) {
-    throw isAppError(error, 'invalid') ? refusal(error.message) : error;
+    throw isAppError(error, 'invalid') ? refusal(path, error.message) : error;
   }
 }
 

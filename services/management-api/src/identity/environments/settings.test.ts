@@ -145,6 +145,15 @@ const refused: [string, object, object][] = [
     invalid('week_start_day', '"" is not a valid choice. Choose one of: 0, 1, 2, 3, 4, 5, 6.', 'invalid_choice'),
   ],
   [
+    'modifiers, an unknown mode',
+    { modifiers: { personsOnEventsMode: 'joined' } },
+    invalid(
+      'modifiers',
+      'personsOnEventsMode: Choose one of: disabled, person_id_override_properties_joined, person_id_override_properties_on_events, person_id_no_override_properties_on_events.',
+      'invalid_input',
+    ),
+  ],
+  [
     'test_account_filters, null',
     { test_account_filters: null },
     invalid('test_account_filters', 'This field may not be null.', 'null'),

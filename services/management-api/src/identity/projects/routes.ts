@@ -21,8 +21,8 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../.
 import { projectAccessRoutes } from '../environments/access-controls.ts';
 import { demoDataStatus, intent, recordIntent } from '../environments/compatibility.ts';
 import {
+  checkQuerySettings,
   checkReferencedRecords,
-  checkTestAccountFilters,
   parseSettingsAhead,
   requireCreator,
   requireLevelsOfNew,
@@ -312,7 +312,7 @@ async function createProjectFor(
   const { product_description: productDescription, ...settings } = sent;
   requireLevelsOfNew(caller, organizationId, settings);
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
-  await checkTestAccountFilters({ tx, parser }, project.id, settings);
+  await checkQuerySettings({ tx, parser }, project.id, settings);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
   return project.id;
 }
