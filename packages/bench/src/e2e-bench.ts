@@ -13,8 +13,8 @@ import type { Print } from './harness/command.ts';
 import type { MeasuredProcess } from './harness/measured-process.ts';
 import { formatFigure, formatRuns, percentile, report } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
-import { runQueryOverApi } from './insights/over-api.ts';
-import { dashboardTiles } from './insights/queries.ts';
+import { runQueryOverApi, simultaneousQueries } from './insights/over-api.ts';
+import { dashboardTiles, sqlQueries } from './insights/queries.ts';
 
 export interface E2eBenchOptions {
   /** Number of events per second. */
@@ -23,7 +23,9 @@ export interface E2eBenchOptions {
   seconds: number;
   /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;
-  /** Number of stored events that the insight queries read. */
+  /** Whether these are twenty SQL queries at a time, of which Millrace rejects all but three. */
+  sql: boolean;
+  /** The number of stored events that these queries cover. */
   events: number;
 }
 
@@ -47,16 +49,18 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
     if (!options.queries) return e2eReport(alone);
     const api = await bench.start(programs.api);
     print(`during queries over ${options.events} events`);
-    const queries = runQueriesRepeatedly(api, bench);
+    const kind = options.sql ? { queries: sqlQueries, count: simultaneousQueries } : insightQueries;
+    const queries = runQueriesRepeatedly(api, bench, kind);
     const during = await run(2);
-    const { completedMs, failures } = await queries.stop();
+    const { completedMs, failures, rejected } = await queries.stop();
     const { maxRssBytes } = await api.usage();
     const p95 = ({ visibleAfterMs }: E2eMeasurement) => percentile(visibleAfterMs, 0.95);
     const refused = during.sent - during.acknowledged;
-    const figures = formatRuns([completedMs], () => `${parallelQueries} simultaneous queries`, {
+    const figures = formatRuns([completedMs], () => `${kind.count} simultaneous queries`, {
       completed: (all) => all.length,
       'p50 ms': (all) => percentile(all, 0.5),
       'p95 ms': (all) => percentile(all, 0.95),
+      rejected: () => rejected,
       failed: () => failures,
     });
     return `${e2eReport(alone)}\n\n${e2eReport(during)}\n\n${report(
@@ -71,29 +75,37 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
   });
 }
 
-/** The number of queries that a project may run at the same time. */
-const parallelQueries = 3;
+interface Load {
+  queries: readonly object[];
+  /** The number of queries at the same time. */
+  count: number;
+}
 
-/** Runs one query after the other. They do not use cached results. */
-function runQueriesRepeatedly(api: MeasuredProcess, { database }: Bench) {
+/** A project may run three queries at the same time. */
+const insightQueries: Load = { queries: dashboardTiles, count: 3 };
+
+/** Runs one query after the other without cached results. */
+function runQueriesRepeatedly(api: MeasuredProcess, { database }: Bench, { queries, count }: Load) {
   const completedMs: number[] = [];
   let failures = 0;
+  let rejected = 0;
   let isOver = false;
   const run = async (first: number) => {
     for (let at = first; !isOver; at += 1) {
       const startedAt = performance.now();
-      const query = dashboardTiles[at % dashboardTiles.length];
+      const query = queries[at % queries.length];
       const response = await runQueryOverApi(api, database, { query, refresh: 'force_blocking' });
       if (response.ok) completedMs.push(performance.now() - startedAt);
+      else if (response.status === 429) rejected += 1;
       else failures += 1;
     }
   };
-  const running = Promise.all(Array.from({ length: parallelQueries }, (_, at) => run(at)));
+  const running = Promise.all(Array.from({ length: count }, (_, at) => run(at)));
   return {
     async stop() {
       isOver = true;
       await running;
-      return { completedMs, failures };
+      return { completedMs, failures, rejected };
     },
   };
 }

@@ -149,6 +149,11 @@ export const queries: readonly BenchQuery[] = [
   },
 ];
 
+/** The queries in SQL. */
+export const sqlQueries: readonly object[] = queries.flatMap(({ sql }) =>
+  sql === undefined ? [] : [{ kind: 'HogQLQuery', query: sql }],
+);
+
 /** Half of the sum of the tiles' targets. */
 export const dashboardTargetMs = 8875;
 

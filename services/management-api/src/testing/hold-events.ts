@@ -1,9 +1,10 @@
 import type { Database } from '@millrace/db';
 
-/** Makes queries on events wait until they are released. */
-export async function holdEvents({
-  transaction,
-}: Pick<Database, 'transaction'>): Promise<{ release: () => Promise<void> }> {
+/** Lets queries on events, or on another table, wait until they are released. */
+export async function holdEvents(
+  { transaction }: Pick<Database, 'transaction'>,
+  table: 'event' | 'cohort_member' = 'event',
+): Promise<{ release: () => Promise<void> }> {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -13,7 +14,7 @@ export async function holdEvents({
     begun = resolve;
   });
   const done = transaction(async (tx) => {
-    await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
+    await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     begun();
     await held;
   });

@@ -1,6 +1,7 @@
-// Tests the description of SQL tables that the API returns.
+// Tests SQL queries over the API: the description of tables, cached results, and many simultaneous queries.
 
-import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { holdEvents } from '../../testing/hold-events.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -11,6 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
+const sqlQuery = (query: string) => ({ kind: 'HogQLQuery', query });
 const ask = (query: object) =>
   api.send('POST', `/api/projects/${own.projectId}/query/`, { key: own.personalApiKey, body: { query } });
 
@@ -35,7 +37,7 @@ test('DatabaseSchemaQuery describes the tables, and every column in the descript
     team_id: { type: 'integer' },
     person: { type: 'lazy_table', table: 'persons', fields: ['id', 'created_at', 'properties'] },
     poe: { type: 'virtual_table', table: 'events', fields: ['id', 'created_at', 'properties'] },
-    group_4: { type: 'lazy_table', table: 'groups', fields: ['key', 'created_at', 'properties'] },
+    group_4: { type: 'lazy_table', table: 'groups', fields: ['index', 'key', 'created_at', 'properties'] },
   });
   expect(tables.persons.fields.is_identified).toMatchObject({ type: 'boolean' });
   type Field = { hogql_value: string; fields?: string[] };
@@ -65,7 +67,7 @@ test('computes a cached query again when the type of one of its properties chang
       [own.environmentId, type],
     );
   const typesOf = async () => {
-    const { body } = await ask({ kind: 'HogQLQuery', query: 'SELECT properties.size FROM events' });
+    const { body } = await ask(sqlQuery('SELECT properties.size FROM events'));
     return [body.types, body.is_cached];
   };
   await define('String');
@@ -73,4 +75,33 @@ test('computes a cached query again when the type of one of its properties chang
   expect(await typesOf()).toEqual([[['size', 'Nullable(String)']], true]);
   await define('Numeric');
   expect(await typesOf()).toEqual([[['size', 'Nullable(Float64)']], false]);
+});
+
+test('twenty simultaneous SQL queries of a project leave a connection for the lists and queries of others', async () => {
+  const other = await createTestTenant(api.database);
+  const lock = await holdEvents(api.database, 'cohort_member');
+  const all = Array.from({ length: 20 }, (_, at) => ask(sqlQuery(`SELECT count() + ${at} AS n FROM cohort_people`)));
+  const running = async () => {
+    const [row] = await api.database.sql.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%cohort_member%'`,
+    );
+    return row?.count;
+  };
+  // The test API has two connections for queries.
+  await eventually(async () => expect(await running()).toBe(1));
+  const key = other.personalApiKey;
+  const list = await api.get(`/api/projects/${other.projectId}/events/?limit=10`, key);
+  const body = { query: sqlQuery('SELECT count() AS n FROM events') };
+  const counted = await api.send('POST', `/api/projects/${other.projectId}/query/`, { key, body });
+  expect([list, counted]).toMatchObject([
+    { status: 200, body: { results: [] } },
+    { status: 200, body: { results: [[0]] } },
+  ]);
+  expect(await running()).toBe(1);
+  await lock.release();
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  expect(statuses).toContain(200);
+  expect(statuses).toContain(429);
+  expect(statuses.filter((status) => status >= 500 && status !== 503)).toEqual([]);
 });
