@@ -125,9 +125,12 @@ function argument(dice: Dice, { kind }: Argument, depth: number): string {
     case 'path':
       return pick(keys);
     case 'separator':
+    case 'character':
       return pick(["','", "'a'", "' '", "'&'"]);
     case 'small':
       return String(below(9));
+    case 'like':
+      return pick(["'%a%'", "'_n%'", "'%'", "'a\\\\%'"]);
     case 'pattern':
       return pick(patterns);
     case 'replacement':
@@ -194,13 +197,15 @@ function special(dice: Dice, kind: Kind, depth: number): string {
       () => `toDate(${of('time')})`,
       () => `(${of('date')} ${pick(['+', '-'])} INTERVAL ${below(40)} ${pick(['DAY', 'WEEK', 'MONTH', 'YEAR'])})`,
       () => `toStartOfWeek(${of('time')}${pick(['', ', 0', ', 1'])})`,
+      () => `toStartOfInterval(${of('time')}, INTERVAL ${pick(['1 WEEK', '2 WEEK', '1 MONTH'])})`,
     ],
     time: [
       () => `toTimeZone(${of('time')}, ${pick(zones)})`,
       () =>
         `(${of('time')} ${pick(['+', '-'])} INTERVAL ${below(40)} ${pick(['SECOND', 'MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'])})`,
       () => `toDateTime(${of(pick(['text', 'date']))})`,
-      () => `toStartOfInterval(${of('time')}, INTERVAL ${pick(['5 MINUTE', '15 MINUTE', '6 HOUR', '1 HOUR'])})`,
+      () =>
+        `toStartOfInterval(${of('time')}, INTERVAL ${pick(['5 MINUTE', '15 MINUTE', '6 HOUR', '1 HOUR', '3 DAY'])})`,
     ],
     uuid: [() => `toUUID(${of('text')})`],
     'text[]': [
@@ -244,6 +249,7 @@ export function aggregate(dice: Dice, depth: number): string {
     () => `${pick(['sum', 'avg', 'median', 'stddevPop', 'varSamp'])}${suffix}(${number()}${last})`,
     () => `${pick(['argMax', 'argMin'])}${suffix}(${any()}, ${any()}${last})`,
     () => `quantile${suffix}(${pick(['0', '0.25', '0.9', '1'])})(${number()}${last})`,
+    () => `quantiles${suffix}(0.25, 0.9)(${number()}${last})[${pick(['1', '2'])}]`,
     () => `groupUniqArray${suffix}(${text()}${last})`,
     () => `topK${suffix}(${1 + below(3)})(${text()}${last})`,
     () => `arraySort(groupArray${suffix}(${text()}${last}))`,

@@ -1,4 +1,4 @@
-// Limits of SQL queries: hints about queries that read all events, and the end of queries that are no longer needed.
+// Limits of SQL queries: hints and warnings about queries, and queries that are no longer needed.
 
 import { eventually } from '@millrace/testing';
 import { readProjectSettings } from '../src/records-store.ts';
@@ -71,6 +71,17 @@ describe.each(engines)('on $name', (engine) => {
     left.abort();
     expect(await result).toBe('ended');
     await eventually(async () => expect(await store.runningJoins()).toBe(0));
+  });
+
+  it('names the types of defined properties in the order of the text', async () => {
+    await storeEvents(0);
+    const text =
+      'SELECT p FROM (SELECT person.properties.age AS p, properties.amount, properties.currency FROM events)';
+    expect(await noticesOf(text)).toEqual([
+      { message: "Person property 'age' is of type 'Float'.", start: 22, end: 43, property: 'age' },
+      { message: "Event property 'amount' is of type 'Float'.", start: 50, end: 67, property: 'amount' },
+      { message: "Event property 'currency' is of type 'String'.", start: 69, end: 88, property: 'currency' },
+    ]);
   });
 
   it('warns that SAMPLE has no effect', async () => {

@@ -145,41 +145,87 @@ const unsupported: Record<string, string> = {
   Dict: 'Dictionaries are not supported.',
   ColumnsExpr: 'COLUMNS, EXCLUDE and REPLACE are not supported. List the columns by name.',
   PositionalRef: 'References by position are not supported here.',
+  GroupingSet: 'GROUPING SETS is not supported.',
+  WithFillExpr: 'ORDER BY … WITH FILL is not supported.',
+  TryCast: 'TRY_CAST is not supported. CAST returns null for a value that cannot be converted.',
+  IsDistinctFrom: 'IS DISTINCT FROM is not supported. Use !=, which is never null.',
+  ValuesQuery: 'VALUES is not supported. Use arrayJoin.',
+  PivotExpr: 'PIVOT is not supported.',
+  ExprCall: 'Calls of expressions are not supported.',
 };
 
-const known = new Set([
-  'Constant',
-  'Field',
-  'Call',
-  'CompareOperation',
-  'Alias',
-  'Lambda',
-  'Placeholder',
-  'Tuple',
-  'Array',
-  'And',
-  'Or',
-  'WindowFunction',
-  'OrderExpr',
-  'Not',
-  'ArithmeticOperation',
-  'BetweenExpr',
-  'ArrayAccess',
-  'ArraySlice',
-  'TupleAccess',
-  'TypeCast',
-  'SelectQuery',
-  'SelectSetQuery',
-  'SelectSetNode',
-  'JoinExpr',
-  'JoinConstraint',
-  'CTE',
-  'LimitByExpr',
-  'WindowExpr',
-  'WindowFrameExpr',
-  'SampleExpr',
-  'RatioExpr',
-]);
+/**
+ * The fields of each node that Millrace reads. A node with another field is rejected, because the query would otherwise
+ * run as if the field was not there.
+ */
+const fieldsOf: Readonly<Record<string, readonly string[]>> = {
+  Constant: ['value', 'value_type'],
+  Field: ['chain'],
+  Call: ['name', 'args', 'params', 'distinct'],
+  CompareOperation: ['op', 'left', 'right', 'is_null_comparison_style'],
+  Alias: ['alias', 'expr'],
+  Lambda: ['args', 'expr'],
+  Placeholder: ['expr'],
+  Tuple: ['exprs'],
+  Array: ['exprs'],
+  And: ['exprs'],
+  Or: ['exprs'],
+  WindowFunction: ['name', 'exprs', 'args', 'over_expr', 'over_identifier'],
+  OrderExpr: ['expr', 'order', 'with_fill'],
+  Not: ['expr'],
+  ArithmeticOperation: ['op', 'left', 'right'],
+  BetweenExpr: ['expr', 'low', 'high', 'negated'],
+  ArrayAccess: ['array', 'property'],
+  ArraySlice: ['array', 'start_expr', 'end_expr'],
+  TupleAccess: ['tuple', 'index'],
+  TypeCast: ['expr', 'type_name'],
+  SelectQuery: [
+    ...[
+      'select',
+      'distinct',
+      'ctes',
+      'select_from',
+      'array_join_op',
+      'array_join_list',
+      'prewhere',
+      'where',
+      'group_by',
+    ],
+    ...['group_by_mode', 'having', 'order_by', 'limit', 'offset', 'limit_by', 'limit_with_ties', 'window_exprs'],
+  ],
+  SelectSetQuery: ['initial_select_query', 'subsequent_select_queries'],
+  SelectSetNode: ['select_query', 'set_operator'],
+  JoinExpr: [
+    ...[
+      'table',
+      'alias',
+      'column_aliases',
+      'next_join',
+      'join_type',
+      'constraint',
+      'sample',
+      'table_args',
+      'table_final',
+    ],
+  ],
+  JoinConstraint: ['constraint_type', 'expr'],
+  // Whether a CTE is materialized does not change its rows.
+  CTE: ['name', 'expr', 'cte_type', 'materialized'],
+  LimitByExpr: ['n', 'offset_value', 'exprs'],
+  WindowExpr: ['partition_by', 'order_by', 'frame_method', 'frame_start', 'frame_end'],
+  WindowFrameExpr: ['frame_type', 'frame_value'],
+  SampleExpr: ['sample_value', 'offset_value'],
+  RatioExpr: ['left', 'right'],
+};
+
+/** The clauses of fields that are not read. */
+const clauses: Readonly<Record<string, string>> = {
+  order_by: 'ORDER BY in a function call',
+  within_group: 'WITHIN GROUP',
+  filter_expr: 'FILTER',
+  recursive: 'WITH RECURSIVE',
+  columns: 'A list of columns in WITH',
+};
 
 /** The resolver is recursive, and a deeper tree would exhaust the stack. */
 const maxDepth = 60;
@@ -199,8 +245,7 @@ export function readTree(json: unknown, text: string): Node {
     const [from, to] = [offsetOf(start), offsetOf(end)];
     const place = from === null || to === null ? parent : { start: from, end: to };
     const name = fields.node;
-    if (typeof name === 'string' && !known.has(name))
-      throw new SqlProblem(unsupported[name] ?? `${name} is not supported.`, place);
+    if (typeof name === 'string') requireKnown(name, fields, place);
     if (depth > maxDepth) throw new SqlProblem('The query is nested too deeply.', place);
     const tree: Record<string, unknown> = { place };
     for (const [key, child] of Object.entries(fields)) {
@@ -210,12 +255,28 @@ export function readTree(json: unknown, text: string): Node {
     if (name === 'Constant') {
       tree.value ??= null;
       if (fields.value_type === 'number')
-        throw new SqlProblem('Infinity and NaN are not supported as constants.', place);
+        throw new SqlProblem(
+          /\d/.test(String(tree.value))
+            ? 'The number is too large.'
+            : 'Infinity and NaN are not supported as constants.',
+          place,
+        );
       if (typeof tree.value === 'number' && from !== null && to !== null)
         tree.digits = characters.slice(from, to).join('');
     }
     return tree;
   }
+}
+
+/** @throws SqlProblem for a node or a field that Millrace does not support */
+function requireKnown(node: string, fields: Record<string, unknown>, place: Place): void {
+  const known = fieldsOf[node];
+  if (known === undefined) throw new SqlProblem(unsupported[node] ?? `${node} is not supported.`, place);
+  const isSet = (field: string) => ![null, undefined, false].some((nothing) => fields[field] === nothing);
+  const other = Object.keys(fields).find((field) => field !== 'node' && !known.includes(field) && isSet(field));
+  if (other === undefined) return;
+  const clause = clauses[other] ?? other.replaceAll('_', ' ').toUpperCase();
+  throw new SqlProblem(`${clause} is not supported.`, place);
 }
 
 function offsetOf(position: unknown): number | null {

@@ -211,7 +211,7 @@ export function checkExpressionOver(
     throw new Error('An expression did not become a column of its table.');
   const reads = (test: (name: string) => boolean) =>
     [...relation.columns.values()].some((one) => one.of === 'column' && test(one.name));
-  if (table === 'persons' && reads((name) => name === 'distinct_id'))
+  if (table === 'persons' && reads((name) => name === 'distinct_id' || name === 'pdi.person_id'))
     throw new SqlProblem('Distinct IDs are not supported here.', place);
   if (reads((name) => name.startsWith('session.')))
     throw new SqlProblem('Columns of the session are not supported here. Use an SQL query.', place);

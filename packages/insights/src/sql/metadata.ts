@@ -6,6 +6,7 @@ import { type Field, type Join, type Node, nodesOf, type Select, type SelectSet 
 import { checkExpressionOver } from './expressions.ts';
 import { readsAllEvents } from './hints.ts';
 import { type Place, SqlProblem } from './problem.ts';
+import type { TypedProperty } from './resolve/scope.ts';
 import { type PreparedSql, prepareSql, type SqlDeps, type SqlRequest } from './run.ts';
 
 export interface SqlMetadata {
@@ -17,7 +18,7 @@ export interface SqlMetadata {
   /** Parts of a query that have no effect. */
   warnings: { message: string; start?: number; end?: number }[];
   /** Hints about a query that can run. */
-  notices: { message: string; start?: number; end?: number }[];
+  notices: { message: string; start?: number; end?: number; property?: string }[];
   table_names: string[];
 }
 
@@ -38,8 +39,11 @@ export async function checkSqlExpression(
 ): Promise<SqlMetadata> {
   return checked(deps, request.text, async () => {
     const node = await deps.parser.parseExpression(request.text);
-    if ('query' in source)
-      return prepareSql(deps, source.query, withColumn(await sourceTree(deps, source.query), node));
+    if ('query' in source) {
+      const prepared = await prepareSql(deps, source.query, withColumn(await sourceTree(deps, source.query), node));
+      // Most properties are in the text of the source.
+      return { ...prepared, resolved: { ...prepared.resolved, typed: [] } };
+    }
     const { table } = source;
     const { place } = node;
     const from: Join = { node: 'JoinExpr', table: { node: 'Field', chain: [table], place }, place };
@@ -69,7 +73,7 @@ async function checked(deps: Deps, query: string, prepare: () => Promise<Prepare
   try {
     const { tree, resolved } = await prepare();
     const isSlow = readsAllEvents(resolved.query) && (await estimateEvents(deps.sql)) > manyEvents;
-    const notices = isSlow ? [unboundedNotice(tree)] : [];
+    const notices = [...(isSlow ? [unboundedNotice(tree)] : []), ...typeNotices(resolved.typed)];
     const warnings = sampleWarnings(tree);
     return { ...found, isValid: true, errors: [], warnings, notices, table_names: tablesIn(tree) };
   } catch (error) {
@@ -82,6 +86,19 @@ async function checked(deps: Deps, query: string, prepare: () => Promise<Prepare
       table_names: [],
     };
   }
+}
+
+/** Tells the types of the properties. A query in WITH is resolved wherever it is used, so properties can occur twice. */
+function typeNotices(typed: readonly TypedProperty[]): SqlMetadata['notices'] {
+  const nameOf = (definition: string) => (definition === 'Numeric' ? 'Float' : definition);
+  const byPlace = new Map(typed.map((one) => [one.place.start, one]));
+  return [...byPlace.values()]
+    .sort((a, b) => a.place.start - b.place.start)
+    .map(({ of, key, definition, place }) => ({
+      message: `${of.charAt(0).toUpperCase()}${of.slice(1)} property '${key}' is of type '${nameOf(definition)}'.`,
+      ...place,
+      property: key,
+    }));
 }
 
 function sampleWarnings(tree: Select | SelectSet): SqlMetadata['warnings'] {

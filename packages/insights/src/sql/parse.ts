@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
 import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
 import { SqlProblem } from './problem.ts';
-import { scan } from './scan.ts';
+import { placeOf, scan } from './scan.ts';
 
 /**
  * Maximum CPU time of one parse. The measurement covers the whole process, and the parser cannot have used more, so
@@ -198,7 +198,24 @@ function syntaxProblem({ message, start }: ParserError, text: string): SqlProble
     return new SqlProblem('Unexpected end of query', { start: at, end: characters.length }, code);
   let end = at + 1;
   while (end < characters.length && /[\p{L}\p{N}_$]/u.test(characters[end] ?? '')) end += 1;
-  const clause = /^Unsupported: \w+\.(\w+?)(?:Clause)?\(\)$/.exec(message)?.[1];
-  if (clause !== undefined) return new SqlProblem(`${clause.toUpperCase()} is not supported.`, null, code);
+  const unsupported = unsupportedClause(message);
+  if (unsupported !== null) return new SqlProblem(unsupported.problem, placeOf(unsupported.word, text), code);
   return new SqlProblem(message, { start: at, end }, code);
+}
+
+/** Rules of the parser that it does not implement, and what to use in their place. */
+const unsupportedRules: Readonly<Record<string, { word: string; problem: string }>> = {
+  ColumnExprDate: { word: 'DATE', problem: "DATE '…' is not supported. Use toDate('…')." },
+  ColumnExprTimestamp: { word: 'TIMESTAMP', problem: "TIMESTAMP '…' is not supported. Use toDateTime('…')." },
+  ColumnExprSubstring: {
+    word: 'SUBSTRING',
+    problem: 'SUBSTRING(… FROM …) is not supported. Use substring(text, from, length).',
+  },
+};
+
+/** Reads the parser's message about a clause that it does not implement; null for other messages. */
+function unsupportedClause(message: string): { word: string; problem: string } | null {
+  const clause = /^Unsupported: \w+\.(\w+?)(?:Clause)?\(\)$/.exec(message)?.[1]?.toUpperCase();
+  if (clause !== undefined) return { word: clause, problem: `${clause} is not supported.` };
+  return unsupportedRules[/^Unsupported rule: (\w+)$/.exec(message)?.[1] ?? ''] ?? null;
 }

@@ -1,7 +1,8 @@
-// A fast check before parsing. With each level of nested calls, the parser takes about five times longer. This check
-// rejects deep nesting in time proportional to the length of the text.
+// A cheap check before parsing. The parser takes about five times longer with each level of nested calls, so deep
+// nesting is rejected here, in time proportional to the text. Clauses that the parser reads and then leaves out of its
+// tree are rejected too.
 
-import { SqlProblem } from './problem.ts';
+import { type Place, SqlProblem } from './problem.ts';
 
 const maxCharacters = 65_536;
 const maxNestedCalls = 6;
@@ -49,20 +50,39 @@ const keywords = new Set([
   'with',
 ]);
 
-/** Checks a text. @throws SqlProblem if it is too long or nested too deeply */
-export function scan(text: string): void {
-  if (text.length > maxCharacters)
-    throw new SqlProblem(`A query can have at most ${maxCharacters} characters.`, { start: 0, end: maxCharacters });
-  const open: Bracket[] = [];
-  const count = (kind: Bracket) => open.filter((one) => one === kind).length;
-  let [before, offset, tokens] = ['', 0, 0];
+interface Word {
+  text: string;
+  place: Place;
+}
+
+/** Returns the words, numbers, texts and symbols of a query, without comments. */
+function* wordsOf(text: string): Generator<Word> {
+  let offset = 0;
   for (const [found] of text.matchAll(token)) {
     const start = offset;
     offset += Array.from(found).length;
-    if (/^(\s|--|\/\*)/.test(found)) continue;
-    tokens += 1;
-    const place = { start, end: offset };
-    if (tokens > maxTokens)
+    if (!/^(\s|--|\/\*)/.test(found)) yield { text: found, place: { start, end: offset } };
+  }
+}
+
+/** Returns the place of the first occurrence of a word, other than in a text or a comment; null if there is none. */
+export function placeOf(word: string, text: string): Place | null {
+  for (const one of wordsOf(text)) if (one.text.toLowerCase() === word.toLowerCase()) return one.place;
+  return null;
+}
+
+/** Checks a text. @throws SqlProblem when it is too long, is nested too deeply or contains a clause that would be ignored. */
+export function scan(text: string): void {
+  if (text.length > maxCharacters)
+    throw new SqlProblem(`A query can have at most ${maxCharacters} characters.`, { start: 0, end: maxCharacters });
+  const words: Word[] = [];
+  const open: Bracket[] = [];
+  const count = (kind: Bracket) => open.filter((one) => one === kind).length;
+  for (const word of wordsOf(text)) {
+    const { text: found, place } = word;
+    const before = words.at(-1)?.text ?? '';
+    words.push(word);
+    if (words.length > maxTokens)
       throw new SqlProblem(`A query can have at most ${maxTokens} words, numbers and operators.`, place);
     if (found === '(' || found === '[' || found === '{') {
       const isCall = /^[\p{L}_$]/u.test(before) && !keywords.has(before.toLowerCase());
@@ -79,6 +99,29 @@ export function scan(text: string): void {
       throw new SqlProblem(`Parentheses can be nested at most ${maxNestedParentheses} levels deep.`, place);
     if (count('select') > maxNestedSelects)
       throw new SqlProblem(`Subqueries can be nested at most ${maxNestedSelects} levels deep.`, place);
-    before = found;
+  }
+  refuseIgnored(words);
+}
+
+/** Clauses that the parser leaves out of its tree, as up to three words before a word that must not follow. */
+const ignored: readonly { clause: RegExp; problem: string }[] = [
+  { clause: /^with (rollup|cube|totals) (?!as )/, problem: 'GROUP BY … WITH ROLLUP, CUBE or TOTALS is not supported.' },
+  { clause: /^nulls first /, problem: 'NULLS FIRST is not supported. Null comes last in every order.' },
+  { clause: /^collate '/, problem: 'COLLATE is not supported. Texts are sorted by code points.' },
+  { clause: /^filter \( where /, problem: 'FILTER is not supported. Use the suffix If, such as countIf(condition).' },
+  {
+    clause: /^(global|natural|lateral) (any |all |asof |left |right |inner |full |cross )*join /,
+    problem: 'GLOBAL, NATURAL and LATERAL joins are not supported.',
+  },
+];
+
+function refuseIgnored(words: readonly Word[]): void {
+  for (const [at, { text, place }] of words.entries()) {
+    if (!/^(with|nulls|collate|filter|global|natural|lateral)$/i.test(text)) continue;
+    if (words[at - 1]?.text.toLowerCase() === 'as') continue;
+    const following = words.slice(at, at + 4).map((one) => one.text.toLowerCase());
+    const clause = `${following.join(' ')} `;
+    const found = ignored.find((one) => one.clause.test(clause));
+    if (found !== undefined) throw new SqlProblem(found.problem, place);
   }
 }

@@ -94,6 +94,7 @@ const events = new Map<string, Entry>(
         [
           `group_${index}`,
           object({
+            index: column(`group_${index}.index`, 'int'),
             key: column(`group_${index}.key`, 'text'),
             created_at: column(`group_${index}.created_at`, 'time'),
             properties: properties(`group_${index}.properties`, 'group', index),
@@ -137,7 +138,7 @@ export const tables: Record<TableName, Table> = {
       ['created_at', column('person.created_at', 'time')],
       ['properties', properties('person.properties', 'person')],
       ['is_identified', column('is_identified', 'bool')],
-      ['pdi', object({ distinct_id: column('distinct_id', 'text') })],
+      ['pdi', object({ distinct_id: column('distinct_id', 'text'), person_id: column('pdi.person_id', 'uuid') })],
     ]),
   ),
   person_distinct_ids: table(
@@ -165,9 +166,9 @@ export const tables: Record<TableName, Table> = {
   sessions: table(new Map<string, Entry>(Object.entries(session)), ['id', 'duration']),
 };
 
-/** Matches the names of columns from joined records, which are null if the record is missing. */
-const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(key|created_at)|session\..*)$/;
-/** Matches the names of session columns that are null if the session has no page view. */
+/** Columns of joined records, which are null if the record is missing. */
+const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(index|key|created_at)|session\..*)$/;
+/** Columns of a session that are null without a page view. */
 const ofPageViews = /^session\.\$(entry|end_(current_url|pathname)|is_bounce)/;
 
 /** Session columns with the path of a URL, and the columns of the URLs from which they are computed. */

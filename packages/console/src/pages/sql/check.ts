@@ -18,6 +18,8 @@ interface Note {
   message: string;
   start?: number;
   end?: number;
+  /** The property whose type the note tells. */
+  property?: string;
 }
 
 interface Metadata {
@@ -58,7 +60,9 @@ export function useCheck({ query, variables, filters }: SqlSource): {
     if (found === undefined) return none;
     const of = (severity: Mark['severity'], notes: readonly Note[]) =>
       notes.map((note) => problemOf(query, severity, note));
-    return [...of('error', found.errors), ...of('warning', found.warnings), ...of('info', found.notices)];
+    // The types of properties are in the list of completions, and would distract from problems.
+    const hints = found.notices.filter(({ property }) => property === undefined);
+    return [...of('error', found.errors), ...of('warning', found.warnings), ...of('info', hints)];
   }, [found, query]);
   return { problems, variable: isCurrent ? variableProblemOf(error) : null };
 }

@@ -44,7 +44,7 @@ const rows: Row[] = [
   ],
   [
     'quantiles(float) float[]',
-    t`coalesce(percentile_cont(ARRAY[{p}]) WITHIN GROUP (ORDER BY {1}){f}, '{}')`,
+    t`coalesce(percentile_cont(ARRAY[{p}]) WITHIN GROUP (ORDER BY {1}){f}, array_fill('NaN'::float8, ARRAY[cardinality(ARRAY[{p}])]))`,
     t`quantilesExactInclusive({p})({1}){f}`,
   ],
   ['groupArray(anything) array', t`coalesce((array_agg({1}){f})[1:10000], '{}')`, t`groupArray(10000)({1}){f}`],

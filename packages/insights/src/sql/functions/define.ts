@@ -41,7 +41,7 @@ export function fill(template: Template, slot: (name: string) => Fragment): Frag
 }
 
 export interface Argument {
-  /** A kind of value, or a name from `resolve/arguments.ts`. */
+  /** A kind of values, which `resolve/calls.ts` checks. */
   kind: string;
   isOptional: boolean;
   isRepeated: boolean;
@@ -50,7 +50,7 @@ export interface Argument {
 export interface SqlFunction {
   name: string;
   args: readonly Argument[];
-  /** Type of the result, as a name from `resolve/arguments.ts`. */
+  /** Type of the result: a name that `resolve/calls.ts` knows. */
   result: string;
   /**
    * How null arguments affect the result: with `pass`, it is null too; with `never`, it is never null; with `always`,

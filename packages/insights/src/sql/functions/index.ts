@@ -58,7 +58,7 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
 
 /** Functions in the table that only the resolver uses. */
 const internal =
-  /^(\w+_\w+|to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtract(KeysAnd)?Texts|languageName|sumOrZero|maxBesidesNan)$/;
+  /^(\w+_\w+|to(Monday|Sunday|StartOfMinutes|StartOfDays)|propertyText|JSONExtract(KeysAnd)?Texts|languageName|sumOrZero|maxBesidesNan)$/;
 export const isInternal = (name: string) => internal.test(name) && (scalars.has(name) || aggregates.has(name));
 
 const publicNames: readonly string[] = [
@@ -104,6 +104,7 @@ const inAnyCase = new Map(
     'now',
     'least',
     'greatest',
+    'ascii',
   ].map((name) => [name.toLowerCase(), name]),
 );
 
@@ -133,7 +134,12 @@ export const refusedFunctions: ReadonlyMap<string, string> = new Map([
     'matchesAction',
     'matchesAction is not supported, because Millrace has no actions. Compare the event name and properties.',
   ],
-  ['windowFunnel', 'windowFunnel is not supported. Use a funnel insight.'],
+  ...['windowFunnel', 'sequenceMatch', 'sequenceCount', 'sequenceNextNode', 'retention'].map(
+    (name): [string, string] => [
+      name,
+      `${name} is not supported. Use a ${name === 'retention' ? 'retention' : 'funnel'} insight.`,
+    ],
+  ),
   ...[
     'sparkline',
     'recordingButton',

@@ -52,11 +52,11 @@ const rows: Row[] = [
   ['replace(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['concat(comparable...) text!', t`concat({*:text})`, t`concat({*:text})`],
   // An empty text becomes a list with one empty text, as in ClickHouse.
-  ['splitByChar(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
+  ['splitByChar(character, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['splitByString(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
-  ['like(text, text) flag', t`({1} LIKE {2})`],
+  ['like(text, like) flag', t`({1} LIKE {2})`],
   [
-    'ilike(text, text) flag',
+    'ilike(text, like) flag',
     t`(lower({1} COLLATE "pg_c_utf8") LIKE lower({2} COLLATE "pg_c_utf8"))`,
     t`(lowerUTF8({1}) LIKE lowerUTF8({2}))`,
   ],
@@ -166,6 +166,12 @@ const others: Row[] = [
     t`if({1} IS NULL, NULL, if(JSONHas({2}, ifNull({1}, '')), JSONExtractString({2}, ifNull({1}, '')), 'Unknown'))`,
   ],
   ['initcap(text) text', t`initcap({1} COLLATE "pg_c_utf8")`, t`initcapUTF8({1})`],
+  // The first byte, as in ClickHouse.
+  [
+    'ascii(text) seconds',
+    t`CASE WHEN {1} <> '' THEN get_byte(convert_to(left({1}, 1), 'UTF8'), 0) WHEN {1} = '' THEN 0 END::int8`,
+    t`toInt64(ascii({1}))`,
+  ],
   ['hex(text) text', t`upper(encode(convert_to({1}, 'UTF8'), 'hex'))`, t`hex({1})`],
   [
     'base64Encode(text) text',

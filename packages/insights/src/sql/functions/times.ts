@@ -1,7 +1,7 @@
-// SQL templates of functions on dates and times. `{1:local}` is the local time in the time zone of the argument. Its
-// type in PostgreSQL has no zone. Three slots exist only for PostgreSQL: `{1:day}`, `{1:hour}` and `{1:minute}` are the
-// start of the local day, hour or minute. `{1:minutes}` is also only for PostgreSQL and is the start of an interval
-// whose minutes are the second argument.
+// SQL templates of functions of dates and times. `{1:local}` is the local time in the time zone of the argument; in
+// PostgreSQL, its type has no zone. Only PostgreSQL has `{1:day}`, `{1:hour}` and `{1:minute}` for the start of the local
+// day, hour or minute, and `{1:minutes}` for the start of an interval whose minutes are the second argument. `{1:days}`
+// and the same for longer units is the time after as many units as the second argument says.
 
 import { define, type Row, t } from './define.ts';
 
@@ -49,6 +49,12 @@ const rows: Row[] = [
     'toStartOfMinutes(time, int) start',
     t`{1:minutes}`,
     t`(toDateTime64(toStartOfDay({1:local}), 3, 'UTC') + toIntervalMinute(intDiv(toHour({1:local}) * 60 + toMinute({1:local}), {2}) * {2}))`,
+  ],
+  // Intervals of days count from the date in the second argument. The third argument is in days.
+  [
+    'toStartOfDays(moment, date, int) date',
+    t`({2} + ((({1:local})::date - {2}) / {3}::int) * {3}::int)`,
+    t`addDays({2}, intDiv(dateDiff('day', {2}, toDate32({1:local})), {3}) * {3})`,
   ],
   ['toSecond(time) part', t`floor(date_part('second', {1:local}))::int8`, t`toInt64(toSecond({1:local}))`],
   ['toMinute(time) part', t`date_part('minute', {1:local})::int8`, t`toInt64(toMinute({1:local}))`],
@@ -146,47 +152,35 @@ const differences: Row[] = [
     t`toInt64(age('month', {1:local}, {2:local}))`,
   ],
   [
+    'age_quarter(moment, moment) int',
+    t`((12 * extract(year FROM age({2:local}, {1:local})) + extract(month FROM age({2:local}, {1:local})))::int8 / 3)`,
+    t`toInt64(age('quarter', {1:local}, {2:local}))`,
+  ],
+  [
     'age_year(moment, moment) int',
     t`extract(year FROM age({2:local}, {1:local}))::int8`,
     t`toInt64(age('year', {1:local}, {2:local}))`,
   ],
 ];
 
-/** Adding days or longer units uses the calendar of the time zone. Adding shorter units is exact. */
+/**
+ * Adding days and longer units is calendar arithmetic in the time zone; adding shorter units is exact. A local time that
+ * clocks skip is moved back by the skipped duration, as in ClickHouse. PostgreSQL would move it forward.
+ */
 const sums: Row[] = [
   ['add_second(time, int) same', t`({1} + make_interval(secs => {2}))`, t`addSeconds({1}, {2})`],
   ['add_minute(time, int) same', t`({1} + make_interval(mins => {2}::int))`, t`addMinutes({1}, {2})`],
   ['add_hour(time, int) same', t`({1} + make_interval(hours => {2}::int))`, t`addHours({1}, {2})`],
   ['add_day(date, int) date', t`({1} + {2}::int)`, t`addDays({1}, {2})`],
-  [
-    'add_day(time, int) same',
-    t`date_add({1}, make_interval(days => {2}::int), {z})`,
-    t`toTimeZone(addDays({1:local}, {2}), 'UTC')`,
-  ],
+  ['add_day(time, int) same', t`{1:days}`, t`toTimeZone(addDays({1:local}, {2}), 'UTC')`],
   ['add_week(date, int) date', t`({1} + 7 * {2}::int)`, t`addWeeks({1}, {2})`],
-  [
-    'add_week(time, int) same',
-    t`date_add({1}, make_interval(weeks => {2}::int), {z})`,
-    t`toTimeZone(addWeeks({1:local}, {2}), 'UTC')`,
-  ],
+  ['add_week(time, int) same', t`{1:weeks}`, t`toTimeZone(addWeeks({1:local}, {2}), 'UTC')`],
   ['add_month(date, int) date', t`({1} + make_interval(months => {2}::int))::date`, t`addMonths({1}, {2})`],
-  [
-    'add_month(time, int) same',
-    t`date_add({1}, make_interval(months => {2}::int), {z})`,
-    t`toTimeZone(addMonths({1:local}, {2}), 'UTC')`,
-  ],
+  ['add_month(time, int) same', t`{1:months}`, t`toTimeZone(addMonths({1:local}, {2}), 'UTC')`],
   ['add_quarter(date, int) date', t`({1} + make_interval(months => 3 * {2}::int))::date`, t`addQuarters({1}, {2})`],
-  [
-    'add_quarter(time, int) same',
-    t`date_add({1}, make_interval(months => 3 * {2}::int), {z})`,
-    t`toTimeZone(addQuarters({1:local}, {2}), 'UTC')`,
-  ],
+  ['add_quarter(time, int) same', t`{1:quarters}`, t`toTimeZone(addQuarters({1:local}, {2}), 'UTC')`],
   ['add_year(date, int) date', t`({1} + make_interval(years => {2}::int))::date`, t`addYears({1}, {2})`],
-  [
-    'add_year(time, int) same',
-    t`date_add({1}, make_interval(years => {2}::int), {z})`,
-    t`toTimeZone(addYears({1:local}, {2}), 'UTC')`,
-  ],
+  ['add_year(time, int) same', t`{1:years}`, t`toTimeZone(addYears({1:local}, {2}), 'UTC')`],
 ];
 
 export const timeFunctions = define([...rows, ...differences, ...sums]);

@@ -63,6 +63,21 @@ function instantText(local: Fragment, zone: Fragment): Fragment {
     ELSE ${instant} - ((${instant} AT TIME ZONE ${zone}) - ${local}) END`;
 }
 
+const intervals = {
+  days: sql`days =>`,
+  weeks: sql`weeks =>`,
+  months: sql`months =>`,
+  quarters: sql`months => 3 *`,
+  years: sql`years =>`,
+};
+export type CalendarUnit = keyof typeof intervals;
+
+/** Prints a time plus a number of days or longer units of the local calendar, for PostgreSQL. */
+export function calendarSum(time: Expression, unit: CalendarUnit, count: Fragment, printing: Printing): Fragment {
+  const local = sql`(${localTime(time, printing)} + make_interval(${intervals[unit]} ${count}::int))`;
+  return instantText(local, printing.bind('text', time.type.zone ?? 'UTC'));
+}
+
 function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
   switch (pair) {
     case 'flag int':
@@ -143,8 +158,8 @@ export function textForm(value: Expression, printing: Printing): Fragment {
 }
 
 /**
- * Prints a value in a form that sorts in the same order on both engines: texts by their bytes, and UUIDs by their text.
- * PostgreSQL sorts UUIDs by their bytes, which is the same order.
+ * Prints a value in a form that both engines sort equally: texts and documents by their bytes, UUIDs by their text. PostgreSQL sorts
+ * UUIDs by their bytes, which is the same order.
  */
 export function orderForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
@@ -155,6 +170,10 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
       return printing.isPostgres ? x : sql`toString(${x})`;
     case 'tuple':
       return tupleOrder(value, printing);
+    case 'json': {
+      const text = textForm(value, printing);
+      return printing.isPostgres ? sql`${text} COLLATE "pg_c_utf8"` : text;
+    }
     default:
       return x;
   }

@@ -6,7 +6,7 @@ import { type Fragment, sql } from '../../event-store/sql.ts';
 import { fill } from '../functions/define.ts';
 import type { CallExpression, Comparator, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
 import { columnTypes, mayBeNan } from '../tree.ts';
-import { documentForm, localForm, orderForm, printCast, textForm } from './casts.ts';
+import { calendarSum, documentForm, localForm, orderForm, printCast, textForm } from './casts.ts';
 import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
 import { startOfMinutes, startOfUnit } from './local-time.ts';
 import { tuplePartText, tupleText } from './output.ts';
@@ -66,6 +66,7 @@ export function expressionText(expression: Expression, printing: Printing, print
       return expression.value.type.isNullable ? sql`coalesce(${isIn}, false)` : isIn;
     }
     case 'choice': {
+      if (expression.cases.length === 0) return print(expression.otherwise);
       const cases = expression.cases.map(({ when, result }) => sql`WHEN ${print(when)} THEN ${print(result)}`);
       return sql`CASE ${sql.join(cases, ' ')} ELSE ${print(expression.otherwise)} END`;
     }
@@ -236,6 +237,12 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
         return startOfUnit(arg, form, printing);
       case 'minutes':
         return startOfMinutes(arg, args[at + 1] ?? arg, printing);
+      case 'days':
+      case 'weeks':
+      case 'months':
+      case 'quarters':
+      case 'years':
+        return calendarSum(arg, form, formed(at + 1, undefined), printing);
       case 'json':
         return documentForm(arg, printing);
       case 'collate':

@@ -17,6 +17,7 @@ import {
   type Query,
   type SelectQuery,
 } from '../tree.ts';
+import { orderForm } from './casts.ts';
 import { createBinder, type Printing } from './context.ts';
 import { countByGroups } from './distinct-counts.ts';
 import { equallyLong, expressionText, orderText } from './expression.ts';
@@ -201,12 +202,15 @@ function distinctText(query: SelectQuery, printing: Printing): Fragment {
 /** Prints LIMIT BY, which keeps the first rows of each group. A subquery numbers the rows within their group. */
 function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limitBy']>, printing: Printing): Fragment {
   const columns = query.columns.map(({ column }) => sql.numbered('c', column));
-  const orders = query.order.map((one, at) => sql`${printing.expression(one.by)} AS ${sql.numbered('f', at)}`);
+  const orders = query.order.map(({ by }, at) => {
+    const value = by.type.kind === 'json' ? orderForm(by, printing) : printing.expression(by);
+    return sql`${value} AS ${sql.numbered('f', at)}`;
+  });
   const partition = list(limitBy.by.map(printing.expression));
   const number = sql`row_number() OVER (PARTITION BY ${partition}${orderClause(query.order, printing)}) AS place`;
   const body = bodyText(query, [...orders, number], printing);
   const ordered = query.order.map(({ by, isDescending }, at) => {
-    const isText = by.type.kind === 'text' || by.type.kind === 'uuid';
+    const isText = by.type.kind === 'text' || by.type.kind === 'uuid' || by.type.kind === 'json';
     const value = isText ? sql`${sql.numbered('f', at)}::text COLLATE "pg_c_utf8"` : sql.numbered('f', at);
     return isDescending ? sql`${value} DESC NULLS LAST` : sql`${value} ASC NULLS LAST`;
   });

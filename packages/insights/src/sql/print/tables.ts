@@ -71,7 +71,7 @@ function neededBy(columns: readonly TableColumn[]): Needs {
   return {
     person: names.some((name) => name.startsWith('person.')),
     personRecord: names.some((name) => /^person\.(created_at|properties)/.test(name)),
-    distinctIds: names.includes('distinct_id'),
+    distinctIds: names.includes('distinct_id') || names.includes('pdi.person_id'),
     groups: [...new Set(groups)].sort(),
     session: names.flatMap((name) => (name.startsWith('session.') ? [name.slice('session.'.length)] : [])),
     conditions: columns.flatMap((column) => (column.of === 'condition' ? [column.condition] : [])),
@@ -215,15 +215,22 @@ function documentOf(
   }
 }
 
+/** Prints the index of a joined group, which is null if the event has no group. */
+function indexOf(group: Fragment, index: number, isPostgres: boolean): Fragment {
+  const number = isPostgres ? sql`${sql.literal(index)}::int8` : sql`toInt64(${sql.literal(index)})`;
+  return sql`CASE WHEN ${group}.group_key IS NOT NULL THEN ${number} END`;
+}
+
 /** PostgreSQL stores person modes as numbers. */
 const mode = sql`CASE e.person_mode WHEN 0 THEN 'full' WHEN 1 THEN 'propertyless' ELSE 'force_upgrade' END`;
 
 function plainColumn(name: string, table: TableName, { dialect, isPostgres, projectId }: Printing): Fragment {
   if (name.startsWith('session.')) return sessionColumn(name.slice('session.'.length));
-  const group = /^group_(\d)\.(key|created_at|properties)$/.exec(name);
+  const group = /^group_(\d)\.(index|key|created_at|properties)$/.exec(name);
   if (group !== null) {
     const record = sql.numbered('g', Number(group[1]));
     if (group[2] === 'properties') return sql`${record}.group_properties`;
+    if (group[2] === 'index') return indexOf(record, Number(group[1]), isPostgres);
     return group[2] === 'key' ? sql`${record}.group_key` : sql`${record}.created_at`;
   }
   if (/^\$(session_id|window_id|group_\d)$/.test(name))
@@ -253,6 +260,7 @@ function plainColumn(name: string, table: TableName, { dialect, isPostgres, proj
       'person.properties': sql`p.properties`,
       is_identified: sql`p.is_identified`,
       distinct_id: sql`o.distinct_id`,
+      'pdi.person_id': sql`o.person_uuid`,
     },
     person_distinct_ids: {
       distinct_id: sql`o.distinct_id`,

@@ -41,6 +41,8 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
     const args = fit(of, given, { scope, place });
     if (args === null) continue;
     if (args[0] !== undefined && of.result !== 'count') refuseNested(args[0].type, place);
+    if (args[0]?.type.kind === 'nothing' && of.result === 'array')
+      throw new SqlProblem(`The function '${written}' needs a value other than NULL.`, place);
     if (name === 'topK' && !args.some((arg) => someOf(arg, ({ is }) => is === 'column')))
       throw new SqlProblem("The function 'topK' needs a column.", place);
     const filter = filterOf(of, args, filters);

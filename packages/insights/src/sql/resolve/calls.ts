@@ -1,6 +1,6 @@
 // Resolves calls of functions in the function table: chooses the overload and determines the type of the result.
 
-import type { Node } from '../ast.ts';
+import type { Call, Node } from '../ast.ts';
 import type { Argument, SqlFunction } from '../functions/define.ts';
 import { closestName, refusedFunctions, scalars, special, windows } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
@@ -29,6 +29,12 @@ export interface At {
   scope: Scope;
   place: Place;
 }
+
+/** Resolves the calls of a function that is not in the function table, or whose result depends on more than types. */
+export type Handler = (node: Call, scope: Scope) => Expression;
+
+export const argumentsOf = (node: Call, scope: Scope): Expression[] =>
+  node.args.map((arg) => scope.run.expression(arg, scope));
 
 /** Resolves a call of a function that is not an aggregate, by its name in the table. */
 export function generic(name: string, args: readonly Node[], at: At): Expression {
@@ -118,7 +124,8 @@ export function fit({ args }: SqlFunction, given: readonly Expression[], at: At)
   for (const [position, one] of given.entries()) {
     const wanted = args[position] ?? last;
     const place = at.scope.run.places.get(one)?.place ?? at.place;
-    const converted = wanted === undefined ? null : fitOne(one, wanted, { element, place });
+    const converted =
+      wanted === undefined ? null : fitOne(one, wanted, { element, place, zone: at.scope.run.settings.zone });
     if (converted === null) return null;
     fitted.push(converted);
   }
@@ -133,15 +140,15 @@ const kinds: Record<string, SqlType> = { text, float, int: int(), flag, bool, da
 function fitOne(
   one: Expression,
   { kind }: Argument,
-  { element, place }: { element: SqlType | undefined; place: Place },
+  { element, place, zone }: { element: SqlType | undefined; place: Place; zone: string },
 ): Expression | null {
   const { type } = one;
   switch (kind) {
     case 'anything':
+      return type.kind === 'interval' ? null : one;
     case 'comparable':
-      return type.kind === 'interval' || (kind === 'comparable' && (type.kind === 'tuple' || type.kind === 'array'))
-        ? null
-        : one;
+      if (type.kind === 'json') return convert(one, text);
+      return ['interval', 'tuple', 'array'].includes(type.kind) ? null : one;
     case 'moment':
       return type.kind === 'date' || type.kind === 'time' ? one : null;
     case 'array':
@@ -164,9 +171,17 @@ function fitOne(
       if (!isConstant(one) || type.kind !== 'int' || Number(one.value) < 0 || Number(one.value) > longestText)
         throw new SqlProblem(`The length must be a constant whole number from 0 to ${longestText}.`, place);
       return one;
+    case 'character':
+      if (Array.from(textOf(one) ?? '').length !== 1)
+        throw new SqlProblem('The separator must be a constant text of one character. Or use splitByString.', place);
+      return one;
     case 'separator':
       if (!textOf(one)) throw new SqlProblem('The separator or name must be a constant text that is not empty.', place);
       return one;
+    case 'like':
+      if (/(?<!\\)(?:\\\\)*\\$/.test(textOf(one) ?? ''))
+        throw new SqlProblem('A pattern of LIKE must not end with a backslash.', place);
+      return convert(one, text);
     case 'pattern':
     case 'format':
     case 'replacement':
@@ -177,7 +192,7 @@ function fitOne(
         );
       return one;
     case 'time':
-      return type.kind === 'time' || type.kind === 'date' ? convert(one, time('UTC')) : null;
+      return type.kind === 'time' || type.kind === 'date' ? convert(one, time(zone)) : null;
     default:
       return convert(one, kinds[kind] ?? text);
   }
@@ -283,6 +298,7 @@ export function mapList(list: Expression, lambda: Expression, { scope, place }: 
 export function unknownFunction(name: string, place: Place): never {
   const refused = refusedFunctions.get(name);
   if (refused !== undefined) throw new SqlProblem(refused, place);
+  if (name.toLowerCase() === 'on') throw new SqlProblem('DISTINCT ON is not supported. Use LIMIT 1 BY.', place);
   if (windows.has(name)) throw new SqlProblem(`The function '${name}' needs an OVER clause.`, place);
   const close = closestName(name);
   const hint = close === null ? '' : ` Perhaps you meant '${close}(...)'?`;

@@ -81,11 +81,27 @@ export function compare(left: Expression, right: Expression, { comparator, place
     if (comparator === '=') return isIt;
     return comparator === '<>' ? not(isIt) : { is: 'constant', type: flag, value: false };
   }
+  if (left.is === 'tuple' && right.is === 'tuple' && (comparator === '=' || comparator === '<>'))
+    return compareTuples([left.parts, right.parts], { comparator, place, name });
   const [a, b] = sides(left, right, { place, name });
   return { is: 'compare', comparator, left: a, right: b, type: flag };
 }
 
-/** Converts both sides to one type. A constant text becomes a value of the other side's type. */
+/** Compares tuples by their parts, so that two nulls are equal. */
+function compareTuples(
+  [left, right]: readonly [readonly Expression[], readonly Expression[]],
+  { comparator, place, name }: Compared,
+): Expression {
+  if (left.length !== right.length)
+    throw new SqlProblem(`${name} has ${left.length} parts and cannot be compared with ${right.length}.`, place);
+  const parts = left.map((part, at) =>
+    compare(part, right[at] as Expression, { comparator: '=', place, name: `${name}.${at + 1}` }),
+  );
+  const areEqual: Expression = { is: 'all', parts, type: flag };
+  return comparator === '=' ? areEqual : not(areEqual);
+}
+
+/** Converts both sides to one type. A constant text is read as a value of the other side's type. */
 function sides(
   left: Expression,
   right: Expression,
@@ -100,7 +116,9 @@ function sides(
     const converted = convert(constant, other.type);
     if (converted === null)
       throw new SqlProblem(
-        `${name} is ${describe(other.type)} and cannot be compared with the text '${value.slice(0, 100)}'.`,
+        constant === left
+          ? `The text '${value.slice(0, 100)}' cannot be compared with ${describe(other.type)}.`
+          : `${name} is ${describe(other.type)} and cannot be compared with the text '${value.slice(0, 100)}'.`,
         place,
       );
     const { parts } = unify([converted, other], place, 'Both sides of a comparison');
@@ -115,7 +133,13 @@ function sides(
     const [a, b] = texts;
     if (a !== undefined && b !== undefined && a !== null && b !== null) return [a, b];
   }
-  const { parts } = unify([left, right], place, `Both sides of the comparison with ${name}`);
+  const [a, b] = [left, right].map((one, at) => {
+    const other = at === 0 ? right : left;
+    return one.type.kind === 'bool' && (other.type.kind === 'int' || other.type.kind === 'float')
+      ? (convert(one, other.type) ?? one)
+      : one;
+  });
+  const { parts } = unify([a ?? left, b ?? right], place, `Both sides of the comparison with ${name}`);
   return [parts[0] ?? left, parts[1] ?? right];
 }
 
@@ -128,8 +152,11 @@ function isIn(left: Node, right: Node, scope: Scope): Expression {
     const type: SqlType = types.length === 1 && only !== undefined ? only : tupleOf(types);
     return inQuery(value, { query, type }, right.place);
   }
-  const isListCall = right.node === 'Call' && (right.name === 'tuple' || right.name === 'array');
-  const items = isListCall ? right.args : right.node === 'Tuple' || right.node === 'Array' ? right.exprs : [right];
+  const isCall = right.node === 'Call' && (right.name === 'tuple' || right.name === 'array');
+  const written = isCall ? right.args : right.node === 'Tuple' || right.node === 'Array' ? right.exprs : [right];
+  // The parser reads `(a, b) IN ((1, 2))` like `(a, b) IN (1, 2)`: as a list with one tuple.
+  const isOneTuple = value.type.kind === 'tuple' && isTuple(right) && !written.some(isTuple);
+  const items = isOneTuple ? [right] : written;
   const list = items.flatMap((item): Expression[] => {
     if (item.node === 'Constant' && Array.isArray(item.value))
       return item.value.map((one) => scope.run.expression({ node: 'Constant', value: one, place: item.place }, scope));
@@ -144,6 +171,8 @@ function isIn(left: Node, right: Node, scope: Scope): Expression {
   if (values.length === list.length) return inList;
   return { is: 'any', parts: [inList, { is: 'null', part: value, type: flag }], type: flag };
 }
+
+const isTuple = (node: Node) => node.node === 'Tuple' || (node.node === 'Call' && node.name === 'tuple');
 
 const isConstantValue = (one: Expression): boolean =>
   one.is === 'constant' || (one.is === 'tuple' && one.parts.every(isConstantValue));

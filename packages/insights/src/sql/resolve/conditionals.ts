@@ -1,18 +1,14 @@
 // Resolves functions that choose between values, compare values or combine them.
 
-import type { Call, Node } from '../ast.ts';
+import type { Node } from '../ast.ts';
 import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { arrayOf, flag, nullable, text, tupleOf } from '../types.ts';
-import { apply, generic } from './calls.ts';
+import { apply, argumentsOf, generic, type Handler } from './calls.ts';
 import { compare, not, resolveComparison } from './comparisons.ts';
-import type { Scope } from './scope.ts';
 import { condition, refuseNested, textConstant, textOf, unify } from './values.ts';
 
-type Handler = (node: Call, scope: Scope) => Expression;
-
-const all = (node: Call, scope: Scope) => node.args.map((arg) => scope.run.expression(arg, scope));
 const choice = (cases: { when: Expression; result: Expression }[], otherwise: Expression, place: Place): Expression => {
   const { type, parts } = unify([...cases.map(({ result }) => result), otherwise], place, 'All results of a condition');
   const last = parts.at(-1) ?? otherwise;
@@ -28,7 +24,7 @@ const choice = (cases: { when: Expression; result: Expression }[], otherwise: Ex
 const chooses: Handler = (node, scope) => {
   if (node.args.length % 2 === 0)
     throw new SqlProblem(`Function '${node.name}' expects an odd number of arguments.`, node.place);
-  const given = all(node, scope);
+  const given = argumentsOf(node, scope);
   const cases = [];
   for (let at = 0; at + 1 < given.length; at += 2) {
     const [when, result] = [given[at], given[at + 1]];
@@ -40,7 +36,7 @@ const chooses: Handler = (node, scope) => {
 
 /** Resolves `CASE x WHEN a THEN b ELSE c END`. */
 const caseOf: Handler = (node, scope) => {
-  const [value, ...rest] = all(node, scope);
+  const [value, ...rest] = argumentsOf(node, scope);
   if (value === undefined) throw new SqlProblem('CASE needs a value.', node.place);
   const name = printed(node.args[0] as Node);
   const cases = [];
@@ -53,7 +49,7 @@ const caseOf: Handler = (node, scope) => {
 };
 
 const coalesces: Handler = (node, scope) => {
-  const { type, parts } = unify(all(node, scope), node.place, `The arguments of '${node.name}'`);
+  const { type, parts } = unify(argumentsOf(node, scope), node.place, `The arguments of '${node.name}'`);
   const isNullable = parts.every((part) => part.type.isNullable);
   const cases = parts.slice(0, -1).map((part): { when: Expression; result: Expression } => ({
     when: not({ is: 'null', part, type: flag }),
@@ -63,7 +59,7 @@ const coalesces: Handler = (node, scope) => {
 };
 
 const nullIf: Handler = (node, scope) => {
-  const [value, other] = all(node, scope);
+  const [value, other] = argumentsOf(node, scope);
   if (value === undefined || other === undefined) throw new SqlProblem('nullIf needs two arguments.', node.place);
   const when = compare(value, other, { comparator: '=', place: node.place, name: printed(node.args[0] as Node) });
   const none: Expression = { is: 'constant', type: nullable(value.type, true), value: null };
@@ -74,7 +70,7 @@ const nullIf: Handler = (node, scope) => {
 const extreme =
   (comparator: '<=' | '>='): Handler =>
   (node, scope) => {
-    const { type, parts } = unify(all(node, scope), node.place, `The arguments of '${node.name}'`);
+    const { type, parts } = unify(argumentsOf(node, scope), node.place, `The arguments of '${node.name}'`);
     const missing = parts.filter((part) => part.type.isNullable);
     const none: Expression = { is: 'constant', type: nullable(type, true), value: null };
     const cases = missing.map((part): { when: Expression; result: Expression } => ({
@@ -100,7 +96,7 @@ const logic =
 
 /** Resolves `transform(x, from, to, otherwise)`. */
 const transform: Handler = (node, scope) => {
-  const [value, from, to, otherwise] = all(node, scope);
+  const [value, from, to, otherwise] = argumentsOf(node, scope);
   if (
     value === undefined ||
     otherwise === undefined ||
@@ -128,14 +124,14 @@ export function arrayNode(parts: readonly Expression[], place: Place): Expressio
 }
 
 const tuple: Handler = (node, scope) => {
-  const parts = all(node, scope);
+  const parts = argumentsOf(node, scope);
   return { is: 'tuple', parts, type: tupleOf(parts.map(({ type }) => type)) };
 };
 
 const comparing =
   (comparator: '=' | '<>' | '<' | '<=' | '>' | '>='): Handler =>
   (node, scope) => {
-    const [left, right] = all(node, scope);
+    const [left, right] = argumentsOf(node, scope);
     return compare(left as Expression, right as Expression, {
       comparator,
       place: node.place,
@@ -143,12 +139,12 @@ const comparing =
     });
   };
 
-const isNull: Handler = (node, scope) => ({ is: 'null', part: all(node, scope)[0] as Expression, type: flag });
+const isNull: Handler = (node, scope) => ({ is: 'null', part: argumentsOf(node, scope)[0] as Expression, type: flag });
 
 /** Resolves `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`, which insert values into a constant text. */
 const format: Handler = (node, scope) => {
   const { place } = node;
-  const [first, ...args] = all(node, scope);
+  const [first, ...args] = argumentsOf(node, scope);
   const written = textOf(first);
   if (written === null) throw new SqlProblem("The first argument of 'format' must be a constant text.", place);
   const used = new Set<number>();
@@ -199,12 +195,12 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
     ['isNull', isNull],
   ] as const),
   ['isNotNull', (node, scope) => not(isNull(node, scope))],
-  ['not', (node, scope) => not(condition(all(node, scope)[0] as Expression, node.place))],
+  ['not', (node, scope) => not(condition(argumentsOf(node, scope)[0] as Expression, node.place))],
   ['transform', transform],
   ['tuple', tuple],
   ['format', format],
   ['splitByRegexp', splitByRegexp],
-  ['array', (node, scope) => arrayNode(all(node, scope), node.place)],
+  ['array', (node, scope) => arrayNode(argumentsOf(node, scope), node.place)],
   ...([
     ['equals', comparing('=')],
     ['notEquals', comparing('<>')],

@@ -18,11 +18,9 @@ import {
   typeName,
   uuid,
 } from '../types.ts';
-import { type At, apply } from './calls.ts';
+import { type At, apply, type Handler } from './calls.ts';
 import type { Scope } from './scope.ts';
-import { emptyValue, readTime, textConstant, textOf } from './values.ts';
-
-type Handler = (node: Call, scope: Scope) => Expression;
+import { emptyValue, isNull, readTime, textConstant, textOf } from './values.ts';
 
 const first = (node: Call, scope: Scope) => scope.run.expression(node.args[0] as Node, scope);
 
@@ -56,6 +54,7 @@ const castPairs = new Set([
 function castTo(value: Expression, type: SqlType, place: Place): Expression {
   const { kind } = value.type;
   const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
+  if (isNull(value)) return { is: 'constant', type: nullable(type), value: null };
   if (kind === type.kind && kind !== 'int') return value;
   if (!castPairs.has(`${kind} ${type.kind}`))
     throw new SqlProblem(`Cannot convert ${describe(value.type)} into ${describe(type)}.`, place);
@@ -124,8 +123,8 @@ export function toDateTime(value: Expression, zone: string, at: At): Expression 
 function withoutNull(value: Expression): Expression {
   const empty = emptyValue(nullable(value.type, false));
   if (!value.type.isNullable || empty.type.isNullable) return value;
-  const isNull: Expression = { is: 'null', part: value, type: flag };
-  return { is: 'choice', cases: [{ when: isNull, result: empty }], otherwise: value, type: empty.type };
+  const isMissing: Expression = { is: 'null', part: value, type: flag };
+  return { is: 'choice', cases: [{ when: isMissing, result: empty }], otherwise: value, type: empty.type };
 }
 
 const orZero =

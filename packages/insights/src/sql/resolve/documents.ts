@@ -4,14 +4,11 @@ import type { Call, Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { nullable } from '../types.ts';
-import { generic } from './calls.ts';
+import { generic, type Handler } from './calls.ts';
 import { compare } from './comparisons.ts';
-import type { Scope } from './scope.ts';
 import { textConstant } from './values.ts';
 
-type Handler = (node: Call, scope: Scope) => Expression;
-
-/** Functions that read a value of the named type, and the results of JSONType for such a value. */
+/** Functions that read a value of a type, and the results of JSONType for it. */
 const readers: Readonly<Record<string, { name: string; types: readonly string[] }>> = {
   String: { name: 'JSONExtractString', types: ['String'] },
   Int64: { name: 'JSONExtractInt', types: ['Int64', 'Double'] },

@@ -1,14 +1,11 @@
 // Resolves list functions that depend on constants or that combine lists.
 
-import type { Call, Node } from '../ast.ts';
+import type { Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { int } from '../types.ts';
-import { apply, generic } from './calls.ts';
-import type { Scope } from './scope.ts';
+import { apply, generic, type Handler } from './calls.ts';
 import { isConstant, longestList } from './values.ts';
-
-type Handler = (node: Call, scope: Scope) => Expression;
 
 const range: Handler = (node, scope) => {
   const bounds = node.args

@@ -1,18 +1,13 @@
 // Resolves time functions that depend on the project, on a unit or on the current time.
 
 import { createTimeZone, isTimeZone } from '@millrace/schedule';
-import type { Call } from '../ast.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { describe, interval, isMoment, isNumber, type TimeUnit, time, timeUnits } from '../types.ts';
-import { type At, apply } from './calls.ts';
+import { type At, apply, argumentsOf, type Handler } from './calls.ts';
 import { toDateTime } from './conversions.ts';
 import type { Scope } from './scope.ts';
 import { convert, dateConstant, intConstant, isConstant, readDate, textOf, timeConstant } from './values.ts';
-
-type Handler = (node: Call, scope: Scope) => Expression;
-
-const all = (node: Call, scope: Scope) => node.args.map((arg) => scope.run.expression(arg, scope));
 
 const dayMs = 86_400_000;
 
@@ -45,7 +40,7 @@ const difference =
   (prefix: 'diff' | 'age'): Handler =>
   (node, scope) => {
     const at = { scope, place: node.place };
-    const [unit, from, to] = all(node, scope);
+    const [unit, from, to] = argumentsOf(node, scope);
     const name = `${prefix}_${unitOf(unit, node.name, node.args[0]?.place ?? node.place)}`;
     const [first, second] = [moment(from, at), moment(to, at)];
     const isMixed = first.type.kind !== second.type.kind;
@@ -70,7 +65,7 @@ const adds =
   (unit: TimeUnit, isMinus: boolean): Handler =>
   (node, scope) => {
     const at = { scope, place: node.place };
-    const [value, count] = all(node, scope);
+    const [value, count] = argumentsOf(node, scope);
     if (value === undefined || count === undefined)
       throw new SqlProblem(`Function '${node.name}' expects 2 arguments, found ${node.args.length}`, node.place);
     return shift(value, { unit, count: isMinus ? negated(count, at) : count }, at);
@@ -81,7 +76,7 @@ const dateAdd =
   (isMinus: boolean): Handler =>
   (node, scope) => {
     const at = { scope, place: node.place };
-    const [unit, count, value] = all(node, scope);
+    const [unit, count, value] = argumentsOf(node, scope);
     if (value === undefined || count === undefined)
       throw new SqlProblem(`Function '${node.name}' expects 3 arguments.`, node.place);
     const of = unitOf(unit, node.name, node.args[0]?.place ?? node.place);
@@ -92,7 +87,7 @@ const dateAdd =
 const toInterval =
   (unit: TimeUnit): Handler =>
   (node, scope) => {
-    const [count] = all(node, scope);
+    const [count] = argumentsOf(node, scope);
     if (count === undefined || count.type.kind !== 'int')
       throw new SqlProblem('An interval must be a whole number.', node.place);
     return { ...count, type: interval(unit) };
@@ -113,35 +108,53 @@ const startFunctions: Record<TimeUnit, string> = {
 
 const truncate: Handler = (node, scope) => {
   const at = { scope, place: node.place };
-  const [unit, value] = all(node, scope);
+  const [unit, value] = argumentsOf(node, scope);
   return apply(startFunctions[unitOf(unit, node.name, node.args[0]?.place ?? node.place)], [moment(value, at)], at);
 };
 
+/** Reads the mode of a function of weeks. In the mode 0 a week begins on Sunday, in the others on Monday. */
+function weekMode(mode: Expression, supported: readonly number[], { place }: At): number {
+  const found = supported.find((one) => isConstant(mode) && mode.type.kind === 'int' && Number(mode.value) === one);
+  if (found === undefined)
+    throw new SqlProblem(`The mode of a week must be a constant, one of ${supported.join(', ')}.`, place);
+  return found;
+}
+
 const startOfWeek: Handler = (node, scope) => {
   const at = { scope, place: node.place };
-  const [value, mode] = all(node, scope);
-  const isSunday =
-    mode === undefined ? scope.run.settings.weekStart === 0 : isConstant(mode) && Number(mode.value) % 2 === 0;
+  const [value, mode] = argumentsOf(node, scope);
+  const isSunday = mode === undefined ? scope.run.settings.weekStart === 0 : weekMode(mode, [0, 1, 3], at) === 0;
   return apply(isSunday ? 'toSunday' : 'toMonday', [moment(value, at)], at);
 };
 
 /** Resolves `toWeek(t)` and, for ISO weeks, `toWeek(t, 3)`. */
 const week: Handler = (node, scope) => {
   const at = { scope, place: node.place };
-  const [value, mode] = all(node, scope);
-  const written = mode === undefined ? 0 : isConstant(mode) ? Number(mode.value) : null;
-  if (written !== 0 && written !== 3) throw new SqlProblem('toWeek supports only the modes 0 and 3.', node.place);
-  return apply(written === 3 ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
+  const [value, mode] = argumentsOf(node, scope);
+  const isIso = mode !== undefined && weekMode(mode, [0, 3], at) === 3;
+  return apply(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
+
+/** Intervals of several days or weeks count from 1970, weeks from the first Monday. */
+const firstMonday = '1970-01-05';
+const longestIntervalDays = 3660;
 
 const startOfInterval: Handler = (node, scope) => {
   const at = { scope, place: node.place };
-  const [value, length] = all(node, scope);
+  const [value, length] = argumentsOf(node, scope);
   const unit = length?.type.unit;
   const count = length !== undefined && isConstant(length) ? Number(length.value) : null;
   if (unit === undefined || count === null || count < 1)
     throw new SqlProblem('toStartOfInterval expects a constant interval, such as INTERVAL 15 MINUTE.', node.place);
-  if (count === 1 && unit !== 'week') return apply(startFunctions[unit], [moment(value, at)], at);
+  if (count === 1) return apply(startFunctions[unit], [moment(value, at)], at);
+  const days = unit === 'day' ? count : unit === 'week' ? 7 * count : null;
+  if (days !== null && days <= longestIntervalDays) {
+    const origin = dateConstant(unit === 'week' ? firstMonday : '1970-01-01');
+    const start = apply('toStartOfDays', [moment(value, at), origin, intConstant(days)], at);
+    return unit === 'week'
+      ? start
+      : (convert(start, time(value?.type.zone ?? scope.run.settings.zone, false)) ?? start);
+  }
   const minutes = unit === 'minute' ? count : unit === 'hour' ? 60 * count : null;
   if (minutes === null || minutes > 1440)
     throw new SqlProblem(`toStartOfInterval does not support intervals of ${count} ${unit}s.`, node.place);
@@ -152,7 +165,7 @@ const startOfMinutes =
   (minutes: number): Handler =>
   (node, scope) => {
     const at = { scope, place: node.place };
-    return apply('toStartOfMinutes', [moment(all(node, scope)[0], at), intConstant(minutes)], at);
+    return apply('toStartOfMinutes', [moment(argumentsOf(node, scope)[0], at), intConstant(minutes)], at);
   };
 
 function zoneIn(argument: Expression | undefined, place: Place): string {
@@ -164,7 +177,7 @@ function zoneIn(argument: Expression | undefined, place: Place): string {
 
 const toZone: Handler = (node, scope) => {
   const at = { scope, place: node.place };
-  const [value, zone] = all(node, scope);
+  const [value, zone] = argumentsOf(node, scope);
   const found = moment(value, at);
   const instant = found.type.kind === 'time' ? found : (convert(found, time(scope.run.settings.zone)) ?? found);
   return {
@@ -175,14 +188,14 @@ const toZone: Handler = (node, scope) => {
 };
 
 const dateTime: Handler = (node, scope) => {
-  const [value, zone] = all(node, scope);
+  const [value, zone] = argumentsOf(node, scope);
   const name = zone === undefined ? scope.run.settings.zone : zoneIn(zone, node.args[1]?.place ?? node.place);
   return toDateTime(value as Expression, name, { scope, place: node.place });
 };
 
 /** Resolves `toDate`. Constant text is converted immediately. */
 const toDate: Handler = (node, scope) => {
-  const [value] = all(node, scope);
+  const [value] = argumentsOf(node, scope);
   const written = textOf(value);
   if (written === null || value === undefined)
     return apply('toDate', value === undefined ? [] : [value], { scope, place: node.place });

@@ -45,13 +45,25 @@ export interface SqlSettings {
   withoutMerges?: boolean;
 }
 
-/** The state of resolving a query, which all its scopes share. */
+/** A property that a query reads with the type of its definition. */
+export interface TypedProperty {
+  /** `event`, `person` or `group`. */
+  of: string;
+  key: string;
+  /** The type in the definition, such as `Numeric`. */
+  definition: string;
+  place: Place;
+}
+
+/** State of one query, shared by all its scopes. */
 export interface Resolution {
   settings: SqlSettings;
   /** Returns unique numbers for relations, columns and parameters. */
   nextNumber(): number;
   /** Position of each expression in the query text, and how it is written there. */
   places: WeakMap<Expression, { place: Place; name: string }>;
+  /** Properties with a definition that the query reads, in the order in which they were resolved. */
+  typed: TypedProperty[];
   expression(node: Node, scope: Scope): Expression;
   query(node: Select | SelectSet, scope: Scope | null): Query;
   tables: number;
@@ -311,11 +323,11 @@ function propertyColumn(
   if (key.startsWith('$virt_')) throw new SqlProblem(`The property \`${key}\` is not supported.`, place);
   const isStored = entry.of === 'person' && settings.personsAsStored;
   const of = isStored ? 'stored person' : entry.of;
-  const group = of === 'group' ? `group ${entry.index ?? 0}` : of === 'event' ? 'event' : 'person';
-  const type = propertyType(
-    path.length === 0 ? settings.propertyTypes.get(`${group} ${key}`) : undefined,
-    settings.zone,
-  );
+  const owner = of === 'group' || of === 'event' ? of : 'person';
+  const group = of === 'group' ? `group ${entry.index ?? 0}` : owner;
+  const definition = path.length === 0 ? settings.propertyTypes.get(`${group} ${key}`) : undefined;
+  if (definition !== undefined) scope.run.typed.push({ of: owner, key, definition, place });
+  const type = propertyType(definition, settings.zone);
   const property = of === 'group' ? { of, key, index: entry.index ?? 0 } : { of, key };
   return { of: 'property', property, path, type };
 }

@@ -31,6 +31,7 @@ import {
   type Source,
   type SqlSettings,
   scopeWithin,
+  type TypedProperty,
 } from './scope.ts';
 import { condition, convert } from './values.ts';
 
@@ -42,6 +43,8 @@ export interface ResolvedQuery {
   query: Query;
   /** The names of the result's columns. */
   names: string[];
+  /** Properties with a definition that the query reads. */
+  typed: readonly TypedProperty[];
 }
 
 /** Resolves a query. @throws SqlProblem with the position of the first part that cannot run */
@@ -54,6 +57,7 @@ export function resolveQuery(
     settings,
     nextNumber,
     places: new WeakMap(),
+    typed: [],
     expression: resolveExpression,
     query: (one, scope) => resolveAny(one, run, scope).query,
     tables: 0,
@@ -99,7 +103,7 @@ function resolveSet(node: SelectSet, run: Resolution, outer: Scope | null): Reso
       columns.map(({ type }) => type),
     );
   const query: SetQuery = { is: 'set', id: run.nextNumber(), first: first.query, others, columns, limit: null };
-  return { query, names: first.names };
+  return { query, names: first.names, typed: run.typed };
 }
 
 const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT', 'EXCEPT'] as const;
@@ -168,21 +172,13 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
     offset: numberOf(node.offset, 'OFFSET') ?? 0,
   };
   checkGrouping(query, node, run);
-  return { query: separateAggregates(query, run), names };
+  return { query: separateAggregates(query, run), names, typed: run.typed };
 }
 
 function refuseUnsupported(node: Select): void {
   if (node.group_by_mode !== undefined && node.group_by_mode !== null)
     throw new SqlProblem(`GROUP BY ${node.group_by_mode.toUpperCase()} is not supported.`, node.place);
   if (node.limit_with_ties) throw new SqlProblem('LIMIT … WITH TIES is not supported.', node.place);
-  const known = new Set<string>([
-    ...['node', 'place', 'select', 'distinct', 'ctes', 'select_from', 'array_join_op', 'array_join_list', 'prewhere'],
-    ...['where', 'group_by', 'group_by_mode', 'having', 'order_by', 'limit', 'offset', 'limit_by', 'limit_with_ties'],
-    'window_exprs',
-  ]);
-  const [clause] = Object.keys(node).filter((key) => !known.has(key));
-  if (clause !== undefined)
-    throw new SqlProblem(`${clause.replaceAll('_', ' ').toUpperCase()} is not supported.`, node.place);
 }
 
 function selected(one: Node, scope: Scope): { name: string; value: Expression }[] {
