@@ -14,7 +14,7 @@ import type { DeadLetterReason } from './dead-letters.ts';
  * - `blocked`: a lock timed out. Like `transient`, but other partitions are processed first.
  * - `slow`: the server canceled a statement of this batch because it took too long. A smaller batch may succeed.
  * - `too_large`: the batch must be split.
- * - `systemic`: the cause is not a record, but for example the schema, permissions, the disk or the configuration. Like
+ * - `systemic`: the cause is not a record. It can be the schema, permissions, the disk or the configuration. Like
  *   `transient`, but an operator must act.
  * - `poison`: one of the records can never be processed.
  */

@@ -4,7 +4,7 @@ import { isObject } from '@millrace/contracts';
 export interface FieldChange {
   /** The scope of the activity, repeated for each field. */
   type: string;
-  /** `created` means that there was no value before, and `deleted` that there is none now. */
+  /** `created` means that the field had no value before, and `deleted` that it has no value now. */
   action: 'created' | 'changed' | 'deleted';
   field: string;
   before: unknown;

@@ -119,7 +119,7 @@ async function createInvite(
   // Keep what another inviter granted only if this inviter could grant it too.
   if (granted !== requested) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
-  // Random instead of time-ordered, so that nobody can guess an ID from another one.
+  // Random instead of time-ordered, so that an ID cannot be guessed from another one.
   const id = randomUUID();
   await insertInvite(tx, {
     id,

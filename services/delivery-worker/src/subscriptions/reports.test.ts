@@ -343,7 +343,7 @@ test('insight-296: the filters of a dashboard apply to its insights, except to a
   expect(mail().body).toMatch(/Under its own\n8 November 2026, .*\norder: 3/);
 });
 
-test('insight-297: the report of a dashboard without insights says that there are none', async () => {
+test('insight-297: the report of a dashboard without insights says that it does not contain any', async () => {
   await subscribe({ dashboard: await dashboard('Nothing on it') });
   await send();
   expect(mail().body).toContain('This dashboard does not contain any insights.');

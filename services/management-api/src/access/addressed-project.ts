@@ -135,8 +135,8 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 }
 
 /**
- * Like `addressedProject`, but for resources below an environment for which existing clients distinguish an environment
- * of another organization (403) from a missing one (404, docs/api/access.md#levels).
+ * Like `addressedProject`, for resources below an environment. Existing clients expect status 403 for these if the
+ * environment belongs to another organization, and 404 if it does not exist (docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);

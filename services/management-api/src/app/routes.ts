@@ -115,7 +115,7 @@ export interface RouteDeps
   /** The secret that currently signs `live_events_token`, and the previous ones. */
   tokenSecrets: () => readonly [string, ...string[]];
   live: Live;
-  /** The origins whose pages can read live events with a token. There are none by default. */
+  /** The origins whose pages can read live events with a token. The list is empty by default. */
   liveOrigins?: readonly string[] | undefined;
   /** The pages of the console, if it is served. */
   console?: PageRoute | null;
