@@ -260,21 +260,21 @@ function keyOf(name: string | undefined): string | undefined {
 
 describe.each(rejections)('rejects $rule', ({ isChecked, credentials, places: placesOf = () => [own], expected }) => {
   test.each(named(guarded.filter(isChecked)))('%s', async (_name, route) => {
-    const answers: TestResponse[] = [];
+    const responses: TestResponse[] = [];
     for (const place of sampleOf(placesOf(), { count: 2, turn: guarded.indexOf(route) })) {
-      for (const name of credentials(route)) answers.push(await send(route, addressOf(route, place), keyOf(name)));
+      for (const name of credentials(route)) responses.push(await send(route, addressOf(route, place), keyOf(name)));
     }
-    expect(answers).toMatchObject(answers.map(() => expected(route)));
+    expect(responses).toMatchObject(responses.map(() => expected(route)));
   });
 });
 
 describe('sessions', () => {
   const changing = guarded.filter(({ method }) => method !== 'GET');
   test.each(named(changing))('signin-012: rejects a request from a page of another site: %s', async (_name, route) => {
-    const answer = await api.send(route.method, `${addressOf(route, own)}/`, {
+    const response = await api.send(route.method, `${addressOf(route, own)}/`, {
       headers: { cookie: keyOf('owner session') ?? '', origin: 'https://evil.example' },
     });
-    expect(answer).toMatchObject(
+    expect(response).toMatchObject(
       PD(
         "Requests with a session cookie can make changes only from this installation's own pages. Use a personal API key instead.",
       ),
@@ -398,16 +398,16 @@ describe.each(named(creatable))('records of %s', (_name, creation) => {
     ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
   );
   test.each(named(records))('cannot be read by another organization: %s', async (_record, route) => {
-    const answer = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
-    if (route.successStatus === 405) expect([answer.status, answer.body]).toEqual([405, undefined]);
+    const response = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
+    if (route.successStatus === 405) expect([response.status, response.body]).toEqual([405, undefined]);
     else
-      expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
+      expect(response).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
   });
 
   test('stay unchanged for their own organization', async () => {
     const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
     if (!read) return;
-    const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);
-    expect(answer).toMatchObject({ status: 200, body: { id: isNumbered(read) ? Number(foreignId) : foreignId } });
+    const response = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);
+    expect(response).toMatchObject({ status: 200, body: { id: isNumbered(read) ? Number(foreignId) : foreignId } });
   });
 });

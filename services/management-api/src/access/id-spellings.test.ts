@@ -85,7 +85,7 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
         return { parameter, spelling, address: addressOf(route, { parameter, value: spell(id) }) };
       }),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       asked.map(async (one) => ({ ...one, status: (await send(route, one.address)).status })),
     );
     const isRefused = ({ parameter, status }: { parameter: string; status: number }) =>
@@ -94,7 +94,7 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
       (status === 405 && parameter === 'id') ||
       // Users can see themselves, and get 403 for every other value.
       (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
-    expect(answers.filter((answer) => !isRefused(answer))).toEqual([]);
+    expect(responses.filter((response) => !isRefused(response))).toEqual([]);
   },
 );
 

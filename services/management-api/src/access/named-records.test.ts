@@ -96,8 +96,8 @@ describe('restricted records, requested by their own paths', () => {
     const names = [closed[kind], ...(kind === 'insight' ? [shortId] : [])];
     if (route.path.endsWith('/remote_config')) names.push('closed');
     for (const name of names) {
-      const answer = await call(name);
-      expect([name, answer.status, answer.body.code]).toEqual([name, 403, 'permission_denied']);
+      const response = await call(name);
+      expect([name, response.status, response.body.code]).toEqual([name, 403, 'permission_denied']);
     }
     for (const name of [`0${closed[kind]}`, `+${closed[kind]}`, `${closed[kind]}.0`, ` ${closed[kind]}`]) {
       expect([name, (await call(name)).status]).toEqual([name, 404]);
@@ -165,15 +165,15 @@ const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
 ];
 
 test.each(evaluating)('returns 403 for a restricted cohort in %s, in every spelling', async (_place, request) => {
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   for (const type of types) {
     for (const [spelling, spell] of spellings) {
       const [method, rest, body] = request(inCohort(spell(Number(closed.cohort)), type));
       const { status } = await send(method, rest, body);
-      answers.push([type, spelling, status === 403 || status === 400]);
+      responses.push([type, spelling, status === 403 || status === 400]);
     }
   }
-  expect(answers).toEqual(types.flatMap((type) => spellings.map(([spelling]) => [type, spelling, true])));
+  expect(responses).toEqual(types.flatMap((type) => spellings.map(([spelling]) => [type, spelling, true])));
   const [method, rest, body] = request(inCohort(Number(closed.cohort)));
   expect(await send(method, rest, body)).toMatchObject(refused());
 });
@@ -201,8 +201,8 @@ test.each(storing)('returns 403 for a restricted cohort in %s', async (_place, r
     for (const value of [Number(closed.cohort), closed.cohort]) {
       const [method, rest, body] = request(inCohort(value, type));
       const path = rest === '.' ? `/api/projects/${acme.projectId}/` : undefined;
-      const answer = path ? await api.send(method, path, { key: acme.M.key, body }) : await send(method, rest, body);
-      expect([type, value, answer]).toMatchObject([type, value, refused()]);
+      const response = path ? await api.send(method, path, { key: acme.M.key, body }) : await send(method, rest, body);
+      expect([type, value, response]).toMatchObject([type, value, refused()]);
     }
   }
 });
@@ -381,8 +381,8 @@ describe('restricted flags', () => {
     for (const key of ['with-cohort', 'with-flag']) {
       const body = { feature_flag_key: key, from_project: acme.projectId, target_project_ids: [second] };
       const path = `/api/organizations/${acme.organizationId}/feature_flags/copy_flags/`;
-      const answer = await api.send('POST', path, { key: acme.M.key, body });
-      expect(answer.body).toMatchObject({
+      const response = await api.send('POST', path, { key: acme.M.key, body });
+      expect(response.body).toMatchObject({
         success: [],
         failed: [{ project_id: second, errors: 'You do not have viewer access to this resource.' }],
       });

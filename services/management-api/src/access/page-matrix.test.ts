@@ -87,7 +87,7 @@ test.each(named(pages))(
   'returns the same page for every kind of credential, without data of other users: %s',
   async (_name, page) => {
     for (const method of methodsOf(page)) {
-      const answers: unknown[] = [];
+      const responses: unknown[] = [];
       for (const [name, headers] of credentials) {
         const [path = ''] = pathsWith(page, String(foreign.projectId));
         const { status, text, headers: sent } = await call(method, path, { headers });
@@ -96,10 +96,10 @@ test.each(named(pages))(
         for (const secret of [foreign.organizationId, foreign.projectApiKey, foreign.personalApiKey])
           expect(all).not.toContain(secret);
         if (!isPassedOn(page)) expect(sent.get('set-cookie') ?? '').not.toContain('millrace_session=');
-        answers.push(status);
+        responses.push(status);
       }
       // On the paths that it shares with the gateway, the API responds to scripts itself, so the responses differ.
-      if (!isPassedOn(page)) expect(new Set(answers).size).toBe(1);
+      if (!isPassedOn(page)) expect(new Set(responses).size).toBe(1);
     }
   },
 );

@@ -90,8 +90,8 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
 }
 
 /** Returns the marks that are in the response but not in the request. */
-function leaks(answer: TestResponse, { hidden }: Actor, request: string): string[] {
-  const text = `${JSON.stringify(answer.body ?? null)} ${JSON.stringify([...answer.headers])}`;
+function leaks(response: TestResponse, { hidden }: Actor, request: string): string[] {
+  const text = `${JSON.stringify(response.body ?? null)} ${JSON.stringify([...response.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
     Buffer.from(claims, 'base64url'),
   );
@@ -111,12 +111,12 @@ function marksIn(text: string, marks: string[]): Set<string> {
 async function ask(route: Route<Caller>, actor: Actor, address: Address) {
   const path = pathAt(route, address);
   const body = route.body === undefined ? undefined : bodyAt(route, address);
-  const answer = await api.send(route.method, `${path}/`, {
+  const response = await api.send(route.method, `${path}/`, {
     key: actor.key,
     ...(body !== undefined && { body }),
     headers: { prefer: 'return=representation' },
   });
-  return { path, answer, found: leaks(answer, actor, `${path} ${JSON.stringify(body ?? null)}`) };
+  return { path, response, found: leaks(response, actor, `${path} ${JSON.stringify(body ?? null)}`) };
 }
 
 const reads = guarded.filter(({ method }) => method === 'GET');
@@ -126,7 +126,7 @@ describe.each(actorNames)('%s gets no data that it cannot access', (name) => {
     const addresses = addressesFor(name, reads, route);
     const all = await Promise.all(addresses.map((address) => ask(route, actor, address)));
     const leaking = all.filter(({ found }) => found.length > 0);
-    expect(leaking.map(({ path, answer, found }) => [path, answer.status, found])).toEqual([]);
+    expect(leaking.map(({ path, response, found }) => [path, response.status, found])).toEqual([]);
   });
 });
 
@@ -215,9 +215,9 @@ describe.each(actorNames)('%s cannot change data that it cannot access', (name) 
     for (const address of addressesFor(name, writes, route)) {
       const mayReach = !isOut(route, actor, address) || route.successStatus === 405;
       if (mayReach && isLasting(route)) continue;
-      const { path, answer, found } = await ask(route, actor, address);
-      if (found.length > 0) leaking.push([path, answer.status, found]);
-      if (!mayReach && answer.status < 400) leaking.push([path, answer.status, 'was not refused']);
+      const { path, response, found } = await ask(route, actor, address);
+      if (found.length > 0) leaking.push([path, response.status, found]);
+      if (!mayReach && response.status < 400) leaking.push([path, response.status, 'was not refused']);
     }
     if (actor.isLimited) expect(await currentOf(actor.userId)).toEqual(current);
     expect(leaking).toEqual([]);

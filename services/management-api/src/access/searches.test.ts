@@ -56,9 +56,9 @@ describe('searches in the running service', () => {
       // This lock blocks all searches for persons.
       await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
       const asked = Array.from({ length: 30 }, async () => {
-        const answer = await ask(one, `persons/?properties=${filter}`);
-        refused.push(answer);
-        return answer;
+        const response = await ask(one, `persons/?properties=${filter}`);
+        refused.push(response);
+        return response;
       });
       await eventually(() => refused.length >= 28, {
         what: 'refusing 28 of 30 searches',
@@ -94,14 +94,14 @@ describe('searches in the running service', () => {
     const refused: number[] = [];
     const asked = await database.transaction(async (tx) => {
       await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
-      const answers = Array.from({ length: 10 }, async () => {
+      const responses = Array.from({ length: 10 }, async () => {
         const { status } = await ask(one, 'feature_flags/user_blast_radius/', { condition: { properties } });
         refused.push(status);
         return status;
       });
       await eventually(() => refused.length >= 8, { what: 'refusing 8 of 10', describe: () => refused });
       expect(await ask(one, 'groups/')).toMatchObject({ status: 200 });
-      return answers;
+      return responses;
     });
     expect(refused.slice(0, 8)).toEqual(Array(8).fill(429));
     expect((await Promise.all(asked)).filter((status) => status === 200)).toHaveLength(2);

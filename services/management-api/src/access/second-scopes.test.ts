@@ -155,9 +155,9 @@ const cases: [Scope[], Method, string, object?][] = [
 test.each(cases)('requires the scopes %j for: %s %s %j', async (...[scopes, method, path, body]) => {
   for (const missing of scopes.slice(1)) {
     const others = scopes.filter((scope) => scope !== missing);
-    const answer = await sendWith(others, method, path, body);
-    expect(answer).toMatchObject(PD(`API key missing required scope '${missing}'`));
+    const response = await sendWith(others, method, path, body);
+    expect(response).toMatchObject(PD(`API key missing required scope '${missing}'`));
   }
-  const answer = await sendWith(scopes, method, path, body);
-  expect([answer.status < 300, answer.body?.detail]).toEqual([true, undefined]);
+  const response = await sendWith(scopes, method, path, body);
+  expect([response.status < 300, response.body?.detail]).toEqual([true, undefined]);
 });

@@ -59,6 +59,9 @@ test('key-042: limits changes of an account with any key, including failed ones,
   expect((await patch({ first_name: 'Ada' })).status).toBe(429);
   expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
   const other = await createTestTenant(api.database);
-  const answer = await api.send('PATCH', '/api/users/@me/', { key: other.personalApiKey, body: { first_name: 'Ada' } });
-  expect(answer.status).toBe(200);
+  const response = await api.send('PATCH', '/api/users/@me/', {
+    key: other.personalApiKey,
+    body: { first_name: 'Ada' },
+  });
+  expect(response.status).toBe(200);
 });

@@ -30,8 +30,8 @@ describe('deleting a project requires access to all its environments', () => {
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
     const refusal = 'API key does not have access to all environments of the project.';
     for (const path of ['', `organizations/${acme.organizationId}/`].map((part) => `/api/${part}projects/`)) {
-      const answer = await api.send('DELETE', `${path}${acme.projectId}/`, { key });
-      expect([answer.status, answer.body?.detail]).toEqual([403, refusal]);
+      const response = await api.send('DELETE', `${path}${acme.projectId}/`, { key });
+      expect([response.status, response.body?.detail]).toEqual([403, refusal]);
     }
     expect(await environmentsOf(acme.projectId)).toHaveLength(2);
     const whole = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId, id] });
@@ -47,8 +47,8 @@ describe('deleting a project requires access to all its environments', () => {
        SELECT $1, 'project', id, 'admin' FROM membership WHERE user_id = $2`,
       [acme.projectId, acme.M.userId],
     );
-    const answer = await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.M.key });
-    expect(answer).toMatchObject(insufficient);
+    const response = await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.M.key });
+    expect(response).toMatchObject(insufficient);
     expect(await environmentsOf(acme.projectId)).toHaveLength(2);
   });
 });
@@ -142,13 +142,13 @@ describe('a limited key that reads or creates keys of its user', () => {
   test('does not learn about an environment outside its organization by naming it in the limits of a key', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
-    const answers = [acme.off.projectId, 2_000_000_000].map((id) =>
+    const responses = [acme.off.projectId, 2_000_000_000].map((id) =>
       api.send('POST', '/api/personal_api_keys/', {
         key,
         body: { label: 'k', scopes: ['*'], scoped_teams: [id], scoped_organizations: [acme.organizationId] },
       }),
     );
-    const [own, none] = await Promise.all(answers);
+    const [own, none] = await Promise.all(responses);
     expect([own?.status, own?.body]).toEqual([400, none?.body]);
   });
 });
@@ -181,13 +181,13 @@ describe('a removed user', () => {
 });
 
 describe('concurrent requests', () => {
-  const statuses = (answers: TestResponse[]) => answers.map(({ status }) => status).sort();
+  const statuses = (responses: TestResponse[]) => responses.map(({ status }) => status).sort();
   const times = <T>(count: number, work: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
   test('delete a project once', async () => {
-    const answers = await times(5, () => api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.W.key }));
-    expect(statuses(answers)).toEqual([204, 404, 404, 404, 404]);
+    const responses = await times(5, () => api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.W.key }));
+    expect(statuses(responses)).toEqual([204, 404, 404, 404, 404]);
   });
 
   test('delete an organization once, while other requests change it', async () => {
@@ -212,8 +212,8 @@ describe('concurrent requests', () => {
     const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
     const user = await createUser(api.database.sql, { email, isEmailVerified: true });
     const key = await keyOf(user.id, {});
-    const answers = await times(4, () => api.send('POST', `/api/invites/${body.id}/accept/`, { key }));
-    expect(statuses(answers)).toEqual([201, 404, 404, 404]);
+    const responses = await times(4, () => api.send('POST', `/api/invites/${body.id}/accept/`, { key }));
+    expect(statuses(responses)).toEqual([201, 404, 404, 404]);
     const rows = await api.database.sql.query('SELECT 1 FROM membership WHERE user_id = $1', [user.id]);
     expect(rows).toHaveLength(1);
   });
@@ -248,8 +248,8 @@ describe('concurrent requests', () => {
   test('change different settings without losing a change, and create at most ten keys', async () => {
     const path = `/api/projects/${acme.projectId}/`;
     const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
-    const answers = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
-    expect(statuses(answers)).toEqual([200, 200, 200, 200]);
+    const responses = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
+    expect(statuses(responses)).toEqual([200, 200, 200, 200]);
     expect((await api.get(path, acme.A.key)).body).toMatchObject(Object.assign({}, ...changes));
     const made = await times(14, (index) =>
       api.send('POST', '/api/personal_api_keys/', { key: acme.A.key, body: { label: `k${index}`, scopes: ['*'] } }),

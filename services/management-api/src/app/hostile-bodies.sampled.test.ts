@@ -198,9 +198,9 @@ describe.each([...bodies.values()].map((route) => [`${route.method} ${route.path
         const others = Object.entries(example).filter(([name]) => name !== field);
         const pairs = [...others.map(([name, other]) => [name, JSON.stringify(other)] as const), [field, value]];
         const body = `{${pairs.map(([name, text]) => `"${name}": ${text}`).join(', ')}}`;
-        const answer = await sendRaw(route.method, address, { body });
-        const isNamed = answer.status !== 400 || typeof answer.body?.detail === 'string';
-        if (answer.status >= 500 || !isNamed) failures.push([field, value.slice(0, 60), answer]);
+        const response = await sendRaw(route.method, address, { body });
+        const isNamed = response.status !== 400 || typeof response.body?.detail === 'string';
+        if (response.status >= 500 || !isNamed) failures.push([field, value.slice(0, 60), response]);
       });
       expect(failures).toEqual([]);
     });
@@ -276,14 +276,14 @@ describe('for any ID in a path', () => {
         }),
         async ({ route, name, id }) => {
           const path = encodeNonAscii(fill(route.path, { ...ids, [name]: id }));
-          const answer = await sendRaw(route.method, `${path}/`, route.body === undefined ? {} : { body: '{}' });
-          const isRefused = answer.status >= 400 && answer.status < 500;
+          const response = await sendRaw(route.method, `${path}/`, route.body === undefined ? {} : { body: '{}' });
+          const isRefused = response.status >= 400 && response.status < 500;
           // Any text can be the key of a flag. If no project has it, the list is empty.
-          const isEmptyList = name === 'key' && answer.status === 200;
+          const isEmptyList = name === 'key' && response.status === 200;
           // Cancelling an unknown query succeeds (insight-232).
-          const isCancelled = name === 'query_id' && answer.status === 204;
+          const isCancelled = name === 'query_id' && response.status === 204;
           if (!isRefused && !isEmptyList && !isCancelled)
-            failures.push([route.method, route.path, name, id.slice(0, 40), answer]);
+            failures.push([route.method, route.path, name, id.slice(0, 40), response]);
         },
       );
       expect(failures).toEqual([]);

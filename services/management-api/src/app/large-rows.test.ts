@@ -96,6 +96,6 @@ test.each([
   ['/api/users/@me/', { hedgehog_config: { large } }, 'hedgehog_config'],
   ['/api/projects/@current/', { has_completed_onboarding_for: [large] }, 'has_completed_onboarding_for'],
 ])('%s: rejects large values that would be repeated in lists', async (path, body, attr) => {
-  const answer = await api.send('PATCH', path, { key: tenant.personalApiKey, body });
-  expect([answer.status, answer.body.code, answer.body.attr]).toEqual([400, 'max_length', attr]);
+  const response = await api.send('PATCH', path, { key: tenant.personalApiKey, body });
+  expect([response.status, response.body.code, response.body.attr]).toEqual([400, 'max_length', attr]);
 });

@@ -51,8 +51,8 @@ test('shows the Slack webhook only to administrators whose key can change it, an
   }
   const body = { slack_incoming_webhook: masked, anonymize_ips: true };
   for (const method of ['PATCH', 'PUT'] as const) {
-    const answer = await api.send(method, path, { key: actors.M.key, body });
-    expect(answer).toMatchObject({ status: 200, body });
+    const response = await api.send(method, path, { key: actors.M.key, body });
+    expect(response).toMatchObject({ status: 200, body });
   }
   expect((await api.get(path, actors.A.key)).body.slack_incoming_webhook).toBe(webhook);
   const { body: activity } = await api.get(`${path}activity/?limit=1`, actors.A.key);
@@ -91,8 +91,8 @@ test.each([
     ['PATCH', { target_value: mask, title: 'Numbers' }],
     ['PUT', put],
   ] as const) {
-    const answer = await api.send(method, item, { key: actors.M.key, body });
-    expect(answer).toMatchObject({ status: 200, body: { target_value: mask, title: 'Numbers' } });
+    const response = await api.send(method, item, { key: actors.M.key, body });
+    expect(response).toMatchObject({ status: 200, body: { target_value: mask, title: 'Numbers' } });
   }
   expect((await api.get(item, actors.A.key)).body.target_value).toBe(address);
   // No report was sent to the changed target.
@@ -112,8 +112,8 @@ test('shows email addresses and Slack channels to all members', async () => {
     ['slack', 'C123|#numbers'],
   ]) {
     const target = { target_type, target_value };
-    const answer = await api.send('POST', path, { key: actors.M.key, body: { ...common, ...target } });
-    expect(answer).toMatchObject({ status: 201, body: target });
+    const response = await api.send('POST', path, { key: actors.M.key, body: { ...common, ...target } });
+    expect(response).toMatchObject({ status: 201, body: target });
   }
 });
 
@@ -123,7 +123,7 @@ test('live-046: no response contains a live events token for a key without `even
     expect([item, (await api.get(item, narrow.value)).body.live_events_token]).toEqual([item, null]);
   }
   const [path = ''] = itemPaths();
-  const answers = [
+  const responses = [
     await api.send('PATCH', path, { key: narrow.value, body: { timezone: 'UTC' } }),
     await api.send('PATCH', `${path}reset_token/`, { key: narrow.value }),
     await api.send('PATCH', `${path}rotate_secret_token/`, { key: narrow.value }),
@@ -131,7 +131,7 @@ test('live-046: no response contains a live events token for a key without `even
     await api.send('POST', `${path}environments/`, { key: narrow.value, body: { name: 'Staging' } }),
     await api.send('POST', '/api/projects/', { key: narrow.value, body: { name: 'Shop' } }),
   ];
-  expect(answers.map(({ status, body }) => [status, body.live_events_token])).toEqual(
+  expect(responses.map(({ status, body }) => [status, body.live_events_token])).toEqual(
     [200, 200, 200, 201, 201, 201].map((status) => [status, null]),
   );
 });
@@ -157,9 +157,9 @@ test('links to other pages do not contain a key from the query string', async ()
     `/api/environments/?limit=1&offset=1`,
   ];
   for (const page of pages) {
-    const answer = await api.get(`${page}&personal_api_key=${value}`);
-    expect([page, answer.status]).toEqual([page, 200]);
-    expect(answer.body.next ?? answer.body.previous).toContain('limit=1');
-    expect(JSON.stringify(answer.body)).not.toContain('personal_api_key');
+    const response = await api.get(`${page}&personal_api_key=${value}`);
+    expect([page, response.status]).toEqual([page, 200]);
+    expect(response.body.next ?? response.body.previous).toContain('limit=1');
+    expect(JSON.stringify(response.body)).not.toContain('personal_api_key');
   }
 });

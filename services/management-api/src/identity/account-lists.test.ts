@@ -36,11 +36,11 @@ const fill: Record<string, () => Promise<unknown>> = {
   },
 };
 async function post(list: string, body: unknown) {
-  const answer = await api.send('POST', `/api/organizations/${acme.organizationId}/${list}/`, {
+  const response = await api.send('POST', `/api/organizations/${acme.organizationId}/${list}/`, {
     key: acme.W.key,
     body,
   });
-  expect(answer.status).toBeLessThan(300);
+  expect(response.status).toBeLessThan(300);
 }
 
 test.each(Object.keys(fill))('the list of %s runs a constant number of SQL statements', async (list) => {

@@ -238,7 +238,8 @@ async function noticedProperty(
 }
 
 async function made(api: TestApi, path: string, key: string, body: object) {
-  const answer = await api.send('POST', path, { key, body });
-  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await api.send('POST', path, { key, body });
+  if (response.status !== 201)
+    throw new Error(`${path} responded with ${response.status}: ${JSON.stringify(response.body)}`);
+  return response.body;
 }

@@ -45,9 +45,10 @@ export async function createSampleRecords(api: TestApi): Promise<SampleRecords> 
   });
 
   async function create(path: string, body: object) {
-    const answer = await api.send('POST', `${path}/`, { key, body });
-    if (answer.status >= 300) throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await api.send('POST', `${path}/`, { key, body });
+    if (response.status >= 300)
+      throw new Error(`POST ${path} responded with ${response.status}: ${JSON.stringify(response.body)}`);
+    return response.body;
   }
   const organization = `/api/organizations/${organizationId}`;
   const project = `/api/projects/${projectId}`;

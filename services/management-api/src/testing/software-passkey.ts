@@ -10,7 +10,7 @@ export interface SoftwarePasskey {
    * Creates the response to a challenge.
    * @param userHandle the user's ID in the registration options, as base64url
    */
-  answer(
+  respond(
     options: { challenge: string; rpId?: string },
     odd?: Odd & { userHandle?: string | null },
   ): Record<string, unknown>;
@@ -75,7 +75,7 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
         },
       };
     },
-    answer({ challenge, rpId = '' }, { userHandle = null, ...odd } = {}) {
+    respond({ challenge, rpId = '' }, { userHandle = null, ...odd } = {}) {
       const data = authenticatorData(odd.rpId ?? rpId, odd);
       const client = clientData('webauthn.get', challenge, odd);
       const signed = Buffer.concat([data, createHash('sha256').update(client).digest()]);

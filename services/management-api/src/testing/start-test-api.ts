@@ -128,7 +128,7 @@ export async function startTestApi(
   await log.ensureTopics([{ topic: topics.deadLetter, partitions: 1 }]);
   const keyValue = createInProcessStore();
   const parts = usualParts({ sql, transaction: database.transaction, logger, mailer });
-  const { server, url, answerWith } = await listen();
+  const { server, url, setApp } = await listen();
   const app = createApp({
     deadLetterLog: { log, topics },
     sql,
@@ -152,7 +152,7 @@ export async function startTestApi(
     ...parts,
     ...overrides,
   });
-  answerWith(app);
+  setApp(app);
 
   async function request(
     method: string,
@@ -211,10 +211,10 @@ async function listen() {
     setting: 'API_PORT',
     drainTimeoutMs: 1000,
   });
-  const answerWith = (answering: ReturnType<typeof createApp>) => {
-    app = answering;
+  const setApp = (newApp: ReturnType<typeof createApp>) => {
+    app = newApp;
   };
-  return { server, url: `http://127.0.0.1:${server.port}`, answerWith };
+  return { server, url: `http://127.0.0.1:${server.port}`, setApp };
 }
 
 /** Returns the default parts, for most tests. */
@@ -276,7 +276,7 @@ export async function readAllPages<T>(api: TestApi, path: string, key: string): 
   const results: T[] = [];
   for (let next: string | null = path; next !== null; ) {
     const { status, body } = await api.get(next, key);
-    if (status !== 200) throw new Error(`A page answered ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`A page responded with ${status}: ${JSON.stringify(body)}`);
     results.push(...body.results);
     next = body.next;
   }

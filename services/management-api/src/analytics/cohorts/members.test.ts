@@ -228,7 +228,8 @@ test('removes a single member of a cohort', async () => {
 
 describe('listing the persons of a cohort', () => {
   const persons = (id: number, query = '', key = acme.M.key) => api.get(`${path}${id}/persons/${query}`, key);
-  const uuidsOf = (answer: { body: { results: { uuid: string }[] } }) => answer.body.results.map(({ uuid }) => uuid);
+  const uuidsOf = (response: { body: { results: { uuid: string }[] } }) =>
+    response.body.results.map(({ uuid }) => uuid);
 
   test.each(['static', 'dynamic'])('returns the persons of a %s cohort in pages', async (type) => {
     const id = await made(type === 'dynamic' ? paying : { is_static: true, _create_static_person_ids: [ada, eve] });

@@ -24,9 +24,9 @@ const get = (query: string, key = acme.M.key) => api.get(path(query), key);
 const names = async (query: string, key?: string) =>
   (await get(query, key)).body.results.map(({ name }: { name: string }) => name);
 async function create(body: object): Promise<number> {
-  const answer = await api.send('POST', `/api/projects/${acme.projectId}/cohorts/`, { key: acme.M.key, body });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body.id;
+  const response = await api.send('POST', `/api/projects/${acme.projectId}/cohorts/`, { key: acme.M.key, body });
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body.id;
 }
 const onPlan = (plan: string) => ({
   filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: [plan] }] } },

@@ -26,9 +26,9 @@ const read = (id: number) => api.get(`${path}${id}/`, acme.M.key);
 const ids = async (query = '') =>
   (await api.get(`${path}${query}`, acme.M.key)).body.results.map((one: { id: number }) => one.id);
 async function made(filters: object | null, body: object = {}): Promise<number> {
-  const answer = await create({ name: 'A cohort', filters, ...body });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body.id;
+  const response = await create({ name: 'A cohort', filters, ...body });
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body.id;
 }
 async function flag(
   key: string,
@@ -306,11 +306,11 @@ describe('cohorts that reference other cohorts', () => {
 
   test('accepts only one of two concurrent changes that together would create a loop', async () => {
     const [a, b] = [await made(tree(plan)), await made(tree(plan))];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       change(a, { filters: tree(within(b)) }),
       change(b, { filters: tree(within(a)) }),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
   test('returns 400 for a deleted cohort and for a cohort of another project', async () => {

@@ -27,9 +27,9 @@ const read = (id: number) => api.get(`${base}/dashboards/${id}/`, acme.M.key);
 const tilesOf = async (id: number): Promise<Tile[]> => (await read(id)).body.tiles;
 const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'sign up' }] };
 async function made(kind: 'dashboards' | 'insights', body: object = {}) {
-  const answer = await send('POST', kind, kind === 'insights' ? { query, ...body } : body);
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await send('POST', kind, kind === 'insights' ? { query, ...body } : body);
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 }
 const board = async (body: object = { name: 'Board' }): Promise<number> => (await made('dashboards', body)).id;
 const insight = async (...dashboards: number[]): Promise<number> =>
@@ -283,8 +283,8 @@ test('returns 400 when text is added to the tile of an insight', async () => {
   const id = await board();
   await insight(id);
   const [tile] = await tilesOf(id);
-  const answer = await change(id, { tiles: [{ id: tile?.id, text: { body: 'x' } }] });
-  expect(answer).toMatchObject({ status: 400, body: { attr: 'tiles__0__text' } });
+  const response = await change(id, { tiles: [{ id: tile?.id, text: { body: 'x' } }] });
+  expect(response).toMatchObject({ status: 400, body: { attr: 'tiles__0__text' } });
 });
 
 test('insight-272: returns an error and changes nothing when a request contains a tile of another dashboard', async () => {
@@ -548,14 +548,14 @@ test('logs every change of a dashboard with only the tiles that changed', async 
 test('creates one tile for each insight and dashboard when requests are concurrent', async () => {
   const ids = [await board(), await board()];
   const insights = await Promise.all(Array.from({ length: 4 }, () => insight()));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     insights.flatMap((one, index) => [
       send('PATCH', `insights/${one}`, { dashboards: index % 2 ? ids : [...ids].reverse() }),
       change(ids[index % 2] ?? 0, { tiles: [{ text: { body: 'x' } }] }),
       send('PATCH', `insights/${one}`, { dashboards: ids }),
     ]),
   );
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   for (const id of ids) expect(await tilesOf(id)).toHaveLength(6);
 });
 

@@ -20,18 +20,18 @@ beforeEach(async () => {
 type Json = Record<string, unknown>;
 
 async function send(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) {
-  const answer = await api.send(method, `/api/projects/${acme.projectId}/${path}/`, {
+  const response = await api.send(method, `/api/projects/${acme.projectId}/${path}/`, {
     key: acme.M.key,
     ...(body !== undefined && { body }),
   });
-  return { status: answer.status, body: answer.body };
+  return { status: response.status, body: response.body };
 }
 async function ok(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) {
-  const answer = await send(method, path, body);
-  expect([method, path, answer.status, answer.body?.detail]).toEqual([
+  const response = await send(method, path, body);
+  expect([method, path, response.status, response.body?.detail]).toEqual([
     ...[method, path, method === 'POST' ? 201 : 200, undefined],
   ]);
-  return answer.body;
+  return response.body;
 }
 
 interface InsightConfig {
@@ -57,13 +57,13 @@ function insightBody({ name, description, query_json, tags = [], dashboard_ids =
  * Reduces a query in a response to the keys that the user wrote, like the provider does. Lists are compared by
  * position.
  */
-function cutDown(answer: unknown, written: unknown): unknown {
-  if (isObject(answer) && isObject(written)) {
-    const keys = Object.keys(written).filter((key) => Object.hasOwn(answer, key));
-    return Object.fromEntries(keys.map((key) => [key, cutDown(answer[key], written[key])]));
+function cutDown(response: unknown, written: unknown): unknown {
+  if (isObject(response) && isObject(written)) {
+    const keys = Object.keys(written).filter((key) => Object.hasOwn(response, key));
+    return Object.fromEntries(keys.map((key) => [key, cutDown(response[key], written[key])]));
   }
-  if (!Array.isArray(answer) || !Array.isArray(written)) return answer;
-  return answer.map((item, at) => (at < written.length ? cutDown(item, written[at]) : item));
+  if (!Array.isArray(response) || !Array.isArray(written)) return response;
+  return response.map((item, at) => (at < written.length ? cutDown(item, written[at]) : item));
 }
 
 const orNull = (text: unknown) => (typeof text === 'string' && text.trim() !== '' ? text : null);
@@ -125,13 +125,13 @@ test('insight-284, insight-285: applies changed values and fewer tags with one r
   const query = { ...trends, source: { ...trends.source, dateRange: { date_from: '-90d' } } };
   const changed = { query_json: JSON.stringify(query), tags: ['b'] };
   expect(await planInsight(id, changed)).toEqual(['name', 'description', 'query_json', 'tags']);
-  const answer = await ok('PATCH', `insights/${id}`, {
+  const response = await ok('PATCH', `insights/${id}`, {
     name: '',
     description: '',
     ...insightBody(changed),
     deleted: false,
   });
-  expect(answer).toMatchObject({ deleted: false, derived_name: null });
+  expect(response).toMatchObject({ deleted: false, derived_name: null });
   expect(await planInsight(id, changed)).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { countEvents, eventRead } from './reads.ts';
-import { type EventDeps, toNarrowing } from './routes.ts';
+import { type EventDeps, suggestParameters } from './routes.ts';
 import { eventFilterQuery, owners } from './schema.ts';
 import { intervals } from './store.ts';
 
@@ -57,7 +57,7 @@ export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
         properties: await readListFilters(sql, projectId, { text: properties, owners }),
       };
       const timeZone = await findTimeZone(sql, projectId);
-      const rows = await searches.run({ caller, target }, toNarrowing(query), (on) =>
+      const rows = await searches.run({ caller, target }, suggestParameters(query), (on) =>
         countEvents(eventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal() }), filter, {
           interval,
           timeZone,

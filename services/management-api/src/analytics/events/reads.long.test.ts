@@ -290,10 +290,10 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
       ['cleo', 'test', '2026-11-11T12:00:00Z'],
       ['eve', undefined, '2026-11-12T12:00:00Z'],
     ];
-    for (const [distinctId, answer, timestamp] of calls) {
+    for (const [distinctId, response, timestamp] of calls) {
       await store('$feature_flag_called', distinctId, timestamp, {
         $feature_flag: 'checkout',
-        $feature_flag_response: answer,
+        $feature_flag_response: response,
       });
     }
     await store('$feature_flag_called', 'bob', '2026-11-10T10:00:00Z', {

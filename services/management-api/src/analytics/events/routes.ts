@@ -29,7 +29,7 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 const maxSkipped = 50_000;
 
 /** Returns the names of parameters that would make a search faster, for error messages. */
-export function toNarrowing({
+export function suggestParameters({
   distinct_id,
   person_id,
   offset,
@@ -113,7 +113,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
             // PostgreSQL reads the newest page from an index. Another store has to read more, so it counts as a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
-            return isWalk ? searches.run({ caller, target }, toNarrowing(query), find) : find(sql);
+            return isWalk ? searches.run({ caller, target }, suggestParameters(query), find) : find(sql);
           },
           async read(keys, maxBytes) {
             const { rows, used } = await read(keys, maxBytes);

@@ -35,7 +35,7 @@ const getWhileLocked = (query: string) =>
   api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);
     let isAnswered = false;
-    const answer = api.get(path + query, tenant.personalApiKey).finally(() => {
+    const response = api.get(path + query, tenant.personalApiKey).finally(() => {
       isAnswered = true;
     });
     await eventually(async () => {
@@ -44,7 +44,7 @@ const getWhileLocked = (query: string) =>
       );
       return isAnswered || reading.length > 0;
     });
-    return () => answer;
+    return () => response;
   });
 const agesOf = (results: { distinct_id: string }[]) => results.map(({ distinct_id: days }) => Number(days));
 const ofPlan = (value: string) => `properties=${encodeURIComponent(JSON.stringify([{ key: 'plan', value }]))}`;
@@ -69,7 +69,7 @@ test.each([
 
 test('returns the events found after two seconds, although there would be time to find more', async () => {
   const { sql } = api.database;
-  const answer = await api.database.transaction(async (tx) => {
+  const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);
     const page = api.get(`${path}?${ofPlan('pro')}`, tenant.personalApiKey);
     await eventually(async () => {
@@ -82,7 +82,7 @@ test('returns the events found after two seconds, although there would be time t
     await sleep(1100);
     return () => page;
   });
-  const { status, body } = await answer();
+  const { status, body } = await response();
   expect([status, agesOf(body.results)]).toEqual([200, [0.01, 40, lockedDays]]);
   const { body: next } = await api.get(body.next, tenant.personalApiKey);
   expect([next.next, agesOf(next.results)]).toEqual([null, [150]]);

@@ -54,8 +54,8 @@ it.each([
   ['a dashboard', [{ group_type_index: 1, detail_dashboard: 7 }], '1__detail_dashboard'],
   ['columns', [{ group_type_index: 1, default_columns: ['name'] }], '1__default_columns'],
 ])('returns 400 when group types are renamed with %s, and changes nothing', async (_what, others, attr) => {
-  const answer = await rename([{ group_type_index: 0, name_singular: 'Company' }, ...others]);
-  expect(answer).toMatchObject({ status: 400, body: { attr } });
+  const response = await rename([{ group_type_index: 0, name_singular: 'Company' }, ...others]);
+  expect(response).toMatchObject({ status: 400, body: { attr } });
   expect(await list()).toEqual([company, team]);
 });
 

@@ -67,11 +67,11 @@ it.each([
   ['update_property/?group_type_index=0&group_key=acme', { value: 1 }, 'key'],
   ['update_property/?group_type_index=0&group_key=acme', { key: 'a' }, 'value'],
 ])('returns 400 for %s with %j and sends no event', async (action, body, attr) => {
-  const answer = await send(action, body);
-  expect([answer.status, answer.body.attr, received]).toEqual([400, attr, []]);
+  const response = await send(action, body);
+  expect([response.status, response.body.attr, received]).toEqual([400, attr, []]);
 });
 
 it('returns 404 for a group that does not exist', async () => {
-  const answer = await send('update_property/?group_type_index=0&group_key=zeta', { key: 'a', value: 1 });
-  expect([answer, received]).toMatchObject([NF('Not found.'), []]);
+  const response = await send('update_property/?group_type_index=0&group_key=zeta', { key: 'a', value: 1 });
+  expect([response, received]).toMatchObject([NF('Not found.'), []]);
 });

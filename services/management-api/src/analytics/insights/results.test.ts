@@ -28,9 +28,9 @@ beforeEach(async () => {
 
 const get = (path: string, key = acme.M.key) => api.get(`${base}/${path}`, key);
 async function made(kind: 'dashboards' | 'insights', body: object) {
-  const answer = await api.send('POST', `${base}/${kind}/`, { key: acme.M.key, body });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await api.send('POST', `${base}/${kind}/`, { key: acme.M.key, body });
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 }
 const source = {
   kind: 'TrendsQuery',
@@ -212,12 +212,12 @@ test.each<[string, object, string]>([
 ])('returns the result of an insight as CSV: %s', async (_, asked, file) => {
   const { id, short_id } = await made('insights', { query: asked });
   const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${api.url}${base}/insights/${id}/?refresh=true&format=csv`, { headers });
-  expect([answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+  const response = await fetch(`${api.url}${base}/insights/${id}/?refresh=true&format=csv`, { headers });
+  expect([response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
     'text/csv; charset=utf-8',
     `attachment; filename="insight-${short_id}.csv"`,
   ]);
-  expect(await answer.text()).toBe(file);
+  expect(await response.text()).toBe(file);
   const body = JSON.stringify({ query: asked });
   const again = await fetch(`${api.url}${base}/query/?format=csv`, { method: 'POST', headers, body });
   expect(await again.text()).toBe(file);
@@ -235,8 +235,8 @@ it('does not write event values as spreadsheet formulas', async () => {
   for (const query of [rows, series]) {
     const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ query });
-    const answer = await fetch(`${api.url}${base}/query/?format=csv`, { method: 'POST', headers, body });
-    const text = await answer.text();
+    const response = await fetch(`${api.url}${base}/query/?format=csv`, { method: 'POST', headers, body });
+    const text = await response.text();
     expect(text).toContain(`"'=HYPERLINK(""https://evil.example"",""Open"")"`);
     expect(text).not.toMatch(/(^|,)"?[=@]/m);
   }
@@ -247,8 +247,8 @@ it.each(['\\x00', '\\p{L}', '[^]', 'a{256}'])(
   async (value) => {
     const properties = [{ key: 'plan', value, operator: 'regex', type: 'event' }];
     const body = { query: { ...source, properties } };
-    const answer = await api.send('POST', `${base}/query/`, { key: acme.M.key, body });
-    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('properties.0.value') } });
+    const response = await api.send('POST', `${base}/query/`, { key: acme.M.key, body });
+    expect(response).toMatchObject({ status: 400, body: { detail: expect.stringContaining('properties.0.value') } });
   },
 );
 

@@ -25,14 +25,14 @@ const change = (id: number | string, body: object, key = acme.M.key) =>
   api.send('PATCH', `${path}${id}/`, { key, body });
 const read = (id: number | string) => api.get(`${path}${id}/`, acme.M.key);
 async function made(body: object = {}) {
-  const answer = await create(body);
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await create(body);
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 }
 async function names(query: string): Promise<string[]> {
-  const answer = await api.get(`${path}${query}`, acme.M.key);
-  expect([query, answer.status]).toEqual([query, 200]);
-  return answer.body.results.map(({ name }: { name: string }) => name);
+  const response = await api.get(`${path}${query}`, acme.M.key);
+  expect([query, response.status]).toEqual([query, 200]);
+  return response.body.results.map(({ name }: { name: string }) => name);
 }
 
 describe.each(['projects', 'environments'])('insights below %s', (family) => {

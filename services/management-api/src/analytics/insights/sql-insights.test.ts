@@ -28,9 +28,9 @@ const get = (path: string) => api.get(`${base}/${path}`, acme.M.key);
 const send = (method: 'POST' | 'PATCH', path: string, body: object) =>
   api.send(method, `${base}/${path}/`, { key: acme.M.key, body });
 async function made(kind: 'dashboards' | 'insights' | 'insight_variables', body: object) {
-  const answer = await send('POST', kind, body);
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await send('POST', kind, body);
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 }
 const perDay = `SELECT toDate(timestamp) AS day, count() AS orders
   FROM events WHERE event = 'order' AND {filters} GROUP BY day ORDER BY day`;

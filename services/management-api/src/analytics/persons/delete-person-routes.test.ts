@@ -91,11 +91,11 @@ describe('deleting several persons at once', () => {
     const { id } = (await get(`${b}/`)).body;
     const foreign = await createTestTenant(api.database);
     const theirs = await storePerson(api.database.sql, foreign.environmentId, { distinctIds: ['c'] });
-    const answer = await removeAll(
+    const response = await removeAll(
       { ids: [a, String(id), randomUUID(), theirs], distinct_ids: ['c', 'a2', 'nobody'] },
       '?delete_events=true',
     );
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 202,
       body: { persons_found: 3, persons_deleted: 3, events_queued_for_deletion: true, deletion_errors: [] },
     });

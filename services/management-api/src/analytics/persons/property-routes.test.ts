@@ -53,8 +53,8 @@ test.each([
   ['update_property', { key: '', value: 1 }, 'key'],
   ['delete_property', {}, '$unset'],
 ])('returns 400 when a person is changed by %s with %j', async (action, body, attr) => {
-  const answer = await send(action, body);
-  expect([answer.status, answer.body.attr, received]).toEqual([400, attr, []]);
+  const response = await send(action, body);
+  expect([response.status, response.body.attr, received]).toEqual([400, attr, []]);
 });
 
 test('returns 404 for a person that does not exist', async () => {

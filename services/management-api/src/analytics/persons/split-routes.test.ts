@@ -107,8 +107,8 @@ describe('splitting a person returns 400 and moves no IDs', () => {
   ])('for the body %j', async (body, attr) => {
     const uuid = await person('ada', 'phone');
     await person('eve');
-    const answer = await split(uuid, body);
-    expect([answer.status, answer.body.attr?.split('__')[0]]).toEqual([400, attr]);
+    const response = await split(uuid, body);
+    expect([response.status, response.body.attr?.split('__')[0]]).toEqual([400, attr]);
     expect(await get(uuid)).toMatchObject({ distinct_ids: ['ada', 'phone'] });
   });
 

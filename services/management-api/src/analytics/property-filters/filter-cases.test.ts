@@ -115,8 +115,8 @@ describe.each(engines)('property filters on $name', (engine) => {
     async (_no, operator, value, { found }) => {
       const results: Record<string, unknown> = {};
       for (const [name, read] of Object.entries(readers)) {
-        const answer = await read(value === undefined ? { operator } : { operator, value });
-        results[name] = answer.status === 200 ? answer.found : answer;
+        const response = await read(value === undefined ? { operator } : { operator, value });
+        results[name] = response.status === 200 ? response.found : response;
       }
       expect(results).toEqual(
         Object.fromEntries(Object.keys(readers).map((name) => [name, isCounting.has(name) ? found.length : found])),

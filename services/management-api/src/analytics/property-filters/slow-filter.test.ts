@@ -27,11 +27,11 @@ test.each([
   ['persons', 'person'],
 ])('returns 503 with advice when a filter of %s takes too long', async (name, table) => {
   // Lock the table to block the list, however fast the machine is.
-  const answer = await api.database.transaction(async (tx) => {
+  const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return list(name);
   });
-  expect(answer).toMatchObject({
+  expect(response).toMatchObject({
     status: 503,
     body: { code: 'query_timeout', detail: expect.stringContaining('took too long') },
   });

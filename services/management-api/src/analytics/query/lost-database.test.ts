@@ -66,14 +66,14 @@ const running = async () =>
 /** Interrupts the connection while a query waits in the database. */
 async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   const lock = await holdEvents(direct);
-  const answer = ask(refresh, { client_query_id: fault });
+  const response = ask(refresh, { client_query_id: fault });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
   await proxy[fault]();
-  return { answer: await answer, release: lock.release };
+  return { response: await response, release: lock.release };
 }
 
 /** Checks that a lost query released its slot. Otherwise, the next query would wait for it and fail. */
-async function expectAnswer() {
+async function expectFreeSlot() {
   const { status, body } = await ask('force_blocking');
   expect([status, body.results?.[0].count]).toEqual([200, 1]);
 }
@@ -83,30 +83,30 @@ const unavailable = { type: 'server_error', code: 'unavailable' };
 test('returns 503 to waiting requests when database connections are cut, and runs later queries', async () => {
   // A project can run three queries at the same time.
   for (let count = 0; count < 3; count += 1) {
-    const { answer, release } = await loseQuery('cut', 'force_blocking');
-    expect(answer).toMatchObject({ status: 503, body: unavailable });
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    const { response, release } = await loseQuery('cut', 'force_blocking');
+    expect(response).toMatchObject({ status: 503, body: unavailable });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     await release();
   }
-  await expectAnswer();
+  await expectFreeSlot();
 });
 
 test('returns 503 while PostgreSQL is unreachable, and runs queries as soon as it is reachable again', async () => {
-  const { answer, release } = await loseQuery('refuse', 'force_blocking');
-  expect([answer, await ask('force_blocking')]).toMatchObject([{ status: 503 }, { status: 503, body: unavailable }]);
+  const { response, release } = await loseQuery('refuse', 'force_blocking');
+  expect([response, await ask('force_blocking')]).toMatchObject([{ status: 503 }, { status: 503, body: unavailable }]);
   await release();
   await proxy.pass();
-  await expectAnswer();
+  await expectFreeSlot();
 });
 
 test('reports the failure in the status of a background query', async () => {
-  const { answer, release } = await loseQuery('cut', 'force_async');
-  expect(answer.status).toBe(202);
+  const { response, release } = await loseQuery('cut', 'force_async');
+  expect(response.status).toBe(202);
   const status = await eventually(async () => {
     const { body } = await api.get(`${path()}cut/`, own.personalApiKey);
     return body.query_status.complete && body.query_status;
   });
   expect(status).toMatchObject({ error: true, error_message: 'The query failed. Run it again later.', results: null });
   await release();
-  await expectAnswer();
+  await expectFreeSlot();
 });

@@ -288,12 +288,12 @@ test.each([
 test('returns the rows of an SQL query as CSV', async () => {
   const path = `/api/projects/${own.projectId}/query/?format=csv`;
   const query = { ...ordersBy, query: 'SELECT event, count() FROM events GROUP BY 1' };
-  const answer = await fetch(`${api.url}${path}`, {
+  const response = await fetch(`${api.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${own.personalApiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ query }),
   });
-  expect([answer.status, await answer.text()]).toEqual([200, 'event,count()\r\norder,3\r\n']);
+  expect([response.status, await response.text()]).toEqual([200, 'event,count()\r\norder,3\r\n']);
 });
 
 test('does not return events of another project to an SQL query', async () => {
@@ -385,8 +385,8 @@ test.each([
   expect(await statusOf(id)).toMatchObject({ status: 202, body: { query_status: { complete: false } } });
   await lock.release();
   const done = await eventually(async () => {
-    const answer = await statusOf(id);
-    return answer.status === 200 && answer;
+    const response = await statusOf(id);
+    return response.status === 200 && response;
   });
   const { results, ...status } = done.body.query_status;
   expect(status).toMatchObject({ complete: true, error: false, end_time: expect.any(String), team_id: own.projectId });
@@ -399,7 +399,7 @@ test('insight-229, insight-230, insight-232: finds a background query by the ID 
   expect([asked.status, asked.body.query_status.id]).toEqual([202, 'abc']);
   const other = await createTestTenant(api.database);
   const at = { key: other.personalApiKey, projectId: other.projectId };
-  for (const answer of [await statusOf('nobody'), await statusOf('abc', at)]) expect(answer.status).toBe(404);
+  for (const response of [await statusOf('nobody'), await statusOf('abc', at)]) expect(response.status).toBe(404);
   const cancel = (id: string) =>
     api.send('DELETE', `/api/projects/${own.projectId}/query/${id}/`, { key: own.personalApiKey });
   expect((await cancel('nobody')).status).toBe(204);
@@ -413,11 +413,11 @@ test('insight-231: cancels a background query in the database and reports it in 
   await api.send('DELETE', `/api/projects/${own.projectId}/query/long/`, { key: own.personalApiKey });
   await eventually(async () => (await running()) === 0, { what: 'the query to end' });
   await lock.release();
-  const answer = await eventually(async () => {
+  const response = await eventually(async () => {
     const one = await statusOf('long');
     return one.status !== 202 && one;
   });
-  expect(answer).toMatchObject({
+  expect(response).toMatchObject({
     status: 400,
     body: { query_status: { complete: true, error: true, error_message: 'The query was cancelled.', results: null } },
   });
@@ -425,11 +425,11 @@ test('insight-231: cancels a background query in the database and reports it in 
 
 test('insight-233: returns the error of a failed background query', async () => {
   const { body } = await ask({ query: { ...trends, interval: 'fortnight' }, async: true });
-  const answer = await eventually(async () => {
+  const response = await eventually(async () => {
     const one = await statusOf(body.query_status.id);
     return one.status !== 202 && one;
   });
-  expect(answer).toMatchObject({
+  expect(response).toMatchObject({
     status: 400,
     body: { query_status: { error: true, error_message: expect.stringMatching(/^interval: /) } },
   });

@@ -66,9 +66,9 @@ it('visitor-001 returns the same response for every link that does not work', as
   ];
   const [first, ...others] = await Promise.all(wrong.map(async (path) => seen(await visit(path))));
   expect(first).toMatchObject({ status: 404, body: { code: 'not_found', detail: 'Not found.', attr: null } });
-  for (const answer of others) expect(answer).toEqual(first);
+  for (const response of others) expect(response).toEqual(first);
   const tiles = await Promise.all(wrong.map(async (path) => seen(await visit(`${path}/tiles/0`))));
-  for (const answer of tiles) expect(answer).toEqual(first);
+  for (const response of tiles) expect(response).toEqual(first);
   expect((await visit(current)).status).toBe(200);
 });
 

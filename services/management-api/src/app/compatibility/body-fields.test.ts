@@ -103,13 +103,13 @@ async function problemsOfIgnored({ key, route, ignored }: DocumentedNames, sampl
   // Without a schema, the body of a request is not read.
   if (ignored.length === 0 || route.body === undefined) return [];
   const [method, path] = key.split(' ') as [Method, string];
-  const answerTo = async (more: Fields) => {
+  const responseTo = async (more: Fields) => {
     const { address, before } = await prepare(method, path, sample);
     return send(method, address, { ...neededFor(method, sample, before), ...more });
   };
   const [without, withThem] = [
-    await answerTo({}),
-    await answerTo(Object.fromEntries(ignored.map((name) => [name, sample.harmless?.[name] ?? 'x']))),
+    await responseTo({}),
+    await responseTo(Object.fromEntries(ignored.map((name) => [name, sample.harmless?.[name] ?? 'x']))),
   ];
   return without.status === withThem.status && withThem.status !== 404
     ? []

@@ -137,12 +137,12 @@ test.each(documentedNames('query').map((names) => [names.key, names] as const))(
     const usually = working.some(isComparable) || ignored.length > 0 ? await ask(key, needed) : undefined;
     expect([key, usually?.status ?? 200]).toEqual([key, 200]);
     for (const name of refused) {
-      const answer = await ask(key, `${needed}&${parameter(name, 'x')}`);
-      if (answer.status !== 400 || answer.attr !== name) problems.push(`${name} is not refused: ${answer.text}`);
+      const response = await ask(key, `${needed}&${parameter(name, 'x')}`);
+      if (response.status !== 400 || response.attr !== name) problems.push(`${name} is not refused: ${response.text}`);
     }
     for (const name of ignored) {
-      const answer = await ask(key, `${needed}&${parameter(name, 'x')}`);
-      if (answer.text !== usually?.text) problems.push(`${name} has an effect: ${answer.text}`);
+      const response = await ask(key, `${needed}&${parameter(name, 'x')}`);
+      if (response.text !== usually?.text) problems.push(`${name} has an effect: ${response.text}`);
     }
     for (const name of working) {
       const value = name in values ? values[name] : usual[name];
@@ -151,12 +151,12 @@ test.each(documentedNames('query').map((names) => [names.key, names] as const))(
         problems.push(`${name} has no value in this test that would show what it does`);
         continue;
       }
-      const answer = await ask(key, withParameter(needed, name, value));
+      const response = await ask(key, withParameter(needed, name, value));
       if (name === 'format' && !isDeclared(name)) {
-        if (answer.status !== 400 || answer.attr !== 'format')
-          problems.push(`format=csv is not refused: ${answer.text}`);
-      } else if (!isDeclared(name)) problems.push(`${name} is unknown: ${answer.text}`);
-      else if (answer.text === usually?.text) problems.push(`${name}=${value} has no effect`);
+        if (response.status !== 400 || response.attr !== 'format')
+          problems.push(`format=csv is not refused: ${response.text}`);
+      } else if (!isDeclared(name)) problems.push(`${name} is unknown: ${response.text}`);
+      else if (response.text === usually?.text) problems.push(`${name}=${value} has no effect`);
     }
     expect(problems).toEqual([]);
   },

@@ -39,25 +39,25 @@ const get = (path: string, headers: Record<string, string> = browser, on = api) 
 
 test('a browser gets the page at every URL below the prefix, uncached and with a policy that forbids inline scripts', async () => {
   for (const path of ['/console/', '/console/projects/1/live?event=a', '/console/no/such/page']) {
-    const answer = await get(path);
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    expect(await answer.text()).toContain('src="/console/assets/a-1.js"');
-    const policy = answer.headers.get('content-security-policy') ?? '';
+    const response = await get(path);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await response.text()).toContain('src="/console/assets/a-1.js"');
+    const policy = response.headers.get('content-security-policy') ?? '';
     expect(policy).toMatch(/default-src 'none'; script-src 'self'; style-src 'self';/);
     expect(policy).not.toContain('unsafe');
-    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
   }
 });
 
 test('console files can be cached for a year, and are compressed if the client supports it', async () => {
-  const answer = await get('/console/assets/a-1.js', { 'accept-encoding': 'gzip' });
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  const response = await get('/console/assets/a-1.js', { 'accept-encoding': 'gzip' });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
     'content-encoding': 'gzip',
     'content-type': 'text/javascript; charset=utf-8',
     vary: 'Accept-Encoding',
   });
-  expect(await answer.text()).toBe(script);
+  expect(await response.text()).toBe(script);
   for (const encoding of ['identity', 'gzip;q=0, br']) {
     const plain = await get('/console/assets/a-1.js', { 'accept-encoding': encoding });
     expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, script]);
@@ -72,8 +72,8 @@ test('returns 404 as JSON to a client that is not a browser, and for a missing f
     ['/consoles', browser],
   ];
   for (const [path, headers] of asked) {
-    const answer = await get(path, headers);
-    expect([path, answer.status, await answer.json()]).toMatchObject([path, 404, { code: 'not_found' }]);
+    const response = await get(path, headers);
+    expect([path, response.status, await response.json()]).toMatchObject([path, 404, { code: 'not_found' }]);
   }
   expect((await fetch(`${api.url}/console/`, { method: 'POST', headers: browser })).status).toBe(405);
 });

@@ -98,7 +98,7 @@ test('the root URL redirects browsers to the documentation, and other clients ge
   const elsewhere = await fetch(`${api.url}/somewhere`, { headers: { accept } });
   expect([elsewhere.status, await elsewhere.json()]).toMatchObject([404, { detail: 'Endpoint not found.' }]);
   const behindPath = await startTestApi({ publicUrl: 'https://example.com/millrace/' });
-  const answer = await fetch(`${behindPath.url}/`, { headers: { accept }, redirect: 'manual' });
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, 'https://example.com/millrace/api/docs']);
+  const response = await fetch(`${behindPath.url}/`, { headers: { accept }, redirect: 'manual' });
+  expect([response.status, response.headers.get('location')]).toEqual([302, 'https://example.com/millrace/api/docs']);
   await behindPath.stop();
 });

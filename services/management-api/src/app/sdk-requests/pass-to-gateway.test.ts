@@ -38,9 +38,9 @@ test.each([
   ['x-hop', { connection: 'close, X-Hop', 'x-hop': 'one' }],
   ['expect', { expect: '100-continue' }],
 ])('passes requests on without hop-by-hop headers: %s', async (name, headers) => {
-  const answer = await ask({ ...headers, authorization: 'Bearer phs_key' });
-  expect(answer).toMatchObject({ status: 200, body: 'document', headers: { 'x-own': 'gateway' } });
-  expect(answer.headers).not.toHaveProperty('trailer');
+  const response = await ask({ ...headers, authorization: 'Bearer phs_key' });
+  expect(response).toMatchObject({ status: 200, body: 'document', headers: { 'x-own': 'gateway' } });
+  expect(response.headers).not.toHaveProperty('trailer');
   expect(asked).toMatchObject({ authorization: 'Bearer phs_key' });
   expect(asked).not.toHaveProperty([name]);
 });

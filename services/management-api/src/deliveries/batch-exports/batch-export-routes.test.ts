@@ -41,9 +41,9 @@ const valid = { name: 'my-export', destination: s3, interval: 'hour' };
 const create = (body: Record<string, unknown> = {}, where = path, key = acme.M.key) =>
   api.send('POST', where, { key, body: { ...valid, ...body } });
 const created = async (body: Record<string, unknown> = {}): Promise<TestResponse['body']> => {
-  const answer = await create(body);
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await create(body);
+  expect(response.status).toBe(201);
+  return response.body;
 };
 const post = (rest: string, body?: unknown, headers: Record<string, string> = {}) =>
   api.send('POST', path + rest, { key: acme.M.key, body, headers });
@@ -208,8 +208,8 @@ test.each([
   ['another project', 'SELECT event FROM events WHERE project_id = 1', /Unable to resolve field: project_id/],
 ])('%s: rejects an export with the query %s', async (_, hogql_query, detail) => {
   const { id } = await created();
-  for (const answer of [await create({ hogql_query }), await change(id, { hogql_query })])
-    expect(answer).toMatchObject(VE('invalid_input', 'hogql_query', expect.stringMatching(detail)));
+  for (const response of [await create({ hogql_query }), await change(id, { hogql_query })])
+    expect(response).toMatchObject(VE('invalid_input', 'hogql_query', expect.stringMatching(detail)));
   expect((await read(id)).schema).toBeNull();
 });
 
@@ -274,9 +274,9 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
       ['pause', true],
       ['unpause', false],
     ] as const) {
-      const answer = await send(at(id, action), undefined, headers);
-      expect([answer.status, answer.body]).toEqual([200, { paused }]);
-      expect(answer.headers.get('preference-applied')).toBe('return=representation');
+      const response = await send(at(id, action), undefined, headers);
+      expect([response.status, response.body]).toEqual([200, { paused }]);
+      expect(response.headers.get('preference-applied')).toBe('return=representation');
     }
   });
 
@@ -345,8 +345,8 @@ test('export-019, export-020: deletes an export and cancels its backfills and ru
   const { id } = await created();
   await post(`${id}/backfill`, { start_at: '2021-01-01T00:00:00+00:00', end_at: '2021-01-01T01:00:00+00:00' });
   await storeRun(id, { status: 'Running' });
-  const answer = await api.send('DELETE', `${path}${id}/`, { key: acme.M.key });
-  expect([answer.status, answer.body]).toEqual([204, undefined]);
+  const response = await api.send('DELETE', `${path}${id}/`, { key: acme.M.key });
+  expect([response.status, response.body]).toEqual([204, undefined]);
   expect(await api.get(`${path}${id}/`, acme.M.key)).toMatchObject(NF());
   expect(await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).toMatchObject(NF());
   const { sql } = api.database;
@@ -370,10 +370,10 @@ test('export-023, export-024: PUT requires name, destination and interval, and k
 
 test('export-025: merges the settings of the destination, keeps the secrets and never returns them', async () => {
   const { id } = await created();
-  const answer = await change(id, {
+  const response = await change(id, {
     destination: { type: 'S3', config: { bucket_name: 'other', compression: 'gzip' } },
   });
-  expect(answer).toMatchObject({
+  expect(response).toMatchObject({
     status: 200,
     body: {
       interval: 'hour',
@@ -394,7 +394,7 @@ test('export-025: merges the settings of the destination, keeps the secrets and 
   expect(moved.body.destination).toEqual({ type: 'Postgres', config: { host: 'h', database: 'd' } });
   const { rows } = { rows: await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [id]) };
   expect(rows.length).toBe(4);
-  for (const shown of [answer, moved, await api.get(path, acme.M.key), rows]) {
+  for (const shown of [response, moved, await api.get(path, acme.M.key), rows]) {
     expect(JSON.stringify(shown)).not.toContain(secret);
   }
 });
@@ -806,8 +806,8 @@ describe('filters, time zone and offsets', () => {
     ['offset_hour', { offset_hour: 24, interval: 'day' }, '23'],
     ['offset_hour', { offset_hour: 1 }, "can only be set when 'interval' is 'day' or 'week'"],
   ])('are rejected with the name of the field: %s %j', async (attr, body, detail) => {
-    const answer = await create(body);
-    expect(answer).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });
+    const response = await create(body);
+    expect(response).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });
     const { id } = await created();
     expect(await change(id, body)).toMatchObject({ status: 400, body: { attr } });
   });
@@ -829,14 +829,14 @@ test('export-034: returns 403 naming the scope that the key lacks', async () => 
 test('rolls back a change of an export if its activity cannot be recorded', async () => {
   const { id } = await created();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
-  const { result: answers, logged } = await keepLogs(api.logger, async () => [
+  const { result: responses, logged } = await keepLogs(api.logger, async () => [
     await post(`${id}/pause`),
     await change(id, { name: 'lost' }),
     await create({ name: 'never made' }),
   ]);
   await api.database.sql.query('ALTER TABLE activity_log_away RENAME TO activity_log');
-  expect(answers.map(({ status }) => status)).toEqual([500, 500, 500]);
-  expect(logged).toMatchObject(answers.map(() => ({ level: 'error', error: { cause: { code: '42P01' } } })));
+  expect(responses.map(({ status }) => status)).toEqual([500, 500, 500]);
+  expect(logged).toMatchObject(responses.map(() => ({ level: 'error', error: { cause: { code: '42P01' } } })));
   expect(await read(id)).toMatchObject({ paused: false, name: 'my-export' });
   expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
 });

@@ -23,7 +23,7 @@ import {
   findBatchExport,
   insertBatchExport,
   lockBatchExport,
-  readDestinationSecrets,
+  readEncryptedSecrets,
   updateBatchExport,
 } from './store.ts';
 
@@ -191,7 +191,7 @@ async function changedDestination(
   { id, destination_type: type, destination_config: config }: BatchExportRow,
   { changes, destinationSecrets }: { changes: Changes; destinationSecrets: DestinationSecrets },
 ): Promise<Destination> {
-  const stored = await readDestinationSecrets(tx, id);
+  const stored = await readEncryptedSecrets(tx, id);
   if (changes.destination === undefined) return { type, config, secrets: stored };
   const before = { type, config, secrets: destinationSecrets.open(stored, id) };
   const after = changeDestination(before, changes.destination);

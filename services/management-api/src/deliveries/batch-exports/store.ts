@@ -95,7 +95,7 @@ export async function lockBatchExport(
 }
 
 /** Reads the encrypted secrets of a destination. */
-export async function readDestinationSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
+export async function readEncryptedSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
   const rows = await tx.query<{ secrets: Record<string, unknown> }>(
     'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',
     [id],

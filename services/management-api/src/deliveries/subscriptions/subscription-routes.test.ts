@@ -33,14 +33,14 @@ async function made(
   kind: 'insights' | 'dashboards',
   { projectId, key } = { projectId: acme.projectId, key: acme.M.key },
 ) {
-  const answer = await api.send('POST', `/api/projects/${projectId}/${kind}/`, {
+  const response = await api.send('POST', `/api/projects/${projectId}/${kind}/`, {
     key,
     body: {
       name: 'Sign-ups',
       ...(kind === 'insights' && { query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] } }),
     },
   });
-  return answer.body.id;
+  return response.body.id;
 }
 const remove = (kind: 'insights' | 'dashboards', id: number) =>
   api.send('PATCH', `/api/projects/${acme.projectId}/${kind}/${id}/`, { key: acme.M.key, body: { deleted: true } });
@@ -495,9 +495,9 @@ test('records creating, changing and deleting a subscription without the address
 test('rolls back a change of a subscription if its activity cannot be recorded', async () => {
   const { body } = await create();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
-  const { result: answer, logged } = await keepLogs(api.logger, () => change(body.id, { title: 'Lost' }));
+  const { result: response, logged } = await keepLogs(api.logger, () => change(body.id, { title: 'Lost' }));
   await api.database.sql.query('ALTER TABLE activity_log_away RENAME TO activity_log');
-  expect(answer.status).toBe(500);
+  expect(response.status).toBe(500);
   expect(logged).toMatchObject([{ level: 'error', error: { cause: { code: '42P01' } } }]);
   expect((await read(body.id)).body.title).toBe('Sign-ups');
 });
@@ -597,7 +597,10 @@ describe('the field dashboard_export_insights', () => {
     ['insights together with an insight', () => ({ dashboard, dashboard_export_insights: [insight] })],
     ['more than six insights', () => ({ insight: null, dashboard, dashboard_export_insights: [1, 2, 3, 4, 5, 6, 7] })],
   ])('returns 400 for %s', async (_kind, body) => {
-    const answer = await create(body());
-    expect(answer).toMatchObject({ status: 400, body: { attr: expect.stringContaining('dashboard_export_insights') } });
+    const response = await create(body());
+    expect(response).toMatchObject({
+      status: 400,
+      body: { attr: expect.stringContaining('dashboard_export_insights') },
+    });
   });
 });

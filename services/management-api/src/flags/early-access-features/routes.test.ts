@@ -21,13 +21,13 @@ const send = (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', where: string, body?:
 const create = (body: object = {}) => send('POST', path, { name: 'New Checkout', stage: 'beta', ...body });
 const change = (id: string, body: object) => send('PATCH', `${path}${id}/`, body);
 async function makeFlag(body: object = {}): Promise<number> {
-  const answer = await send('POST', flagPath, {
+  const response = await send('POST', flagPath, {
     key: 'checkout',
     filters: { groups: [{ properties: [], rollout_percentage: 20 }] },
     ...body,
   });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body.id;
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body.id;
 }
 const filtersOf = async (id: number) => (await api.get(`${flagPath}${id}/`, acme.M.key)).body.filters;
 const enrolls = (key: string) => ({
@@ -170,8 +170,8 @@ test('returns 400 without creating anything if the flag key derived from the nam
 
 test('creates only one of two concurrent features for the same flag', async () => {
   const flag = await makeFlag();
-  const answers = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+  const responses = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
 });
 
 test('replaces the payload of a feature completely, empties it for null, and keeps it if it is absent', async () => {

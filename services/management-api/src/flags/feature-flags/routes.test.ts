@@ -21,9 +21,9 @@ const patch = (id: number, body: Body, method: 'PATCH' | 'PUT' = 'PATCH') =>
   api.send(method, `${path}${id}/`, { key: tenant.personalApiKey, body });
 const get = (rest: string) => api.get(path + rest, tenant.personalApiKey);
 const created = async (key: string, body: Body = {}): Promise<TestResponse['body']> => {
-  const answer = await post({ key, filters: everybody, ...body });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await post({ key, filters: everybody, ...body });
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 };
 const keysOf = ({ body }: TestResponse) => body.results.map((flag: { key: string }) => flag.key);
 const dependsOn = (id: number, value: unknown = true) => ({
@@ -159,14 +159,14 @@ describe('a flag', () => {
   });
 
   test('is created by only one of two concurrent requests with the same key', async () => {
-    const answers = await Promise.all(Array.from({ length: 5 }, () => post({ key: 'raced' })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => post({ key: 'raced' })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
   });
 
   test('flag-084: returns 405 for DELETE', async () => {
     const { id } = await created('stays');
-    const answer = await api.send('DELETE', `${path}${id}/`, { key: tenant.personalApiKey });
-    expect([answer.status, answer.body]).toEqual([405, undefined]);
+    const response = await api.send('DELETE', `${path}${id}/`, { key: tenant.personalApiKey });
+    expect([response.status, response.body]).toEqual([405, undefined]);
     expect(await get(`${id}/`)).toMatchObject({ status: 200, body: { deleted: false } });
   });
 
@@ -343,11 +343,11 @@ describe('flags that depend on other flags', () => {
 
   test('reject one of two concurrent changes that would form a cycle', async () => {
     const [a, b] = [await created('a'), await created('b')];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       patch(a.id, { filters: dependsOn(b.id) }),
       patch(b.id, { filters: dependsOn(a.id) }),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
   test('flag-087: prevent the other flags from being disabled or deleted', async () => {

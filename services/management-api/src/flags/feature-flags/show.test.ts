@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
-import { addNames } from './show.ts';
+import { addCohortAndGroupNames } from './show.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -16,9 +16,9 @@ const everybody = { groups: [{ properties: [], rollout_percentage: 100 }] };
 const patch = (id: number, body: Body) => api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body });
 const get = (rest: string) => api.get(path + rest, tenant.personalApiKey);
 const created = async (key: string, body: Body): Promise<TestResponse['body']> => {
-  const answer = await api.send('POST', path, { key: tenant.personalApiKey, body: { key, ...body } });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await api.send('POST', path, { key: tenant.personalApiKey, body: { key, ...body } });
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 };
 const cohortNamed = async (name: string): Promise<number> =>
   (
@@ -116,13 +116,13 @@ test('reads the names for a hundred flags in two queries, skips the queries if t
   const { environmentId } = tenant;
   const everything = { userId: tenant.userId, rules: null };
   const named = { groups: [...ofGroups.groups, ...groups(...Array.from({ length: 50 }, () => inCohort(id))).groups] };
-  const shown = await addNames(
+  const shown = await addCohortAndGroupNames(
     sql,
     Array.from({ length: 100 }, () => ({ environmentId, filters: structuredClone(named) })),
     everything,
   );
   expect(texts).toHaveLength(2);
   expect(JSON.stringify(shown).match(/"Testers"/g)).toHaveLength(2000);
-  await addNames(sql, [{ environmentId, filters: everybody }], everything);
+  await addCohortAndGroupNames(sql, [{ environmentId, filters: everybody }], everything);
   expect(texts).toHaveLength(2);
 });

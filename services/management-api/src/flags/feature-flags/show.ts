@@ -14,7 +14,7 @@ type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
 /** Flags in a list. */
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
-  const shown = await addNames(
+  const shown = await addCohortAndGroupNames(
     sql,
     rows.map((row) => ({ environmentId: row.environment_id, filters: redactFilters(row) })),
     rights,
@@ -29,7 +29,7 @@ export async function showFlag(
   { secrets, rights }: { secrets: PayloadSecrets; rights: RecordRights },
 ): Promise<FeatureFlag> {
   const filters = decryptFilters(row, secrets);
-  const [shown = filters] = await addNames(sql, [{ environmentId: row.environment_id, filters }], rights);
+  const [shown = filters] = await addCohortAndGroupNames(sql, [{ environmentId: row.environment_id, filters }], rights);
   return toFeatureFlag(row, shown, mayEdit(row, rights));
 }
 
@@ -143,7 +143,7 @@ interface Found extends FiltersOf {
  * @param rights the caller's rights in the environment of the flags
  * @returns the filters in the order of the flags
  */
-export async function addNames(
+export async function addCohortAndGroupNames(
   sql: Sql,
   flags: readonly FiltersOf[],
   rights: RecordRights,

@@ -31,12 +31,12 @@ const freshName = () => {
 };
 
 async function addDomain(body: Record<string, unknown> = {}, actors = acme): Promise<TestResponse['body']> {
-  const answer = await api.send('POST', `/api/organizations/${actors.organizationId}/domains/`, {
+  const response = await api.send('POST', `/api/organizations/${actors.organizationId}/domains/`, {
     key: actors.A.key,
     body: { domain: freshName(), ...body },
   });
-  expect(answer.status).toBe(201);
-  return answer.body;
+  expect(response.status).toBe(201);
+  return response.body;
 }
 
 const read = async (id: string, actors = acme) =>
@@ -94,12 +94,12 @@ test('domain-005: ignores read-only fields when a domain is added', async () => 
     jit_provisioning_enabled: true,
     sso_enforcement: 'saml',
   };
-  const answer = await api.send('POST', path, { key: acme.A.key, body });
-  expect(answer).toMatchObject({
+  const response = await api.send('POST', path, { key: acme.A.key, body });
+  expect(response).toMatchObject({
     status: 201,
     body: { domain: 'the.example.com', verified_at: null, jit_provisioning_enabled: false, sso_enforcement: '' },
   });
-  expect(answer.body.verification_challenge).toHaveLength(43);
+  expect(response.body.verification_challenge).toHaveLength(43);
 });
 
 test("domain-006: adds a domain on any plan, unlike PostHog's hosted service", async () => {
@@ -145,13 +145,13 @@ describe('a domain name that no organization has verified', () => {
   test('can be added once per organization, and by several organizations at the same time', async () => {
     const domain = freshName();
     const others = await Promise.all([1, 2, 3].map(() => createActors(api.database)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [acme, ...others].map((actors) => api.send('POST', pathOf(actors), { key: actors.A.key, body: { domain } })),
     );
-    expect(answers.map(({ status, body }) => [status, body.domain])).toEqual(answers.map(() => [201, domain]));
+    expect(responses.map(({ status, body }) => [status, body.domain])).toEqual(responses.map(() => [201, domain]));
     expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(taken);
     const settings = { saml_entity_id: 'x' };
-    for (const { body } of answers.slice(0, 1)) {
+    for (const { body } of responses.slice(0, 1)) {
       const changed = await api.send('PATCH', `${path}${body.id}/`, { key: acme.A.key, body: settings });
       expect(changed.body).toMatchObject({ domain, saml_entity_id: 'x' });
     }
@@ -163,11 +163,11 @@ describe('a domain name that no organization has verified', () => {
     await addDomain({ domain: unproved }, free);
     for (const name of [domain, unproved]) {
       const body = { target_email: `ada@${name}` };
-      const answer = await api.send('POST', `/api/organizations/${acme.organizationId}/invites/`, {
+      const response = await api.send('POST', `/api/organizations/${acme.organizationId}/invites/`, {
         key: acme.A.key,
         body,
       });
-      expect(answer.status).toBe(201);
+      expect(response.status).toBe(201);
     }
   });
 });
@@ -271,8 +271,8 @@ test.each(unproved)(
 test('verifying a domain returns no body without a `Prefer` header', async () => {
   const domain = await addDomain();
   prove(domain);
-  const answer = await api.send('POST', `${path}${domain.id}/verify/`, { key: acme.A.key, body: { domain: 'x' } });
-  expect([answer.status, answer.body]).toEqual([200, undefined]);
+  const response = await api.send('POST', `${path}${domain.id}/verify/`, { key: acme.A.key, body: { domain: 'x' } });
+  expect([response.status, response.body]).toEqual([200, undefined]);
   expect(await read(domain.id)).toMatchObject({ is_verified: true });
 });
 
@@ -309,9 +309,9 @@ test('domain-019, domain-020: returns 403 when a member adds or verifies a domai
 test('domain-021: changes the sign-in settings of a verified domain', async () => {
   const { id } = await addVerified();
   const body = { sso_enforcement: 'google-oauth2', jit_provisioning_enabled: true };
-  const answer = await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body });
-  expect(answer).toMatchObject({ status: 200, body: { ...body, is_verified: true } });
-  expect(await read(id)).toEqual(answer.body);
+  const response = await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body });
+  expect(response).toMatchObject({ status: 200, body: { ...body, is_verified: true } });
+  expect(await read(id)).toEqual(response.body);
 });
 
 test.each([
@@ -379,16 +379,16 @@ test('PUT requires the name and leaves absent fields unchanged', async () => {
   const domain = await addDomain({ saml_entity_id: 'a' });
   const put = (body: unknown) => api.send('PUT', `${path}${domain.id}/`, { key: acme.A.key, body });
   expect(await put({})).toMatchObject(VE('required', 'domain', 'This field is required.'));
-  const answer = await put({ domain: domain.domain, saml_acs_url: 'b' });
-  expect(answer).toMatchObject({ status: 200, body: { ...domain, saml_entity_id: 'a', saml_acs_url: 'b' } });
+  const response = await put({ domain: domain.domain, saml_acs_url: 'b' });
+  expect(response).toMatchObject({ status: 200, body: { ...domain, saml_entity_id: 'a', saml_acs_url: 'b' } });
 });
 
 test('requires a new verification after a rename, since otherwise an organization could claim any domain', async () => {
   const domain = await addVerified();
   const body = { domain: freshName() };
-  const answer = await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body });
-  expect(answer).toMatchObject({ status: 200, body: { ...body, is_verified: false, verified_at: null } });
-  expect(answer.body.verification_challenge).not.toBe(domain.verification_challenge);
+  const response = await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body });
+  expect(response).toMatchObject({ status: 200, body: { ...body, is_verified: false, verified_at: null } });
+  expect(response.body.verification_challenge).not.toBe(domain.verification_challenge);
 });
 
 test('keeps concurrent changes of different fields of a domain', async () => {
@@ -400,10 +400,10 @@ test('keeps concurrent changes of different fields of a domain', async () => {
 
 test('lets only one of several concurrent requests of an organization add the same name', async () => {
   const domain = freshName();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [acme, free, acme].map((actors) =>
       api.send('POST', `/api/organizations/${actors.organizationId}/domains/`, { key: actors.A.key, body: { domain } }),
     ),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 400]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 400]);
 });

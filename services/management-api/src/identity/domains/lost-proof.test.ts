@@ -76,20 +76,20 @@ async function signIn() {
   const offered = await api.send('POST', '/api/login/precheck/', { body: { email: `ada@${name}` } });
   return {
     goesTo: target.searchParams.get('error_code') ?? target.host,
-    answer: new URL(posted.headers.get('location') ?? '', api.url).searchParams.get('error_code'),
+    response: new URL(posted.headers.get('location') ?? '', api.url).searchParams.get('error_code'),
     enforced: offered.body.sso_enforcement,
     state: (await send(acme, 'GET', `${id}/sign_on/`)).body,
   };
 }
 const inForce = {
   goesTo: 'idp.example',
-  answer: 'social_login_failure',
+  response: 'social_login_failure',
   enforced: 'saml',
   state: { sso_enforcement_state: 'active', sso_enforcement_reason: null },
 };
 const lapsed = {
   goesTo: 'improperly_configured_sso',
-  answer: 'state_unknown',
+  response: 'state_unknown',
   enforced: null,
   state: { sso_enforcement_state: 'no effect', sso_enforcement_reason: 'proof_missing' },
 };

@@ -19,9 +19,9 @@ const freshName = () => `${randomUUID()}.example`;
 const send = (method: 'POST' | 'PATCH' | 'PUT', address: string, body: object) =>
   api.send(method, address, { key: acme.A.key, body });
 async function addDomain(body: object = {}): Promise<TestResponse['body']> {
-  const answer = await send('POST', path, { domain: freshName(), ...body });
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await send('POST', path, { domain: freshName(), ...body });
+  expect(response.status).toBe(201);
+  return response.body;
 }
 const read = async (id: string) => (await api.get(`${path}${id}/`, acme.A.key)).body;
 

@@ -39,9 +39,9 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     ['member', [200, 1]],
     ['admin', [200, 8]],
   ])('stores the default rule %s, returns it as it was sent, and applies it', async (level, expected) => {
-    const answer = await put(level);
-    expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
-    expect(answer.body).toEqual({
+    const response = await put(level);
+    expect([response.status, await rules()]).toEqual([200, [response.body]]);
+    expect(response.body).toEqual({
       access_level: level,
       resource: 'project',
       resource_id: String(fixture.tenant.projectId),
@@ -57,10 +57,10 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
 
   test.each(['none', 'member', 'admin'])('stores the rule %s for a member and shows its creator', async (level) => {
-    const answer = await put(level, fixture.membershipId);
-    expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
+    const response = await put(level, fixture.membershipId);
+    expect([response.status, await rules()]).toEqual([200, [response.body]]);
     const { uuid } = (await api.get('/api/users/@me/', fixture.keys.A)).body;
-    expect(answer.body).toMatchObject({
+    expect(response.body).toMatchObject({
       access_level: level,
       organization_member: fixture.membershipId,
       created_by: uuid,

@@ -154,13 +154,13 @@ describe('environments', () => {
       expect(problems(environmentFull, created.body)).toEqual([]);
       if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
       const path = `${list()}${created.body.id}/`;
-      for (const answer of [
+      for (const response of [
         await send('GET', path),
         await send('PATCH', path, {}),
         await send('GET', `${path}access_controls/`),
       ]) {
-        expect([answer.status, problems(environmentFull, answer.body)]).toEqual([200, []]);
-        expect({ ...answer.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+        expect([response.status, problems(environmentFull, response.body)]).toEqual([200, []]);
+        expect({ ...response.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
       }
     },
   );

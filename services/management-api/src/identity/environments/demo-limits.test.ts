@@ -13,8 +13,8 @@ beforeEach(async () => {
 afterAll(() => api.stop());
 
 const send = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => {
-  const answer = await api.send(method, path, { key: tenant.personalApiKey, ...(body && { body }) });
-  return { status: answer.status, id: answer.body?.id as number };
+  const response = await api.send(method, path, { key: tenant.personalApiKey, ...(body && { body }) });
+  return { status: response.status, id: response.body?.id as number };
 };
 const environmentsOf = (projectId: number) => `/api/projects/${projectId}/environments/`;
 const countProjects = async () => (await api.get('/api/projects/', tenant.personalApiKey)).body.count as number;
@@ -52,8 +52,8 @@ test('allows only as many concurrent changes from demo to real projects as the p
   const demo = await send('POST', '/api/projects/', { is_demo: true });
   // Creates a second demo project, which the API does not allow.
   await sql.query('UPDATE environment SET is_demo = true WHERE id = $1', [more[0]?.id]);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [demo.id, Number(more[0]?.id)].map((id) => send('PATCH', `/api/projects/${id}/`, { is_demo: false })),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 403]);
 });

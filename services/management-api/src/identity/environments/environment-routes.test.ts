@@ -66,14 +66,14 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   test('project-003, project-053, project-058: returns 404 or 403 for environments of other organizations', async () => {
     const outsider = { key: fixture.keys.stranger };
     const detail = family === 'project' ? 'Not found.' : 'Project not found.';
-    for (const answer of [
+    for (const response of [
       await api.send('GET', path(), outsider),
       await api.send('PATCH', path(), { ...outsider, body: { name: 'x' } }),
       await api.send('DELETE', path(), outsider),
       await api.send('PATCH', path('reset_token/'), outsider),
       await api.send('GET', path('activity/'), outsider),
     ]) {
-      expect(answer).toMatchObject(NF(detail));
+      expect(response).toMatchObject(NF(detail));
     }
     expect((await api.get(path(), fixture.keys.M)).body.name).toBe('Test project');
   });
@@ -136,8 +136,8 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   test('project-007, project-072: enforces the limit of the plan, also for concurrent requests', async () => {
     const key = family === 'project' ? 'organizations_projects' : 'environments';
     await setFeatures([{ key, name: key, limit: 3 }]);
-    const answers = await Promise.all([create({}), create({}), create({}), create({})]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
+    const responses = await Promise.all([create({}), create({}), create({}), create({})]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
   });
 
   test('project-008, project-072: allows any number of environments without a limit', async () => {

@@ -276,9 +276,9 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
 
   test.each(taken)('%s is accepted by PATCH and PUT', async (_case, body, expected) => {
     for (const method of ['PATCH', 'PUT'] as const) {
-      const answer = await api.send(method, pathOf(fixture.tenant), { key: fixture.keys.A, body });
-      expect(answer).toMatchObject({ status: 200, body: { ...expected, id: fixture.tenant.projectId } });
-      expect(answer.body.api_token).toBe(fixture.tenant.projectApiKey);
+      const response = await api.send(method, pathOf(fixture.tenant), { key: fixture.keys.A, body });
+      expect(response).toMatchObject({ status: 200, body: { ...expected, id: fixture.tenant.projectId } });
+      expect(response.body.api_token).toBe(fixture.tenant.projectApiKey);
     }
     expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject(expected);
   });
@@ -378,8 +378,8 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       { survey_config: { a: 1 } },
       { survey_config: { b: 2 } },
     ];
-    const answers = await Promise.all(changes.map((body) => patch(body)));
-    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    const responses = await Promise.all(changes.map((body) => patch(body)));
+    expect(responses.map(({ status }) => status)).toEqual(changes.map(() => 200));
     expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject({
       name: 'Renamed',
       timezone: 'Asia/Tokyo',

@@ -45,11 +45,11 @@ const newEmail = () => `${randomUUID()}@guest.example`;
 async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   const target_email = newEmail();
   const path = `/api/organizations/${acme.organizationId}/invites/`;
-  const answer = await api.send('POST', path, { key, body: { target_email, ...body } });
-  expect(answer.status).toBe(201);
+  const response = await api.send('POST', path, { key, body: { target_email, ...body } });
+  expect(response.status).toBe(201);
   return {
-    id: answer.body.id as string,
-    email: answer.body.target_email as string,
+    id: response.body.id as string,
+    email: response.body.target_email as string,
     token: mailedToken(),
   };
 }
@@ -198,8 +198,8 @@ test('gives a new user an account, a membership and a key, and accepts the invit
 
 test('lets one of several concurrent sign-ups with the same invite succeed', async () => {
   const { id, token } = await invite();
-  const answers = await Promise.all([1, 2, 3].map(() => signUp(id, { token })));
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
+  const responses = await Promise.all([1, 2, 3].map(() => signUp(id, { token })));
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
 });
 
 test('lets a user with an account accept the invite with a key, regardless of the case of the address', async () => {
@@ -271,10 +271,10 @@ describe('console-033: the secret of an invite that is shown to the inviter', ()
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
     const path = `/api/organizations/${acme.organizationId}/invites/`;
-    const answer = await api.send('POST', path, { key, body: { target_email: newEmail(), ...body } });
-    expect(answer.status).toBe(201);
+    const response = await api.send('POST', path, { key, body: { target_email: newEmail(), ...body } });
+    expect(response.status).toBe(201);
     const mailed = mailedToken();
-    const { id, token, target_email: email } = answer.body as Record<'id' | 'token' | 'target_email', string>;
+    const { id, token, target_email: email } = response.body as Record<'id' | 'token' | 'target_email', string>;
     return { id, email, shown: token, mailed, path, key };
   }
 

@@ -150,8 +150,8 @@ test('hides the private projects of an invite from members without access to the
 
 test('invite-005: sends no email if the request turns it off', async () => {
   const email = newEmail();
-  const answer = await invite({ target_email: email, send_email: false });
-  expect(answer).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
+  const response = await invite({ target_email: email, send_email: false });
+  expect(response).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
   expect(mailsTo(email)).toEqual([]);
 });
 
@@ -172,10 +172,10 @@ test('invite-006: a new invite replaces the earlier ones for the address', async
   const email = newEmail();
   for (let time = 0; time < 3; time += 1) expect((await invite({ target_email: email })).status).toBe(201);
   expect(await pendingOf(email)).toHaveLength(1);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [1, 2, 3, 4].map(() => invite({ target_email: email.toUpperCase(), send_email: false })),
   );
-  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
   expect(await pendingOf(email)).toHaveLength(1);
 });
 
@@ -314,8 +314,8 @@ describe('several invites in one request', () => {
   });
 
   test('returns no body without a `Prefer` header', async () => {
-    const answer = await api.send('POST', `${path}bulk/`, { key: acme.A.key, body: [{ target_email: newEmail() }] });
-    expect([answer.status, answer.body]).toEqual([200, undefined]);
+    const response = await api.send('POST', `${path}bulk/`, { key: acme.A.key, body: [{ target_email: newEmail() }] });
+    expect([response.status, response.body]).toEqual([200, undefined]);
   });
 
   test('invite-015: returns 400 for more than twenty invites', async () => {
@@ -356,8 +356,8 @@ describe('several invites in one request', () => {
     async (_, wrong, code, attr, detail) => {
       const before = await countInvites();
       const emails = Array.from({ length: 4 }, newEmail);
-      const answer = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
-      expect(answer).toMatchObject(VE(code, attr, detail));
+      const response = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
+      expect(response).toMatchObject(VE(code, attr, detail));
       expect(await countInvites()).toBe(before);
       for (const email of emails) expect(mailsTo(email)).toEqual([]);
     },
@@ -365,8 +365,8 @@ describe('several invites in one request', () => {
 
   test('creates no invites if one is for a member, and names the element in the error', async () => {
     const before = await countInvites();
-    const answer = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
-    expect(answer).toMatchObject(
+    const response = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
+    expect(response).toMatchObject(
       VE('invalid_input', '1__target_email', 'A user with this email address already belongs to the organization.'),
     );
     expect(await countInvites()).toBe(before);
@@ -425,13 +425,13 @@ describe('earlier invites for the address', () => {
         { id: p2, level: 8 },
       ],
     });
-    const answer = await invite({
+    const response = await invite({
       target_email,
       level: 1,
       private_project_access: [{ id: p1, level: 8 }],
       combine_pending_invites: true,
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 201,
       body: {
         level: 8,
@@ -469,8 +469,8 @@ describe('earlier invites for the address', () => {
   });
 
   test('invite-022: are not required when a request combines them', async () => {
-    const answer = await invite({ target_email: newEmail(), combine_pending_invites: true });
-    expect(answer).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
+    const response = await invite({ target_email: newEmail(), combine_pending_invites: true });
+    expect(response).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
   });
 
   test('invite-023: are ignored if they have expired', async () => {
@@ -635,9 +635,9 @@ describe('when sending email fails', () => {
       mailsPerHour: 0,
     });
     const email = newEmail();
-    const answer = await invite({ target_email: email });
+    const response = await invite({ target_email: email });
     mailing = before;
-    expect(answer).toMatchObject({ status: 201, body: { emailing_attempt_made: false, send_email: true } });
+    expect(response).toMatchObject({ status: 201, body: { emailing_attempt_made: false, send_email: true } });
     expect(mailsTo(email)).toEqual([]);
   });
 });

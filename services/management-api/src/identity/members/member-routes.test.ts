@@ -107,9 +107,9 @@ describe('invites by a member who can no longer send them', () => {
   const invitesPath = () => `/api/organizations/${acme.organizationId}/invites/`;
   async function invite(by: Actor, fields: object = {}): Promise<string> {
     const body = { target_email: `${randomUUID()}@example.com`, send_email: false, ...fields };
-    const answer = await api.send('POST', invitesPath(), { key: by.key, body });
-    expect(answer.status).toBe(201);
-    return answer.body.id;
+    const response = await api.send('POST', invitesPath(), { key: by.key, body });
+    expect(response.status).toBe(201);
+    return response.body.id;
   }
   const pending = async () => {
     const { body } = await api.get(`${invitesPath()}?limit=100`, acme.W.key);
@@ -221,8 +221,8 @@ test.each(changes)(
 
 test('PUT changes the level of a member like PATCH', async () => {
   const target = await join(member);
-  const answer = await api.send('PUT', `${path}${target.uuid}/`, { key: acme.W.key, body: { level: 8 } });
-  expect(answer).toMatchObject({ status: 200, body: { level: 8 } });
+  const response = await api.send('PUT', `${path}${target.uuid}/`, { key: acme.W.key, body: { level: 8 } });
+  expect(response).toMatchObject({ status: 200, body: { level: 8 } });
 });
 
 test('member-009, member-015: returns 403 when users change their own level', async () => {

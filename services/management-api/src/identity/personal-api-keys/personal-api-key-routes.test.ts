@@ -71,11 +71,11 @@ test('key-025: shows a key once, and stores its hash', async () => {
 });
 
 test('key-026: allows at most ten keys, even with concurrent requests', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, (_, index) => create({ label: `key ${index}`, scopes: ['user:read'] })),
   );
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(9);
-  expect(answers.find(({ status }) => status === 400)).toMatchObject(
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(9);
+  expect(responses.find(({ status }) => status === 400)).toMatchObject(
     VE(
       'invalid_input',
       null,
@@ -219,9 +219,9 @@ describe('key-038: a key that creates or changes other keys', () => {
     ['the same expiry', { expiresAt: new Date(far) }, () => ({ scopes: ['*'], expires_at: far }), true],
   ])('%s', async (_, own, wanted, isAllowed) => {
     const { value } = await ownKey(own);
-    const answer = await create({ label: 'new', ...wanted(acme) }, value);
-    if (isAllowed) expect(answer.status).toBe(201);
-    else expect(answer).toMatchObject(tooMuch);
+    const response = await create({ label: 'new', ...wanted(acme) }, value);
+    if (isAllowed) expect(response.status).toBe(201);
+    else expect(response).toMatchObject(tooMuch);
     expect((await api.get(path, me.key)).body).toHaveLength(isAllowed ? 3 : 2);
   });
 

@@ -35,11 +35,11 @@ async function made(organizationId: string, projectId: number) {
 test('a project in an existing organization is the same when created through the API and through the command line', async () => {
   const { organizationId } = tenant;
   const path = `/api/organizations/${organizationId}/projects/`;
-  const answer = await api.send('POST', path, { key: tenant.personalApiKey, body: { name: 'Shop' } });
+  const response = await api.send('POST', path, { key: tenant.personalApiKey, body: { name: 'Shop' } });
   const { project } = await api.database.transaction((tx) =>
     createProject(tx, { organizationId, settings: { name: 'Shop' }, actor }),
   );
-  const byApi = await made(organizationId, answer.body.id);
+  const byApi = await made(organizationId, response.body.id);
   expect(byApi.environment?.columns).toMatchObject({
     test_account_filters: [{ value: '@example.com' }, { key: '$host' }],
   });

@@ -75,8 +75,8 @@ describe.each(kinds)('%s', (kind) => {
     const seen: unknown[] = [];
     for (const level of ['none', 'viewer', 'editor', 'manager', null] as const) {
       await rule(kind, 'role', level);
-      const answers = [await send('GET', `${path}/${id}/`), await change(id)];
-      seen.push([level, await listed(kind), ...answers.map(({ status }) => status)]);
+      const responses = [await send('GET', `${path}/${id}/`), await change(id)];
+      seen.push([level, await listed(kind), ...responses.map(({ status }) => status)]);
     }
     expect(seen).toEqual([
       ['none', 403, 403, 403],
@@ -245,8 +245,8 @@ test.each([
   ['a record', { resource: 'dashboard', resource_id: '1', access_level: 'none' }, 'resource_id', 'invalid_input'],
   ['a role that is not a UUID', { resource: 'dashboard', access_level: 'none', role: 'x' }, 'role', 'invalid_input'],
 ])('returns 400 for an access rule with %s', async (_what, body, attr, code) => {
-  const answer = await send('PUT', 'resource_access_controls/', { key: acme.A.key, body });
-  expect([answer.status, answer.body.attr, answer.body.code]).toEqual([400, attr, code]);
+  const response = await send('PUT', 'resource_access_controls/', { key: acme.A.key, body });
+  expect([response.status, response.body.attr, response.body.code]).toEqual([400, attr, code]);
 });
 
 test('returns 400 naming the field for an access rule with a role or member of another organization, or with both', async () => {
@@ -265,8 +265,8 @@ test('returns 400 naming the field for an access rule with a role or member of a
     body: { detail: 'You can not scope an access control to both a member and a role.' },
   });
   const project = `/api/projects/${acme.projectId}/access_controls/`;
-  const answer = await api.send('PUT', project, { key: acme.A.key, body: { access_level: 'admin', role: theirs } });
-  expect(answer).toMatchObject(missing('role'));
+  const response = await api.send('PUT', project, { key: acme.A.key, body: { access_level: 'admin', role: theirs } });
+  expect(response).toMatchObject(missing('role'));
 });
 
 test('access rules apply only if the plan includes project permissions', async () => {
@@ -300,8 +300,8 @@ test('other routes do not bypass access rules', async () => {
   await rule('cohort', 'role', 'viewer', cohort);
 
   const responseOf = async (method: Method, rest: string, body?: object) => {
-    const answer = await send(method, rest, body && { body });
-    return [answer.status, answer.body];
+    const response = await send(method, rest, body && { body });
+    return [response.status, response.body];
   };
   expect(await responseOf('GET', `insights/${short}/`)).toEqual([403, refused('viewer').body]);
   expect(await responseOf('GET', 'insights/my_last_viewed/')).toEqual([200, []]);
@@ -405,18 +405,18 @@ test('returns 403 for queries that would reveal the members of a restricted coho
     ['PATCH', `feature_flags/${flag}/`, { filters: { groups } }],
     ['POST', 'feature_flags/user_blast_radius/', { condition: groups[0] }],
   ];
-  const answers = async () => {
+  const sendAll = async () => {
     const results: string[] = [];
     for (const [method, rest, body] of asks) {
-      const answer = await send(method, rest, body && { body });
-      results.push(`${method} ${rest.split('?')[0]} ${answer.status < 300 ? 'good' : answer.status}`);
+      const response = await send(method, rest, body && { body });
+      results.push(`${method} ${rest.split('?')[0]} ${response.status < 300 ? 'good' : response.status}`);
     }
     return results;
   };
   await rule('cohort', 'role', 'none', cohort);
-  expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} 403`));
+  expect(await sendAll()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} 403`));
   await rule('cohort', 'role', 'viewer', cohort);
-  expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
+  expect(await sendAll()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
 });
 
 test('an insight cannot be added to a dashboard that the caller cannot change, or copied from one that the caller cannot see', async () => {

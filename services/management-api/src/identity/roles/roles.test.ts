@@ -149,6 +149,6 @@ test('changing roles requires reauthentication in a session older than two hours
   await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
     acme.A.userId,
   ]);
-  const answer = await send('POST', '', { name: 'Support' }, cookie);
-  expect([answer.status, answer.body.code]).toEqual([403, 'sensitive_action_required_reauth']);
+  const response = await send('POST', '', { name: 'Support' }, cookie);
+  expect([response.status, response.body.code]).toEqual([403, 'sensitive_action_required_reauth']);
 });

@@ -15,11 +15,11 @@ afterAll(() => api.stop());
 
 type Json = Record<string, unknown>;
 const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) => {
-  const answer = await api.send(method, path, { key: acme.A.key, ...(body && { body }) });
-  expect([method, path, answer.status >= 200 && answer.status < 300, answer.body?.detail]).toEqual([
+  const response = await api.send(method, path, { key: acme.A.key, ...(body && { body }) });
+  expect([method, path, response.status >= 200 && response.status < 300, response.body?.detail]).toEqual([
     ...[method, path, true, undefined],
   ]);
-  return answer.body;
+  return response.body;
 };
 
 /** Returns the ID with which the provider finds a rule again. */

@@ -120,8 +120,8 @@ describe('a valid SAML response', () => {
     ['sso-142 no attributes at all', () => encode(signed({ attributes: {} }))],
     ['character references in a name', () => encode(signed({ nameId: 'a&amp;b&#x41;' }))],
   ];
-  test.each(accepted)('%s', (_, answer, other = {}) => {
-    expect(check(answer(), other)).toMatchObject({ ok: true, assertionId: '_assertion-1' });
+  test.each(accepted)('%s', (_, response, other = {}) => {
+    expect(check(response(), other)).toMatchObject({ ok: true, assertionId: '_assertion-1' });
   });
 
   test("identifies the user, and returns until when the assertion's ID must be remembered to detect a replay", () => {
@@ -565,8 +565,8 @@ const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] 
   ],
 ];
 
-test.each(refused)('%s: rejects the SAML response as %s', (_, reason, answer, differently = {}) => {
-  const outcome = check(answer(), differently);
+test.each(refused)('%s: rejects the SAML response as %s', (_, reason, response, differently = {}) => {
+  const outcome = check(response(), differently);
   expect(outcome).toMatchObject({ ok: false, reason });
   // The detail is one sentence for an administrator, which does not contain the message itself.
   expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);

@@ -451,9 +451,9 @@ describe('the token of a SCIM client', () => {
     const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {
       for (const token of [theirs.token, 'scim_wrong', null]) {
-        const answer = await scim('GET', path, undefined, { token });
-        expect(answer).toMatchObject(error(401));
-        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+        const response = await scim('GET', path, undefined, { token });
+        expect(response).toMatchObject(error(401));
+        expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
       }
     }
     expect(await scim('GET', '/Users', undefined, { id: theirs.id })).toMatchObject(error(401));
@@ -625,7 +625,7 @@ test('SCIM returns 429 with Retry-After for too many requests, and for too many 
 });
 
 test('creates one user for two concurrent SCIM requests', async () => {
-  const answers = await Promise.all([scim('POST', '/Users', newUser('ada')), scim('POST', '/Users', newUser('ada'))]);
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+  const responses = await Promise.all([scim('POST', '/Users', newUser('ada')), scim('POST', '/Users', newUser('ada'))]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect((await scim('GET', '/Users')).body.totalResults).toBe(1);
 });

@@ -60,13 +60,13 @@ async function addPasskey(odd = {}) {
 const askForPasskeys = (wanted: boolean) => own('PATCH', '/api/users/@me/', { passkeys_enabled_for_2fa: wanted });
 async function enterBy({ passkey, userHandle }: Awaited<ReturnType<typeof addPasskey>>, odd: object = {}) {
   const begun = await post('/api/webauthn/login/begin/');
-  const credential = passkey.answer(begun.body, { userHandle, ...odd });
+  const credential = passkey.respond(begun.body, { userHandle, ...odd });
   return post('/api/webauthn/login/complete/', { credential }, cookieOf(begun, 'step'));
 }
 async function showPasskey(passkey: ReturnType<typeof softwarePasskey>, step: string, odd: object = {}) {
   const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);
-  const answer = await post('/api/login/token/', { credential: passkey.answer(options, odd) }, step);
-  return { options, answer };
+  const response = await post('/api/login/token/', { credential: passkey.respond(options, odd) }, step);
+  return { options, response };
 }
 
 describe('an unfinished sign-in', () => {
@@ -141,7 +141,7 @@ describe('a trusted browser', () => {
     expect((await askForPasskeys(true)).status).toBe(200);
     const step = await half();
     const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);
-    const shown = { credential: one.passkey.answer(options), remember: true };
+    const shown = { credential: one.passkey.respond(options), remember: true };
     const device = cookieOf(await post('/api/login/token/', shown, step), 'device');
     expect((await login(device)).status).toBe(200);
     expect(await change(one.body.id)).toMatchObject({ status: expect.any(Number) });
@@ -159,16 +159,16 @@ describe('a passkey without user verification', () => {
       const step = cookieOf(first, 'step');
       const again = await showPasskey(passkey, step, { isVerified: false });
       expect(again.options.userVerification).toBe('required');
-      expect(again.answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
-      expect((await showPasskey(passkey, step)).answer.status).toBe(200);
+      expect(again.response).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
+      expect((await showPasskey(passkey, step)).response.status).toBe(200);
     }
   });
 
   it('counts as the second factor after a password', async () => {
     const { passkey } = await addPasskey();
     await askForPasskeys(true);
-    const { options, answer } = await showPasskey(passkey, await half(), { isVerified: false });
-    expect([options.userVerification, answer.status]).toEqual(['preferred', 200]);
+    const { options, response } = await showPasskey(passkey, await half(), { isVerified: false });
+    expect([options.userVerification, response.status]).toEqual(['preferred', 200]);
   });
 
   it('does not become the second factor of the session that it started', async () => {

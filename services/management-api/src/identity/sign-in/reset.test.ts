@@ -68,8 +68,8 @@ describe('resetting a forgotten password', () => {
     await setUserActive(api.database.sql, shutOut.id, false);
     const unknown = `${randomUUID()}@example.com`;
     for (const email of [user.email, unknown, shutOut.email, 'no address at all']) {
-      const answer = await post('/api/reset/', { email });
-      expect([answer.status, answer.body]).toEqual([204, undefined]);
+      const response = await post('/api/reset/', { email });
+      expect([response.status, response.body]).toEqual([204, undefined]);
     }
     await api.mailsSent();
     expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
@@ -110,8 +110,8 @@ describe('resetting a forgotten password', () => {
 
   test('signin-033: ends all sessions, and does not sign the user in', async () => {
     const key = await signInAs(api, tenant.userId);
-    const answer = await reset((await askForLink()).token);
-    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null]);
+    const response = await reset((await askForLink()).token);
+    expect([response.status, response.headers.get('set-cookie')]).toEqual([200, null]);
     expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });
 
@@ -158,11 +158,11 @@ describe('accepting an invite', () => {
 
   test('signin-035: with a password, signs the new user in without a key, and works only once', async () => {
     const { path, token, email } = await invite();
-    const answer = await post(path, { token, first_name: 'Grace', password });
-    expect(answer).toMatchObject({ status: 201, body: { personal_api_key: null, level: 1, user: { email } } });
-    const me = await api.get('/api/users/@me/', sessionOf(answer.headers));
+    const response = await post(path, { token, first_name: 'Grace', password });
+    expect(response).toMatchObject({ status: 201, body: { personal_api_key: null, level: 1, user: { email } } });
+    const me = await api.get('/api/users/@me/', sessionOf(response.headers));
     expect(me.body).toMatchObject({ email, has_password: true, organization: { id: tenant.organizationId } });
-    const [session] = (await api.get('/api/users/@me/login_sessions/', sessionOf(answer.headers))).body;
+    const [session] = (await api.get('/api/users/@me/login_sessions/', sessionOf(response.headers))).body;
     expect(session).toMatchObject({ login_method: 'invite', is_current: true });
     expect((await post(path, { token, password })).status).toBe(404);
     expect((await post('/api/login/', { email, password })).status).toBe(200);
@@ -171,9 +171,9 @@ describe('accepting an invite', () => {
   test('signin-035: with a passkey to be registered, signs the new user in without a password and without a key', async () => {
     const { path, token, email } = await invite();
     expect((await post(path, { token, with_passkey: true }, { origin: 'https://evil.example' })).status).toBe(403);
-    const answer = await post(path, { token, with_passkey: true });
-    expect(answer).toMatchObject({ status: 201, body: { personal_api_key: null, user: { email } } });
-    const key = sessionOf(answer.headers);
+    const response = await post(path, { token, with_passkey: true });
+    expect(response).toMatchObject({ status: 201, body: { personal_api_key: null, user: { email } } });
+    const key = sessionOf(response.headers);
     expect((await api.get('/api/users/@me/', key)).body).toMatchObject({ email, has_password: false });
     expect((await api.send('POST', '/api/webauthn/register/begin/', { key })).status).toBe(200);
     expect((await post(path, { token, with_passkey: true })).status).toBe(404);

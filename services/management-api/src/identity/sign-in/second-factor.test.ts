@@ -83,10 +83,10 @@ const around = (steps: number) => Date.now() + steps * 30_000;
 async function connectApp({ isUsedUp = false } = {}) {
   const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');
   const token = totp(body.secret);
-  const answer = await own('POST', '/api/users/@me/two_factor_validate/', { token });
-  expect(answer).toMatchObject({ status: 200, body: { success: true } });
+  const response = await own('POST', '/api/users/@me/two_factor_validate/', { token });
+  expect(response).toMatchObject({ status: 200, body: { success: true } });
   if (!isUsedUp) await api.database.sql.query('UPDATE user_totp SET last_step = 0 WHERE user_id = $1', [user.id]);
-  return { secret: body.secret as string, token, codes: answer.body.backup_codes as string[] };
+  return { secret: body.secret as string, token, codes: response.body.backup_codes as string[] };
 }
 const half = async () => cookieOf(await login(), 'step');
 const mailsTo = (address: string) => mailServer.mails.filter(({ to }) => to.includes(address));
@@ -171,24 +171,24 @@ describe('an authenticator app', () => {
     const { secret } = await connectApp();
     const step = await half();
     await waitOutStepEnd(30_000);
-    const answer = await post('/api/login/token/', { token: totp(secret, around(steps)) }, step);
-    expect(answer.status).toBe(expected);
+    const response = await post('/api/login/token/', { token: totp(secret, around(steps)) }, step);
+    expect(response.status).toBe(expected);
   });
 
   test('signin-018: can use a code once, even in two concurrent requests', async () => {
     const { secret } = await connectApp();
     const steps = [await half(), await half()];
     const code = totp(secret);
-    const answers = await Promise.all(steps.map((step) => post('/api/login/token/', { token: code }, step)));
-    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400]);
+    const responses = await Promise.all(steps.map((step) => post('/api/login/token/', { token: code }, step)));
+    expect(responses.map((response) => response.status).sort()).toEqual([200, 400]);
     const used = await post('/api/login/token/', { token: code }, await half());
     expect(used).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
   test('signin-018: does not accept the code that connected the app', async () => {
     const { token } = await connectApp({ isUsedUp: true });
-    const answer = await post('/api/login/token/', { token }, await half());
-    expect(answer).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
+    const response = await post('/api/login/token/', { token }, await half());
+    expect(response).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
   test('signin-019: cannot sign in after six wrong codes, even with the right code in a new sign-in', async () => {
@@ -290,10 +290,10 @@ describe('backup codes', () => {
     expect(stored).toHaveLength(10);
     expect(JSON.stringify(stored)).not.toContain(code.replace('-', ''));
     const written = ` ${code.toUpperCase().replace('-', ' ')} `;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [await half(), await half()].map((step) => post('/api/login/token/', { token: written }, step)),
     );
-    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400]);
+    expect(responses.map((response) => response.status).sort()).toEqual([200, 400]);
     expect((await status()).backup_codes_remaining).toBe(9);
     await waitForMail('A backup code was used');
   });
@@ -403,40 +403,40 @@ describe('passkeys', () => {
     return {
       passkey,
       handle: options.user.id as string,
-      answer: await own('POST', '/api/webauthn/register/complete/', body),
+      response: await own('POST', '/api/webauthn/register/complete/', body),
     };
   }
   async function question() {
-    const answer = await post('/api/webauthn/login/begin/');
-    return { options: answer.body, step: cookieOf(answer, 'step') };
+    const response = await post('/api/webauthn/login/begin/');
+    return { options: response.body, step: cookieOf(response, 'step') };
   }
   async function enter(passkey: ReturnType<typeof softwarePasskey>, odd: object) {
     const { options, step } = await question();
-    return post('/api/webauthn/login/complete/', { credential: passkey.answer(options, odd) }, step);
+    return post('/api/webauthn/login/complete/', { credential: passkey.respond(options, odd) }, step);
   }
 
   test('signin-026: can be registered in a session, listed and renamed, and signs in without a password', async () => {
-    const { passkey, handle, answer } = await register();
-    expect(answer).toMatchObject({
+    const { passkey, handle, response } = await register();
+    expect(response).toMatchObject({
       status: 201,
       body: { label: 'Laptop', verified: true, authenticator_type: 'platform', last_used_at: null },
     });
     await waitForMail('A passkey was added');
-    const path = `/api/webauthn/credentials/${answer.body.id}/`;
+    const path = `/api/webauthn/credentials/${response.body.id}/`;
     expect((await own('PATCH', path, { label: 'Desk' })).body.label).toBe('Desk');
     const entered = await enter(passkey, { userHandle: handle });
     expect(entered).toMatchObject({ status: 200, body: { success: true } });
     const { body } = await own('GET', '/api/webauthn/credentials/', undefined, cookieOf(entered, 'session'));
     expect(body).toMatchObject([{ label: 'Desk', last_used_at: expect.any(String) }]);
     // The passkey cannot be registered again.
-    expect(await register({}, passkey)).toMatchObject({ answer: { status: 400, body: { attr: 'credential' } } });
+    expect(await register({}, passkey)).toMatchObject({ response: { status: 400, body: { attr: 'credential' } } });
   });
 
   test.each([
     ['signin-026: a passkey of another page', { origin: 'https://evil.example' }],
     ['signin-026: a passkey for another installation', { rpId: 'evil.example' }],
   ])('%s: are rejected at registration and sign-in', async (_case, odd) => {
-    expect((await register(odd)).answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
+    expect((await register(odd)).response).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();
     expect(await enter(passkey, { userHandle: handle, ...odd })).toMatchObject({
       status: 400,
@@ -447,7 +447,7 @@ describe('passkeys', () => {
   test('signin-026: can use a challenge once, within five minutes', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
-    const credential = passkey.answer(options, { userHandle: handle });
+    const credential = passkey.respond(options, { userHandle: handle });
     expect((await post('/api/webauthn/login/complete/', { credential }, step)).status).toBe(200);
     const expired = { status: 400, body: { code: '2fa_no_challenge' } };
     expect(await post('/api/webauthn/login/complete/', { credential }, step)).toMatchObject(expired);
@@ -501,7 +501,7 @@ describe('passkeys', () => {
     const step = await half();
     const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);
     expect(options.allowCredentials).toHaveLength(1);
-    const credential = passkey.answer(options);
+    const credential = passkey.respond(options);
     expect((await post('/api/login/token/', { credential }, step)).status).toBe(200);
     expect(await post('/api/login/token/', { credential }, await half())).toMatchObject({
       status: 400,
@@ -515,19 +515,19 @@ describe('passkeys', () => {
       status: 400,
       body: { code: 'no_passkeys', attr: 'passkeys_enabled_for_2fa' },
     });
-    const { answer } = await register();
+    const { response } = await register();
     await own('PATCH', '/api/users/@me/', wanted);
     await api.database.sql.query('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
     const demanded = { status: 400, body: { code: '2fa_demanded' } };
     expect(await own('PATCH', '/api/users/@me/', { passkeys_enabled_for_2fa: false })).toMatchObject(demanded);
-    expect(await own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`)).toMatchObject(demanded);
+    expect(await own('DELETE', `/api/webauthn/credentials/${response.body.id}/`)).toMatchObject(demanded);
     expect((await status()).has_passkeys).toBe(true);
   });
 
   test('signin-030: can be removed with a notice to the user, except for the last sign-in method', async () => {
     const [one, two] = [await register(), await register()];
     await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
-    const remove = ({ answer }: typeof one) => own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`);
+    const remove = ({ response }: typeof one) => own('DELETE', `/api/webauthn/credentials/${response.body.id}/`);
     expect((await remove(one)).status).toBe(204);
     await waitForMail('A passkey was removed');
     expect(await remove(two)).toMatchObject({ status: 400, body: { code: 'last_sign_in_method' } });
@@ -539,7 +539,7 @@ describe('passkeys', () => {
   test('signin-042: confirm a session of their own user, but not of another user', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
-    const credential = passkey.answer(options, { userHandle: handle });
+    const credential = passkey.respond(options, { userHandle: handle });
     const cookie = `${session}; ${step}`;
     const headers = { cookie, origin: place() };
     expect((await api.send('POST', '/api/reauthenticate/', { body: { credential }, headers })).status).toBe(200);
@@ -547,7 +547,7 @@ describe('passkeys', () => {
     const strange = await signInAs(api, stranger.userId);
     const next = await question();
     const foreign = await api.send('POST', '/api/reauthenticate/', {
-      body: { credential: passkey.answer(next.options, { userHandle: handle }) },
+      body: { credential: passkey.respond(next.options, { userHandle: handle }) },
       headers: { cookie: `${strange}; ${next.step}`, origin: place() },
     });
     expect(foreign).toMatchObject({ status: 400, body: { code: 'reauth_user_mismatch' } });

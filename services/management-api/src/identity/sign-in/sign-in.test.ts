@@ -61,17 +61,17 @@ const ended = {
 
 describe('signing in with a password', () => {
   test('signin-001: returns 200 with a cookie that has a new secret each time, and forbids caching', async () => {
-    const answer = await login();
-    expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([
+    const response = await login();
+    expect([response.status, response.body, response.headers.get('cache-control')]).toEqual([
       200,
       { success: true },
       'no-store',
     ]);
-    expect(answer.headers.getSetCookie()).toEqual([
+    expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^millrace_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/),
       expect.stringMatching(/^millrace_device=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
     ]);
-    const before = sessionIn(answer);
+    const before = sessionIn(response);
     const again = await login({ email, password }, { cookie: before });
     expect(sessionIn(again)).not.toBe(before);
     expect(await me(before)).toMatchObject(ended);
@@ -116,8 +116,8 @@ describe('signing in with a password', () => {
   });
 
   test.each(['password', 'email'])('signin-007: rejects a %s of a megabyte immediately', async (field) => {
-    const answer = await login({ email, password, [field]: 'x'.repeat(1024 * 1024) });
-    expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
+    const response = await login({ email, password, [field]: 'x'.repeat(1024 * 1024) });
+    expect(response).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
   });
 
   test('signin-008: replaces a password hash that has a different cost', async () => {
@@ -159,8 +159,8 @@ describe('the session cookie with and without TLS', () => {
       const { userId } = await createTestTenant(served.database);
       const link = { kind: 'sign_in', userId } as const;
       const { secret } = await served.database.transaction((tx) => createOneTimeLink(tx, link));
-      const answer = await served.send('POST', '/api/console_link/', { body: { secret } });
-      expect(answer.headers.getSetCookie()[0]).toMatch(expected);
+      const response = await served.send('POST', '/api/console_link/', { body: { secret } });
+      expect(response.headers.getSetCookie()[0]).toMatch(expected);
     } finally {
       await served.stop();
     }
@@ -168,9 +168,9 @@ describe('the session cookie with and without TLS', () => {
 
   test('is not set for sign-in without TLS on a host other than localhost, which returns 400 with the reason', async () => {
     const served = await startTestApi({ publicUrl: 'http://analytics.example' });
-    const answer = await served.send('POST', '/api/login/', { body: { email, password } });
+    const response = await served.send('POST', '/api/login/', { body: { email, password } });
     await served.stop();
-    expect(answer).toMatchObject({ status: 400, body: { code: 'https_required' } });
+    expect(response).toMatchObject({ status: 400, body: { code: 'https_required' } });
   });
 });
 
@@ -207,12 +207,12 @@ describe('a session', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
     'signin-012: restricts writes by their content type: a write as %s',
     async (type) => {
-      const answer = await api.send('PATCH', '/api/users/@me/', {
+      const response = await api.send('PATCH', '/api/users/@me/', {
         key: await signedIn(),
         body: { role_at_organization: 'data' },
         headers: { 'content-type': type },
       });
-      expect(answer.status).toBe(415);
+      expect(response.status).toBe(415);
     },
   );
 
@@ -227,8 +227,11 @@ describe('a session', () => {
     'signin-015: ends on the server when the user signs out at %s',
     async (path) => {
       const key = await signedIn();
-      const answer = await api.send('POST', path, { key });
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([204, expect.stringContaining('Max-Age=0')]);
+      const response = await api.send('POST', path, { key });
+      expect([response.status, response.headers.get('set-cookie')]).toEqual([
+        204,
+        expect.stringContaining('Max-Age=0'),
+      ]);
       expect(await me(key)).toMatchObject(ended);
     },
   );
@@ -346,8 +349,8 @@ describe('setting a new password', () => {
   const next = 'four unrelated words here';
 
   test('signin-039: is impossible with a key', async () => {
-    const answer = await change(tenant.personalApiKey, { current_password: password, password: next });
-    expect(answer.status).toBe(403);
+    const response = await change(tenant.personalApiKey, { current_password: password, password: next });
+    expect(response.status).toBe(403);
     expect((await login()).status).toBe(200);
   });
 
@@ -383,14 +386,14 @@ describe('setting a new password', () => {
     ['signin-009', 'a row of keyboard keys', 'qwertyuiop', 'easy to guess'],
     ['signin-009', 'a repeated word', 'abcabcabcabc', 'easy to guess'],
   ])('%s: rejects %s as a password', async (_case, _what, text, reason) => {
-    const answer = await change(await signedIn(), { current_password: password, password: text });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
-    expect(answer.body.detail).toContain(reason);
+    const response = await change(await signedIn(), { current_password: password, password: text });
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
+    expect(response.body.detail).toContain(reason);
   });
 
   test('signin-006: rejects a password with a null character', async () => {
-    const answer = await change(await signedIn(), { current_password: password, password: `${next}\0` });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
+    const response = await change(await signedIn(), { current_password: password, password: `${next}\0` });
+    expect(response).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
   });
 
   test("signin-009: rejects the user's own address and name as weak passwords", async () => {
@@ -423,17 +426,17 @@ describe('a sign-in link', () => {
         body: { kind: 'sign_in', email },
       });
     }
-    const answer = await post('/api/console_link/', { secret });
-    expect(answer).toMatchObject({ status: 200, body: { success: true } });
-    expect((await me(sessionIn(answer))).body.email).toBe(email);
+    const response = await post('/api/console_link/', { secret });
+    expect(response).toMatchObject({ status: 200, body: { success: true } });
+    expect((await me(sessionIn(response))).body.email).toBe(email);
     expect(await post('/api/console_link/', { secret })).toMatchObject(invalid);
     expect(await post('/api/console_link/look/', { secret })).toMatchObject(invalid);
   });
 
   test('signs in only one of several concurrent requests', async () => {
     const { secret } = await make();
-    const answers = await Promise.all([1, 2, 3].map(() => post('/api/console_link/', { secret })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    const responses = await Promise.all([1, 2, 3].map(() => post('/api/console_link/', { secret })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 
   test('is invalid after a newer one, after its expiry, and after the deactivation of its user', async () => {
@@ -450,8 +453,8 @@ describe('a sign-in link', () => {
   test('lets the user set a new password without the current one', async () => {
     const key = sessionIn(await post('/api/console_link/', { secret: (await make()).secret }));
     const next = 'four unrelated words here';
-    const answer = await api.send('PATCH', '/api/users/@me/', { key, body: { password: next } });
-    expect(answer).toMatchObject({ status: 200, body: { has_password: true } });
+    const response = await api.send('PATCH', '/api/users/@me/', { key, body: { password: next } });
+    expect(response).toMatchObject({ status: 200, body: { has_password: true } });
     expect((await login({ email, password: next })).status).toBe(200);
   });
 });
@@ -477,8 +480,8 @@ describe('the first owner', () => {
         ['organization_name', undefined, 'required'],
         ['password', 'password', 'invalid_input'],
       ] as const) {
-        const answer = await send('/api/console_link/', { ...owner, secret, [attr]: value });
-        expect(answer).toMatchObject({ status: 400, body: { attr, code } });
+        const response = await send('/api/console_link/', { ...owner, secret, [attr]: value });
+        expect(response).toMatchObject({ status: 400, body: { attr, code } });
       }
       const key = sessionIn(await send('/api/console_link/', { ...owner, secret }));
       const { body } = await fresh.get('/api/users/@me/', key);
@@ -494,8 +497,8 @@ describe('the first owner', () => {
     const { secret } = await api.database.transaction((tx) =>
       createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
     );
-    const answer = await post('/api/console_link/', { ...owner, secret });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_token' } });
+    const response = await post('/api/console_link/', { ...owner, secret });
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_token' } });
   });
 });
 
@@ -555,8 +558,8 @@ describe('limits of failed sign-ins', () => {
   });
 
   test('signin-005: exempt a known device of the owner until the password changes, but no device of another user', async () => {
-    const device = (answer: TestResponse) =>
-      /millrace_device=[\w-]{43}/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
+    const device = (response: TestResponse) =>
+      /millrace_device=[\w-]{43}/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>
       served.send('POST', '/api/login/', {
         body: { email: address, password },
@@ -630,13 +633,13 @@ test('a flood of sign-ins does not block a user with a known browser, but delays
 test('if CONSOLE=off, no route signs users in, and cookies are ignored', async () => {
   const off = await startTestApi({ withSignIn: false });
   const cookie = sessionKey('x'.repeat(43));
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     off.send('POST', '/api/login/', { body: { email, password } }),
     off.send('POST', '/api/console_link/', { body: { secret: 'x' } }),
     off.get('/api/users/@me/', cookie),
   ]);
   await off.stop();
-  expect(answers.map(({ status, body }) => [status, body.detail])).toEqual([
+  expect(responses.map(({ status, body }) => [status, body.detail])).toEqual([
     [404, 'Endpoint not found.'],
     [404, 'Endpoint not found.'],
     [401, 'Authentication credentials were not provided.'],

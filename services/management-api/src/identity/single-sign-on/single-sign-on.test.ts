@@ -134,7 +134,7 @@ async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
     .filter((requestId) => typeof requestId === 'string');
   return { browser, location, relayState, requestId: step[0] ?? '' };
 }
-const answerFor = (requestId: string | null, parts: Partial<SamlResponseParts> = {}) => {
+const encodedResponse = (requestId: string | null, parts: Partial<SamlResponseParts> = {}) => {
   const usual: SamlResponseParts = {
     ...{
       issuer: entityId,
@@ -167,7 +167,7 @@ async function bySaml(
 ) {
   await sql('DELETE FROM sign_in_step');
   const { relayState, requestId } = await beginSaml(browser, query);
-  const form = { SAMLResponse: answerFor(requestId, parts), RelayState: relayState };
+  const form = { SAMLResponse: encodedResponse(requestId, parts), RelayState: relayState };
   const end = await browser.walk(`${api.url}/complete/saml/`, { form });
   return { browser, end: path(end), form };
 }
@@ -365,25 +365,25 @@ describe('an OpenID provider of the installation', () => {
   test('sso-151: accepts a response once, only in the browser that started the sign-in and with its state', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
     const browser = newBrowser();
-    let answer = '';
-    for (let at = `${api.url}/login/gitlab/`; !answer; ) {
+    let result = '';
+    for (let at = `${api.url}/login/gitlab/`; !result; ) {
       const response = await browser.step(at);
       at = new URL(response.headers.get('location') ?? '', at).href;
-      if (at.startsWith(`${api.url}/complete/`)) answer = at;
+      if (at.startsWith(`${api.url}/complete/`)) result = at;
     }
     const failed = (code: string) => `/console/sign-in?error_code=${code}`;
-    const unknown = answer.replace(/state=[^&]*/, 'state=other');
+    const unknown = result.replace(/state=[^&]*/, 'state=other');
     expect(path(await browser.walk(unknown))).toBe(failed('state_unknown'));
-    expect(path(await browser.walk(answer.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
-    expect(path(await newBrowser().walk(answer))).toBe(failed('other_browser'));
+    expect(path(await browser.walk(result.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
+    expect(path(await newBrowser().walk(result))).toBe(failed('other_browser'));
     // A `state` is valid only once, and the other browser has already sent it.
-    expect(path(await browser.walk(answer))).toBe(failed('state_unknown'));
+    expect(path(await browser.walk(result))).toBe(failed('state_unknown'));
     expect(sessionOf(browser)).toBeUndefined();
   });
 
   test('sso-155: rejects a response for another redirect URL or from another provider', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
-    const go = async (changed: (answer: string) => string) => {
+    const go = async (changed: (response: string) => string) => {
       const browser = newBrowser();
       for (let at = `${api.url}/login/gitlab/`; ; ) {
         const response = await browser.step(at);
@@ -516,11 +516,11 @@ describe('the OpenID provider of a domain', () => {
     );
     expect(stored.startsWith(testSecretBox.newestPrefix ?? '-')).toBe(true);
     const session = await signInAs(api, tenant.userId);
-    const answers = [
+    const responses = [
       await api.get(`/api/organizations/${tenant.organizationId}/domains/`, session),
       await api.get(`/api/organizations/${tenant.organizationId}/activity/`, session),
     ];
-    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(provider.client.secret);
+    for (const { body } of responses) expect(JSON.stringify(body)).not.toContain(provider.client.secret);
   });
 
   test.each(['http://idp.example', 'https://idp.example/?a=b', 'https://a:b@idp.example', 'idp'])(
@@ -610,7 +610,7 @@ describe('the SAML provider of a domain', () => {
 
   test('sso-136: accepts a message once, also with concurrent requests', async () => {
     const [one, two] = [await beginSaml(), await beginSaml()];
-    const message = answerFor(null, { inResponseTo: null, responseInResponseTo: null });
+    const message = encodedResponse(null, { inResponseTo: null, responseInResponseTo: null });
     await sql('UPDATE organization_domain SET saml_allow_unsolicited = true WHERE id = $1', [domainId]);
     expect(one.relayState).not.toBe(two.relayState);
     const post = () =>
@@ -626,7 +626,7 @@ describe('the SAML provider of a domain', () => {
     const { relayState, requestId } = await beginSaml();
     const victim = newBrowser();
     const end = await victim.walk(`${api.url}/complete/saml/`, {
-      form: { SAMLResponse: answerFor(requestId), RelayState: relayState },
+      form: { SAMLResponse: encodedResponse(requestId), RelayState: relayState },
     });
     expect(path(end)).toBe('/console/sign-in?error_code=other_browser');
     expect(sessionOf(victim)).toBeUndefined();
@@ -643,7 +643,7 @@ describe('the SAML provider of a domain', () => {
     const parts = { inResponseTo: null, responseInResponseTo: null };
     const go = (browser = newBrowser()) =>
       browser.walk(`${api.url}/complete/saml/`, {
-        form: { SAMLResponse: answerFor(null, parts), RelayState: domainId },
+        form: { SAMLResponse: encodedResponse(null, parts), RelayState: domainId },
       });
     expect(path(await go())).toBe('/console/sign-in?error_code=social_login_failure');
     expect((await tries())[0]).toMatchObject({ reason: 'unsolicited' });
@@ -704,7 +704,7 @@ describe('the SAML provider of a domain', () => {
     await change({ [field]: value })();
     const away = await fetch(`${api.url}/login/saml/?email=x@${domain}`, { redirect: 'manual' });
     expect(away.headers.get('location')).toContain('error_code=improperly_configured_sso');
-    const form = { SAMLResponse: answerFor(requestId), RelayState: relayState };
+    const form = { SAMLResponse: encodedResponse(requestId), RelayState: relayState };
     const back = await newBrowser().walk(`${api.url}/complete/saml/`, { form });
     expect(path(back)).toBe('/console/sign-in?error_code=improperly_configured_sso');
   });
@@ -928,8 +928,8 @@ describe('an enforced provider', () => {
     const enter = async () => {
       const begun = await api.send('POST', '/api/webauthn/login/begin/', { body: {} });
       const [cookie = ''] = /millrace_step=[\w-]{43}/.exec(begun.headers.get('set-cookie') ?? '') ?? [];
-      const answer = passkey.answer(begun.body, { userHandle: options.user.id });
-      return api.send('POST', '/api/webauthn/login/complete/', { body: { credential: answer }, headers: { cookie } });
+      const response = passkey.respond(begun.body, { userHandle: options.user.id });
+      return api.send('POST', '/api/webauthn/login/complete/', { body: { credential: response }, headers: { cookie } });
     };
     expect((await enter()).status).toBe(200);
     await enforceSaml();

@@ -84,8 +84,8 @@ describe('changing the email address of an account', () => {
   test('signin-038: does not reveal that another account has the address before the code is entered', async () => {
     const other = await createUser(api.database.sql, { email: `taken-${tenant.userId}@example.com` });
     expect(await ask(other.email)).toMatchObject({ status: 200, body: { email, pending_email: other.email } });
-    const answer = await prove(await codeFor(other.email));
-    expect(answer).toMatchObject({ status: 400, body: { code: 'email_taken', attr: 'email' } });
+    const response = await prove(await codeFor(other.email));
+    expect(response).toMatchObject({ status: 400, body: { code: 'email_taken', attr: 'email' } });
     expect((await me()).email).toBe(email);
   });
 
@@ -127,9 +127,9 @@ describe('changing the email address of an account', () => {
     const silent = await startTestApi();
     const { userId } = await createTestTenant(silent.database);
     const key = await signInAs(silent, userId);
-    const answer = await silent.send('PATCH', '/api/users/@me/', { key, body: { email: 'other@example.com' } });
+    const response = await silent.send('PATCH', '/api/users/@me/', { key, body: { email: 'other@example.com' } });
     await silent.stop();
-    expect(answer).toMatchObject({ status: 400, body: { code: 'email_not_available', attr: 'email' } });
+    expect(response).toMatchObject({ status: 400, body: { code: 'email_not_available', attr: 'email' } });
   });
 });
 

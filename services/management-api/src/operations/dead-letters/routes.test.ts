@@ -165,8 +165,8 @@ test('returns 403 for dead letters to members', async () => {
 test('returns 503 for dead letters without an event log', async () => {
   const without = await startTestApi({ deadLetterLog: null });
   const own = await createTestTenant(without.database);
-  const answer = await without.get(`/api/projects/${own.projectId}/dead_letters`, own.personalApiKey);
-  expect(answer).toMatchObject({ status: 503, body: { code: 'no_event_log' } });
+  const response = await without.get(`/api/projects/${own.projectId}/dead_letters`, own.personalApiKey);
+  expect(response).toMatchObject({ status: 503, body: { code: 'no_event_log' } });
   await without.stop();
 });
 

@@ -343,8 +343,8 @@ describe('individual streams', () => {
     ];
     for (const path of ['/events', '/stats', `/events?token=${token}`]) {
       for (const one of headers) {
-        const { status, body: answer } = await refusal(world, path, one);
-        expect([one, status, answer?.type]).toEqual([one, 401, 'authentication_error']);
+        const { status, body: response } = await refusal(world, path, one);
+        expect([one, status, response?.type]).toEqual([one, 401, 'authentication_error']);
       }
     }
     expect(await refusal(world, `/events?token=${token}`, bearer(token))).toMatchObject({
@@ -583,8 +583,8 @@ describe('individual streams', () => {
     ],
     ['an unknown parameter', '?evenType=x', 'evenType'],
   ])('%s: returns 400', async (_case, query, attr) => {
-    const answer = await refusal(world, pathOf(tenant, query), bearer(tenant.personalApiKey));
-    expect([answer.status, answer.body?.attr]).toEqual([400, attr]);
+    const response = await refusal(world, pathOf(tenant, query), bearer(tenant.personalApiKey));
+    expect([response.status, response.body?.attr]).toEqual([400, attr]);
   });
 
   test('live-021: a pattern that would backtrack does not delay other streams', async () => {
@@ -644,13 +644,13 @@ describe('individual streams', () => {
       ['/stats', 'null'],
       [`/api/projects/${tenant.projectId}/live/stats`, 'https://shown.example'],
     ] as const) {
-      const answer = await refusal(world, path, {
+      const response = await refusal(world, path, {
         ...headers,
         ...bearer(path === '/stats' ? await tokenOf(tenant) : tenant.personalApiKey),
         origin,
       });
-      expect([path, origin, answer.status]).toEqual([path, origin, 200]);
-      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+      expect([path, origin, response.status]).toEqual([path, origin, 200]);
+      expect(response.headers).not.toHaveProperty('access-control-allow-origin');
     }
   });
 
@@ -798,13 +798,13 @@ test('live-034: returns 503 for live events if no event log is configured', asyn
   const api = await startTestApi();
   try {
     const tenant = await createTestTenant(api.database);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['events', 'stats'].map((name) =>
         api.get(`/api/projects/${tenant.projectId}/live/${name}`, tenant.personalApiKey),
       ),
     );
-    for (const answer of answers) {
-      expect(answer).toMatchObject({
+    for (const response of responses) {
+      expect(response).toMatchObject({
         status: 503,
         body: { code: 'live_events_off', detail: expect.stringContaining('EVENT_LOG') },
       });

@@ -6,7 +6,7 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
  * `packages/stack/src/start/start.long.test.ts` uses the real gateway.
  */
 let gateway: TestServer;
-let answer: { status: number; body: string };
+let nextResponse: { status: number; body: string };
 let received: { path: string | undefined; body: Record<string, unknown> }[] = [];
 let api: TestApi;
 let tenant: TestTenant;
@@ -15,14 +15,14 @@ beforeAll(async () => {
   gateway = await startServer(async (request, response) => {
     const body = (await request.setEncoding('utf8').toArray()).join('');
     received.push({ path: request.url, body: JSON.parse(body) });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    response.writeHead(nextResponse.status, { 'content-type': 'application/json' }).end(nextResponse.body);
   });
   api = await startTestApi({ ingestUrl: gateway.url });
   tenant = await createTestTenant(api.database);
   path = `/api/projects/${tenant.projectId}/test_event/`;
 });
 beforeEach(() => {
-  answer = { status: 200, body: '{"status":"Ok"}' };
+  nextResponse = { status: 200, body: '{"status":"Ok"}' };
   received = [];
 });
 afterAll(async () => {
@@ -55,7 +55,7 @@ test.each([
   [{ status: 401, body: '{}' }, 503, 'unavailable'],
   [{ status: 503, body: '{}' }, 503, 'unavailable'],
 ])('reports an error when the gateway rejects a test event: %j', async (given, status, code) => {
-  answer = given;
+  nextResponse = given;
   expect(await send({})).toMatchObject({ status, body: { code } });
 });
 

@@ -23,9 +23,9 @@ beforeEach(async () => {
 const send = (path: string, body?: unknown, method: 'POST' | 'GET' = 'POST', key = tenant.personalApiKey) =>
   api.send(method, `/api/${path}`, { key, body });
 const made = async (path: string, body: unknown, project = tenant.projectId) => {
-  const answer = await send(`projects/${project}/${path}/`, body);
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await send(`projects/${project}/${path}/`, body);
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 };
 const copy = (body: object, key?: string) =>
   send(`organizations/${tenant.organizationId}/feature_flags/copy_flags/`, body, 'POST', key);

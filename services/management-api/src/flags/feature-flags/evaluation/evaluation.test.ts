@@ -17,9 +17,9 @@ beforeEach(async () => {
 const get = (rest: string) => api.get(path + rest, tenant.personalApiKey);
 const post = (rest: string, body: unknown) => api.send('POST', path + rest, { key: tenant.personalApiKey, body });
 const created = async (key: string, filters: unknown, rest: Record<string, unknown> = {}) => {
-  const answer = await post('', { key, filters, ...rest });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
-  return answer.body;
+  const response = await post('', { key, filters, ...rest });
+  expect([response.status, response.body.detail]).toEqual([201, undefined]);
+  return response.body;
 };
 const ofPlan = (value: string) => ({ key: 'plan', type: 'person', operator: 'exact', value });
 

@@ -16,7 +16,8 @@ afterAll(() => api.stop());
 const createFlag = (projectId: number, key: string, caller = tenant.personalApiKey) =>
   api.send('POST', `/api/projects/${projectId}/feature_flags/`, { key: caller, body: { key } });
 const list = (query: string, key = tenant.personalApiKey) => api.get(`/api/feature_flag/${query}`, key);
-const keysOf = (answer: Awaited<ReturnType<typeof list>>) => answer.body.results.map(({ key }: { key: string }) => key);
+const keysOf = (response: Awaited<ReturnType<typeof list>>) =>
+  response.body.results.map(({ key }: { key: string }) => key);
 
 test('lists the flags of the project that a token belongs to, like the path of the project', async () => {
   const { status, body } = await list(`?token=${tenant.projectApiKey}`);

@@ -28,8 +28,8 @@ const ask = (query: Record<string, string>, key = tenant.personalApiKey, id = fl
 const november = { date_from: '2026-11-01', date_to: '2026-11-30' };
 const store = (event: string, distinctId: string, timestamp: string, properties: Record<string, unknown> = {}) =>
   storeEvent(api.database.sql, tenant.environmentId, { event, distinctId, timestamp, properties });
-const called = (distinctId: string, answer: unknown, timestamp: string, flag = 'checkout') =>
-  store('$feature_flag_called', distinctId, timestamp, { $feature_flag: flag, $feature_flag_response: answer });
+const called = (distinctId: string, response: unknown, timestamp: string, flag = 'checkout') =>
+  store('$feature_flag_called', distinctId, timestamp, { $feature_flag: flag, $feature_flag_response: response });
 const person = (...distinctIds: string[]) => storePerson(api.database.sql, tenant.environmentId, { distinctIds });
 const counted = (variant: string, exposures: number, persons: number, conversions: number | null = null) => ({
   variant,
