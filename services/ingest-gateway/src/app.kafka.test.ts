@@ -230,18 +230,21 @@ describe('errors: status, code and field', () => {
     ['body-037 DELETE', '/batch/', { method: 'DELETE' }, 405, { code: 'method_not_allowed' }],
     ['body-037 an unknown path', '/nope', { json: event() }, 404, { code: 'not_found' }],
   ])('%s', async (_name, path, init, status, body) => {
-    const answer = await send(path, { ...init, headers: { ...init.headers, origin: 'https://app.example' } });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(JSON.parse(answer.text)).toMatchObject(body);
-    expect(Object.keys(JSON.parse(answer.text))).toEqual(['type', 'code', 'detail', 'attr']);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
-    expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+    const response = await send(path, { ...init, headers: { ...init.headers, origin: 'https://app.example' } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(JSON.parse(response.text)).toMatchObject(body);
+    expect(Object.keys(JSON.parse(response.text))).toEqual(['type', 'code', 'detail', 'attr']);
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    expect(response.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
   test('body-036 web pages can read error responses', async () => {
-    const answer = await send('/capture', { method: 'PUT', body: 'x', headers: { origin: 'https://app.example' } });
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.example']);
+    const response = await send('/capture', { method: 'PUT', body: 'x', headers: { origin: 'https://app.example' } });
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([
+      405,
+      'https://app.example',
+    ]);
   });
 
   test('token-015 rejects many unknown keys at the same time', async () => {
@@ -253,9 +256,9 @@ describe('errors: status, code and field', () => {
   });
 
   test('HEAD is not allowed on a capture path', async () => {
-    const answer = await send('/capture', { method: 'HEAD' });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('GET, POST, OPTIONS');
+    const response = await send('/capture', { method: 'HEAD' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, POST, OPTIONS');
   });
 
   test('stores nothing of a request that fails', async () => {
@@ -410,9 +413,9 @@ describe('historical migration', () => {
 
   test('requires a plan that includes it', async () => {
     const { token } = await newProject('free');
-    const answer = await send('/batch/', { json: { api_key: token, batch: [event()], historical_migration: true } });
-    expect(answer.status).toBe(402);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'payment_required', attr: 'historical_migration' });
+    const response = await send('/batch/', { json: { api_key: token, batch: [event()], historical_migration: true } });
+    expect(response.status).toBe(402);
+    expect(JSON.parse(response.text)).toMatchObject({ code: 'payment_required', attr: 'historical_migration' });
     expect(await send('/batch/', { json: { api_key: token, batch: [event()] } })).toMatchObject(ok);
   });
 });
@@ -446,9 +449,9 @@ describe('CORS', () => {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'content-type,baggage',
     };
-    const answer = await send(path, { method: 'OPTIONS', headers });
-    expect(answer).toMatchObject({ status: 200, text: '' });
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await send(path, { method: 'OPTIONS', headers });
+    expect(response).toMatchObject({ status: 200, text: '' });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': 'null',
       'access-control-allow-credentials': 'true',
       'access-control-allow-methods': 'GET,POST,OPTIONS',
@@ -459,11 +462,11 @@ describe('CORS', () => {
 
   test('adds the headers to successful responses', async () => {
     const { token } = await newProject();
-    const answer = await send('/e/', {
+    const response = await send('/e/', {
       json: { api_key: token, ...event() },
       headers: { origin: 'https://a.example' },
     });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('https://a.example');
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://a.example');
   });
 });
 

@@ -24,9 +24,9 @@ afterAll(() => gateway?.stop());
  */
 const longestStallMs = 15_000;
 
-function expectUnharmed({ answered, failed, slowestMs, grownMib }: AttackReport<unknown>, maxMib: number): void {
+function expectUnharmed({ succeeded, failed, slowestMs, grownMib }: AttackReport<unknown>, maxMib: number): void {
   expect(failed).toEqual([]);
-  expect(answered).toBeGreaterThan(0);
+  expect(succeeded).toBeGreaterThan(0);
   expect(slowestMs).toBeLessThan(longestStallMs);
   expect(grownMib).toBeLessThan(maxMib);
 }
@@ -100,9 +100,9 @@ describe('floods of headers', () => {
           const connection = await openRawConnection(gateway.port);
           const whole = head(Buffer.byteLength(event()), headers) + event();
           connection.write(name === 'a long path' ? whole.replace('/batch/', `/${'x'.repeat(100_000)}`) : whole);
-          const answer = await connection.answer();
+          const response = await connection.response();
           connection.socket.destroy();
-          return answer.status;
+          return response.status;
         }),
       ),
     );
@@ -136,9 +136,9 @@ test('returns 408 for each of five hundred incomplete bodies, and releases their
       Array.from({ length: 500 }, async () => {
         const connection = await openRawConnection(gateway.port);
         connection.write(`${head(100_000)}{"api_key":"${'x'.repeat(10_000)}`);
-        const answer = await connection.answer();
+        const response = await connection.response();
         await connection.closed;
-        return answer.status;
+        return response.status;
       }),
     ),
   );
@@ -154,7 +154,7 @@ describe('pipelined requests', () => {
       const connection = await openRawConnection(gateway.port);
       connection.write(request().repeat(1000));
       const statuses: number[] = [];
-      while (statuses.length < 1000) statuses.push((await connection.answer()).status);
+      while (statuses.length < 1000) statuses.push((await connection.response()).status);
       connection.socket.destroy();
       return statuses;
     });

@@ -45,8 +45,8 @@ test.each([
   const log = createKafkaLog({ brokers: [broker], clientId: 'gateway-test', logger });
   leftOpen.push(log.close, proxy.stop);
   const gateway = await fixture.startGateway({ log });
-  const answers = await Promise.all([post(gateway, bodyFor(token)), post(gateway, bodyFor(token))]);
-  for (const { status, headers, body } of answers) {
+  const responses = await Promise.all([post(gateway, bodyFor(token)), post(gateway, bodyFor(token))]);
+  for (const { status, headers, body } of responses) {
     expect(status).toBe(503);
     expect(body).toMatchObject({ type: 'server_error', attr: null });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
@@ -145,7 +145,7 @@ describe('stopping the gateway', () => {
     const body = bodyFor(token, 'last words');
     const request = `POST /capture/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     idle.write(request);
-    expect(await idle.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    expect(await idle.response()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
     busy.write(request.slice(0, -10));
     const underWay = new RegExp(`millrace_capture_in_flight_bytes ${body.length - 10}`);
     await eventually(async () => underWay.test(await gateway.metrics.registry.metrics()), {
@@ -156,7 +156,7 @@ describe('stopping the gateway', () => {
     await idle.closed;
     await expect(openRawConnection(gateway.port)).rejects.toThrow();
     busy.write(request.slice(-10));
-    expect(await busy.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await busy.response()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await stopped;
     await Promise.all([busy.closed, silent.closed]);
     expect((await reader.events(token, 2)).map(({ event }) => event)).toEqual(['last words', 'last words']);

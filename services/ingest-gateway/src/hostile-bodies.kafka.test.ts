@@ -26,8 +26,8 @@ afterAll(() => gateway?.stop());
 
 async function post(url: string, body: Buffer): Promise<{ status: number; code: string | undefined }> {
   const response = await fetch(`${url}/batch/`, { method: 'POST', body: new Uint8Array(body) });
-  const answer = (await response.json()) as { code?: string };
-  return { status: response.status, code: answer.code };
+  const result = (await response.json()) as { code?: string };
+  return { status: response.status, code: result.code };
 }
 
 const repeated = (text: string, bytes: number) => text.repeat(Math.floor(bytes / text.length));
@@ -103,7 +103,7 @@ test.each(bodies)('%s', async (_, makeBody, expected) => {
   const report = await gateway.during(() => post(gateway.url, bomb));
   expect(report.result).toEqual(expected);
   expect(report.failed).toEqual([]);
-  expect(report.answered).toBeGreaterThan(0);
+  expect(report.succeeded).toBeGreaterThan(0);
   expect(report.slowestMs).toBeLessThan(longestStallMs);
   expect(report.grownMib).toBeLessThan(maxMib);
 });
@@ -197,13 +197,17 @@ describe('hostile bodies on other paths', () => {
   ])('%s', async (path) => {
     const report = await gateway.during(async () => {
       for (const { what, body, headers } of table) {
-        const answer = await fetch(gateway.url + path, { method: 'POST', headers, body: new Uint8Array(body) });
-        await answer.arrayBuffer();
-        expect([what, answer.status, answer.status >= 400 && answer.status < 500]).toEqual([what, answer.status, true]);
+        const response = await fetch(gateway.url + path, { method: 'POST', headers, body: new Uint8Array(body) });
+        await response.arrayBuffer();
+        expect([what, response.status, response.status >= 400 && response.status < 500]).toEqual([
+          what,
+          response.status,
+          true,
+        ]);
       }
     });
     expect(report.failed).toEqual([]);
-    expect(report.answered).toBeGreaterThan(0);
+    expect(report.succeeded).toBeGreaterThan(0);
     expect(report.slowestMs).toBeLessThan(longestStallMs);
     expect(report.grownMib).toBeLessThan(maxMib / 4);
   });

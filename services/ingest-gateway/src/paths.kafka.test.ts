@@ -52,9 +52,9 @@ const withSlash = (rows: [string, string][]) =>
 describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
   test('accepts POST and returns 200 with a JSON object and CORS headers', async () => {
     const token = await newToken();
-    const answer = await ask(path, { method: 'POST', body: JSON.stringify({ api_key: token, ...event('posted') }) });
-    expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    const response = await ask(path, { method: 'POST', body: JSON.stringify({ api_key: token, ...event('posted') }) });
+    expect([response.status, response.text]).toEqual([200, '{"status":"Ok"}']);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
     expect(await reader.events(token, 1)).toMatchObject([{ event: 'posted' }]);
   });
 
@@ -74,9 +74,9 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
   });
 
   test.each(['PUT', 'PATCH', 'DELETE', 'HEAD'])('%s: returns 405 with the allowed methods', async (method) => {
-    const answer = await ask(path, { method });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    const response = await ask(path, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
   });
 });
 
@@ -120,12 +120,12 @@ const browserPaths: [string, string][] = [
 
 test.each(withSlash(browserPaths))('rows 6 and %s: responds to OPTIONS %s', async (_row, path) => {
   const asked = 'content-type, traceparent, x-of-tomorrow';
-  const answer = await ask(path, {
+  const response = await ask(path, {
     method: 'OPTIONS',
     headers: { 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
   });
-  expect(answer.status).toBe(/^\/(?:flags|decide)/.test(path) ? 204 : 200);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  expect(response.status).toBe(/^\/(?:flags|decide)/.test(path) ? 204 : 200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
     'access-control-allow-methods': 'GET,POST,OPTIONS',
@@ -145,11 +145,11 @@ test.each(withSlash([['20', '/i/v1/analytics/events']]))('row %s: responds to PO
     'posthog-request-id': randomUUID(),
     'posthog-request-timestamp': '2026-11-21T01:02:03.456789+01:00',
   };
-  const answer = await ask(path, { method: 'POST', headers, body: JSON.stringify(v1Batch(sent)) });
-  expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
+  const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(v1Batch(sent)) });
+  expect([response.status, JSON.parse(response.text)]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
 });
 
-const answeredPaths: [string, string, string, unknown][] = [
+const servedPaths: [string, string, string, unknown][] = [
   ['10', 'GET', '/array/<token>/config', { hasFeatureFlags: false, supportedCompression: ['gzip', 'gzip-js'] }],
   ['11', 'GET', '/array/<token>/config.js', null],
   ['13', 'POST', '/s', { status: 'Ok', quota_limited: ['recordings'] }],
@@ -158,39 +158,36 @@ const answeredPaths: [string, string, string, unknown][] = [
   ['16', 'GET', '/api/web_experiments?token=<token>', { experiments: [] }],
 ];
 
-test.each(answeredPaths)(
-  'row %s: responds to %s %s, with and without a slash',
-  async (_row, method, path, expected) => {
-    const token = await newToken();
-    for (const slash of ['', '/']) {
-      const [before = '', query] = path.replaceAll('<token>', token).split('?');
-      const answer = await ask(`${before}${slash}${query === undefined ? '' : `?${query}`}`, { method });
-      expect([slash, answer.status]).toEqual([slash, 200]);
-      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-      if (expected === null) expect(answer.headers.get('content-type')).toMatch(/javascript/);
-      else expect(JSON.parse(answer.text)).toMatchObject(expected as object);
-    }
-  },
-);
+test.each(servedPaths)('row %s: responds to %s %s, with and without a slash', async (_row, method, path, expected) => {
+  const token = await newToken();
+  for (const slash of ['', '/']) {
+    const [before = '', query] = path.replaceAll('<token>', token).split('?');
+    const response = await ask(`${before}${slash}${query === undefined ? '' : `?${query}`}`, { method });
+    expect([slash, response.status]).toEqual([slash, 200]);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    if (expected === null) expect(response.headers.get('content-type')).toMatch(/javascript/);
+    else expect(JSON.parse(response.text)).toMatchObject(expected as object);
+  }
+});
 
 test.each(['GET', 'HEAD'])('row 24: %s succeeds on the paths that health probes request', async (method) => {
   for (const path of ['/', '/_liveness', '/_readiness']) {
-    const answer = await ask(path, { method });
-    expect([path, answer.status]).toEqual([path, 200]);
-    expect(answer.text === '').toBe(method === 'HEAD');
+    const response = await ask(path, { method });
+    expect([path, response.status]).toEqual([path, 200]);
+    expect(response.text === '').toBe(method === 'HEAD');
   }
 });
 
 test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js', '/static/1.449.2/surveys.js'])(
   'row 12: %s returns 404 as JSON that web pages can read, because the library was not built or has no such file',
   async (path) => {
-    const answer = await ask(path);
-    expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    const response = await ask(path);
+    expect([response.status, JSON.parse(response.text).code]).toEqual([404, 'not_found']);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
   },
 );
 
 test('responds to events sent to the root path with the valid paths', async () => {
-  const answer = await ask('/', { method: 'POST', body: '{}' });
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  const response = await ask('/', { method: 'POST', body: '{}' });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });

@@ -64,8 +64,8 @@ test("stores the SDK's events about language models", async () => {
   expect(await reader.events(token, 1)).toMatchObject([
     { event: '$ai_generation', distinct_id: 'user-1', properties: { $ai_model: 'm-1', $ai_input: [{ role: 'user' }] } },
   ]);
-  const answered = await measured(gateway, 'capture_requests_total', { path: '/i/v0/ai/batch', status: '200' });
-  expect(answered).toBe(1);
+  const requestCount = await measured(gateway, 'capture_requests_total', { path: '/i/v0/ai/batch', status: '200' });
+  expect(requestCount).toBe(1);
 });
 
 test('writes a historical migration to the historical topic', async () => {

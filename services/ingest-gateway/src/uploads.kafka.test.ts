@@ -34,19 +34,19 @@ describe('the size of an upload', () => {
   });
 
   test.each(['/capture/', '/batch', '/e/'])('body-029 rejects a body of 21 MB on %s', async (path) => {
-    const answer = await post(path, Buffer.alloc(21_000_000, 'x'));
-    expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
+    const response = await post(path, Buffer.alloc(21_000_000, 'x'));
+    expect(response.status).toBe(413);
+    expect(JSON.parse(response.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
   });
 
   test('body-029 keeps the connection usable after a rejected body', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(21 * mebibyte, 'x'));
-    const refused = await connection.answer();
+    const refused = await connection.response();
     expect(refused).toMatchObject({ status: 413, headers: { 'access-control-allow-origin': 'https://a.example' } });
     connection.write(goodRequest());
-    expect(await connection.answer()).toMatchObject({ status: 200 });
+    expect(await connection.response()).toMatchObject({ status: 200 });
     connection.socket.destroy();
   });
 
@@ -59,7 +59,7 @@ describe('the size of an upload', () => {
         Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), Buffer.alloc(size, 'x'), Buffer.from('\r\n')]),
       );
     connection.write('0\r\n\r\n');
-    expect(await connection.answer()).toMatchObject({ status: 413 });
+    expect(await connection.response()).toMatchObject({ status: 413 });
     connection.socket.destroy();
   });
 
@@ -67,21 +67,21 @@ describe('the size of an upload', () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(1024 * mebibyte));
     connection.write(Buffer.alloc(mebibyte, 'x'));
-    const answer = await connection.answer();
-    expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
+    const response = await connection.response();
+    expect(response).toMatchObject({ status: 413, headers: { connection: 'close' } });
     await connection.closed;
   });
 
   test('responds to `Expect: 100-continue` before the client sends the body', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(1024 * mebibyte, '/batch/', 'Expect: 100-continue\r\n'));
-    expect(await connection.answer()).toMatchObject({ status: 413 });
+    expect(await connection.response()).toMatchObject({ status: 413 });
     connection.socket.destroy();
     const polite = await openRawConnection(gateway.port);
     polite.write(head(Buffer.byteLength(goodBody()), '/batch/', 'Expect: 100-continue\r\n'));
-    expect(await polite.answer()).toMatchObject({ status: 100 });
+    expect(await polite.response()).toMatchObject({ status: 100 });
     polite.write(goodBody());
-    expect(await polite.answer()).toMatchObject({ status: 200 });
+    expect(await polite.response()).toMatchObject({ status: 200 });
     polite.socket.destroy();
   });
 
@@ -97,9 +97,9 @@ describe('incomplete uploads', () => {
     const impatient = await fixture.startGateway({ config: { bodyTimeoutMs: 200 } });
     const connection = await openRawConnection(impatient.port);
     connection.write(`${head(1000)}{"api_key":`);
-    const answer = await connection.answer();
-    expect(answer).toMatchObject({ status: 408, headers: { connection: 'close' } });
-    expect(codeOf(answer)).toBe('upload_stalled');
+    const response = await connection.response();
+    expect(response).toMatchObject({ status: 408, headers: { connection: 'close' } });
+    expect(codeOf(response)).toBe('upload_stalled');
     await connection.closed;
   });
 
@@ -119,9 +119,9 @@ describe('incomplete uploads', () => {
     // The client keeps its side of the connection open.
     const connection = await openRawConnection(own.port, { allowHalfOpen: true });
     connection.write('NOT HTTP\r\n\r\n');
-    const answer = await connection.answer();
-    expect(answer.status).toBe(400);
-    expect(codeOf(answer)).toBe('invalid_http');
+    const response = await connection.response();
+    expect(response.status).toBe(400);
+    expect(codeOf(response)).toBe('invalid_http');
     const connections = () => new Promise((resolve) => own.server.getConnections((_error, count) => resolve(count)));
     await eventually(async () => (await connections()) === 0, { what: 'the end of the connection', timeoutMs: 30_000 });
     connection.socket.destroy();
@@ -130,7 +130,7 @@ describe('incomplete uploads', () => {
   test('rejects headers that are too large', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(`GET /e/?data=${'x'.repeat(80_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(await connection.answer()).toMatchObject({ status: 431 });
+    expect(await connection.response()).toMatchObject({ status: 431 });
   });
 });
 
@@ -144,17 +144,17 @@ describe('many requests on one connection', () => {
     const connection = await openRawConnection(gateway.port);
     const request = head(body.length, path) + body;
     connection.write(status === 405 ? request.replace('POST', 'PUT') : request);
-    expect(await connection.answer()).toMatchObject({ status });
+    expect(await connection.response()).toMatchObject({ status });
     connection.write(goodRequest());
-    expect(await connection.answer()).toMatchObject({ status: 200 });
+    expect(await connection.response()).toMatchObject({ status: 200 });
     connection.socket.destroy();
   });
 
   test('get their responses in the order of the requests', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(`${goodRequest() + head(3)}xyz${goodRequest()}`);
-    const answers = [await connection.answer(), await connection.answer(), await connection.answer()];
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
+    const responses = [await connection.response(), await connection.response(), await connection.response()];
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 200]);
     connection.socket.destroy();
   });
 });
@@ -177,7 +177,7 @@ describe('the memory budget for uploads', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(JSON.parse(await refused.text())).toMatchObject({ type: 'server_error', code: 'overloaded' });
     holder.write(Buffer.alloc(10_000, ' '));
-    expect(await holder.answer()).toMatchObject({ status: 400 });
+    expect(await holder.response()).toMatchObject({ status: 400 });
     const after = await fetch(`${small.url}/batch/`, { method: 'POST', body: goodBody() });
     expect(after.status).toBe(200);
     holder.socket.destroy();
@@ -197,14 +197,14 @@ describe('the memory budget for uploads', () => {
 });
 
 describe('a rejected upload', () => {
-  test('is answered before it is complete and then read to its end, and the connection stays open', async () => {
+  test('gets a response before it is complete, is then read to its end, and the connection stays open', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(mebibyte, 'x'));
-    expect(await connection.answer()).toMatchObject({ status: 413, headers: { connection: 'keep-alive' } });
+    expect(await connection.response()).toMatchObject({ status: 413, headers: { connection: 'keep-alive' } });
     connection.write(Buffer.alloc(20 * mebibyte, 'x'));
     connection.write(goodRequest());
-    expect(await connection.answer()).toMatchObject({ status: 200 });
+    expect(await connection.response()).toMatchObject({ status: 200 });
     connection.socket.destroy();
   });
 
@@ -213,7 +213,7 @@ describe('a rejected upload', () => {
     const upload = async (address: string) => {
       const connection = await openRawConnection(gateway.port);
       connection.write(head(30 * mebibyte, '/batch/', `X-Forwarded-For: ${address}\r\n`));
-      expect(await connection.answer()).toMatchObject({ status: 413 });
+      expect(await connection.response()).toMatchObject({ status: 413 });
       await new Promise((resolve) => connection.socket.write(Buffer.alloc(30 * mebibyte, 'x'), resolve));
       sent.push(address);
       connection.socket.destroy();

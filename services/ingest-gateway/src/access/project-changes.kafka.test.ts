@@ -28,8 +28,8 @@ const soon = { timeoutMs: 20_000 };
 
 async function statuses(token: string): Promise<number[]> {
   const body = JSON.stringify({ api_key: token, event: 'a', distinct_id: 'd' });
-  const answers = gateways.map(({ url }) => fetch(`${url}/capture/`, { method: 'POST', body }));
-  return (await Promise.all(answers)).map(({ status }) => status);
+  const responses = gateways.map(({ url }) => fetch(`${url}/capture/`, { method: 'POST', body }));
+  return (await Promise.all(responses)).map(({ status }) => status);
 }
 
 test('all gateways reject a replaced key and accept the new key', async () => {
@@ -56,8 +56,10 @@ test('applies changed settings to browser clients', async () => {
   const optedOut = () =>
     Promise.all(
       gateways.map(async ({ url }) => {
-        const answer = (await (await fetch(`${url}/array/${token}/config`)).json()) as { autocapture_opt_out: boolean };
-        return answer.autocapture_opt_out;
+        const response = (await (await fetch(`${url}/array/${token}/config`)).json()) as {
+          autocapture_opt_out: boolean;
+        };
+        return response.autocapture_opt_out;
       }),
     );
   expect(await optedOut()).toEqual([false, false]);

@@ -96,14 +96,14 @@ test('counts key lookups by source', async () => {
   const first = startKeys({ metrics });
   for (let times = 0; times < 3; times++) await first.find(token);
   await first.find('phc_nobody');
-  expect(await answersBySource(metrics)).toEqual({ memory: 2, database: 2 });
+  expect(await countBySource(metrics)).toEqual({ memory: 2, database: 2 });
   const without = createMetrics({ withProcessMetrics: false });
   const second = startKeys({ sql: isOut, metrics: without });
   for (let times = 0; times < 2; times++) expect(await second.find(token)).toEqual({ outcome: 'undetermined' });
-  expect(await answersBySource(without)).toEqual({ failed: 1, memory: 1 });
+  expect(await countBySource(without)).toEqual({ failed: 1, memory: 1 });
 });
 
-async function answersBySource({ registry }: Metrics): Promise<Record<string, number>> {
+async function countBySource({ registry }: Metrics): Promise<Record<string, number>> {
   const text = await registry.getSingleMetricAsString('millrace_project_key_lookups_total');
   return Object.fromEntries(
     [...text.matchAll(/source="(\w+)"} (\d+)/g)].map(([, source, count]) => [source, Number(count)]),
@@ -150,9 +150,9 @@ test.each([
 ])('handles a change %s that is announced while a key is looked up', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);
   const { changes, announce } = announcedChanges();
-  let answer = () => {};
+  let respond = () => {};
   const answered = new Promise<void>((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   const slow: Sql = {
     async query(text, values) {
@@ -165,7 +165,7 @@ test.each([
   const lookup = keys.find(token);
   await eventually(() => queries === 1, { what: 'the question' });
   announce(changed(token));
-  answer();
+  respond();
   expect(await lookup).toMatchObject({ outcome: 'known' });
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
   expect(queries).toBe(expectedQueries);
@@ -200,7 +200,7 @@ test('rejects every one of many unknown keys that are sent at the same time', as
 
 test('tells clients to retry if a slow database cannot look up all new keys', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
-  let answer = () => {};
+  let respond = () => {};
   let answering = Promise.resolve();
   const slow: Sql = {
     async query(text, values) {
@@ -213,15 +213,15 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
   const { token } = await createTestTenant(database);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
   answering = new Promise((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
   const [asked, waiting] = [lookups.slice(0, 3), lookups.slice(3)];
   expect(new Set((await Promise.all(waiting)).map(({ outcome }) => outcome))).toEqual(new Set(['busy']));
-  answer();
+  respond();
   expect(new Set((await Promise.all(asked)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
-  expect((await answersBySource(metrics)).busy).toBeGreaterThan(0);
+  expect((await countBySource(metrics)).busy).toBeGreaterThan(0);
   // A lookup that failed because the database was busy is not cached.
   await eventually(async () => expect(await keys.find('phc_nobody_199')).toEqual({ outcome: 'unknown' }), {
     what: 'the key being looked up',
@@ -236,7 +236,7 @@ test('does not treat a slow database as an outage, and caches no result', async 
   };
   const keys = startKeys({ sql, metrics, timeLimits: { ...patientTimeLimits, keyMs: 50 } });
   for (let times = 0; times < 2; times++) expect(await keys.find('phc_nobody')).toEqual({ outcome: 'busy' });
-  expect(await answersBySource(metrics)).toEqual({ slow: 2 });
+  expect(await countBySource(metrics)).toEqual({ slow: 2 });
   isSilent = false;
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });

@@ -274,7 +274,7 @@ describe('rejects the whole request', () => {
         '{"created_at":',
       ].join('\r\n'),
     );
-    const { status, headers, body } = await connection.answer();
+    const { status, headers, body } = await connection.response();
     expect([status, JSON.parse(body).error]).toEqual([408, 'body_read_timeout']);
     expect(headers).toMatchObject({ 'retry-after': '1', 'posthog-request-id': requestId });
     connection.socket.destroy();

@@ -40,10 +40,10 @@ const stagesOf = async (query: string) =>
 test('returns features by stage, beta by default, and never drafts or archived features', async () => {
   for (const stage of ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived']) await feature(stage);
   await feature('beta', { deleted: true });
-  const answer = await ask(`token=${tenant.token}`, '/api/early_access_features');
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
-  expect(answer.body).toEqual({
+  const response = await ask(`token=${tenant.token}`, '/api/early_access_features');
+  expect(response.status).toBe(200);
+  expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example');
+  expect(response.body).toEqual({
     earlyAccessFeatures: [
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),

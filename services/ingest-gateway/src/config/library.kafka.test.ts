@@ -80,19 +80,19 @@ test.each([
     ['br;q=0, gzip', 'gzip'],
     ['', undefined],
   ] as const) {
-    const answer = await ask(at, { 'accept-encoding': accepted });
-    expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
-    expect(unpacked(answer).equals(fileOf(name))).toBe(true);
-    expect(answer.headers).toMatchObject({
+    const response = await ask(at, { 'accept-encoding': accepted });
+    expect([response.status, response.headers['content-encoding']]).toEqual([200, coding]);
+    expect(unpacked(response).equals(fileOf(name))).toBe(true);
+    expect(response.headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
-      'content-length': String(answer.body.length),
+      'content-length': String(response.body.length),
       'cache-control': cacheControl,
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
       vary: 'accept-encoding',
     });
-    expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
+    expect(response.headers).not.toHaveProperty('access-control-allow-credentials');
   }
 });
 
@@ -120,8 +120,8 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
 test.each(['/static/array.js', '/array/<token>/array.js'])(
   '%s contains a compile hint for the browser in its first line',
   async (path) => {
-    const answer = await ask(path.replace('<token>', token), { 'accept-encoding': 'gzip' });
-    expect(unpacked(answer).toString()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
+    const response = await ask(path.replace('<token>', token), { 'accept-encoding': 'gzip' });
+    expect(unpacked(response).toString()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
   },
 );
 
@@ -148,18 +148,18 @@ test.each([
   ['/static/..%2flibrary.json', 'The browser library does not include the file ../library.json'],
   ['/static/constructor', 'The browser library does not include the file constructor'],
 ])('%s returns 404 with an error that web pages can read', async (path, text) => {
-  const answer = await ask(path.replace('<version>', library.version));
-  expect(answer.status).toBe(404);
-  expect(JSON.parse(answer.body.toString())).toMatchObject({
+  const response = await ask(path.replace('<version>', library.version));
+  expect(response.status).toBe(404);
+  expect(JSON.parse(response.body.toString())).toMatchObject({
     code: 'not_found',
     detail: expect.stringContaining(text),
   });
-  expect(answer.headers).toMatchObject({ 'access-control-allow-origin': origin, 'cache-control': 'no-store' });
+  expect(response.headers).toMatchObject({ 'access-control-allow-origin': origin, 'cache-control': 'no-store' });
 });
 
 test('/static/library.json contains the version and the digests of each file', async () => {
-  const answer = await ask('/static/library.json');
-  const { version, versions } = JSON.parse(answer.body.toString());
+  const response = await ask('/static/library.json');
+  const { version, versions } = JSON.parse(response.body.toString());
   expect(version).toBe(library.version);
   expect(Object.keys(versions).sort()).toEqual([former, version].sort());
   const digest = createHash('sha384').update(fileOf('array.js')).digest('base64');
@@ -170,10 +170,10 @@ describe('/array/<token>/array.js', () => {
   test.each([['gzip, br', 'gzip'] as const, ['', undefined] as const])(
     'contains the settings and the library in one script (accepted: %p)',
     async (accepted, coding) => {
-      const answer = await ask(`/array/${token}/array.js`, { 'accept-encoding': accepted });
-      expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
-      expect(answer.headers).toMatchObject({ 'cache-control': 'public, max-age=60', vary: 'accept-encoding' });
-      const script = unpacked(answer).toString();
+      const response = await ask(`/array/${token}/array.js`, { 'accept-encoding': accepted });
+      expect([response.status, response.headers['content-encoding']]).toEqual([200, coding]);
+      expect(response.headers).toMatchObject({ 'cache-control': 'public, max-age=60', vary: 'accept-encoding' });
+      const script = unpacked(response).toString();
       expect(script.endsWith(fileOf('array.js').toString())).toBe(true);
       const window: { _POSTHOG_REMOTE_CONFIG?: Record<string, { config: object }> } = {};
       new Function('window', script.slice(0, -fileOf('array.js').length))(window);
@@ -190,8 +190,8 @@ describe('/array/<token>/array.js', () => {
   });
 
   test('returns an error for an unknown key', async () => {
-    const answer = await ask('/array/phc_nobody_has_this/array.js');
-    expect([answer.status, answer.headers['cache-control']]).toEqual([401, 'no-store']);
+    const response = await ask('/array/phc_nobody_has_this/array.js');
+    expect([response.status, response.headers['cache-control']]).toEqual([401, 'no-store']);
   });
 });
 

@@ -49,11 +49,11 @@ describe('the other SDK paths, with and without a trailing slash', () => {
     const [bare = '', query = ''] = path.split('?');
     for (const at of [bare, `${bare}/`]) {
       const url = query === '' ? at : `${at}?${query.replace('token=', `token=${token}`)}`;
-      const answer = await ask(url, init.method === 'POST' ? { ...init, body: question() } : init);
-      expect([url, answer.status]).toEqual([url, 200]);
-      expect(answer.json).toMatchObject(expected);
-      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-      expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+      const response = await ask(url, init.method === 'POST' ? { ...init, body: question() } : init);
+      expect([url, response.status]).toEqual([url, 200]);
+      expect(response.json).toMatchObject(expected);
+      expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(response.headers.get('access-control-allow-credentials')).toBe('true');
     }
   });
 
@@ -90,16 +90,16 @@ describe('the other SDK paths, with and without a trailing slash', () => {
   test('rows 8 to 11: return an uncached default response while the settings cannot be read', async () => {
     const down = await fixture.startGateway({ keys: { sql: { query: () => Promise.reject(new Error('down')) } } });
     for (const path of [`/array/${token}/config`, `/array/${token}/config.js`]) {
-      const answer = await fetch(down.url + path);
-      const text = await answer.text();
-      expect([path, answer.status]).toEqual([path, 200]);
+      const response = await fetch(down.url + path);
+      const text = await response.text();
+      expect([path, response.status]).toEqual([path, 200]);
       expect(text).toContain('"supportedCompression":["gzip","gzip-js"]');
       // A browser that is told that there are flags requests them, and keeps its cached flags if the request fails.
       expect(text).toContain('"hasFeatureFlags":true');
       // If the field is missing, browsers keep their last value. With `false`, they could capture events against the
       // project's setting.
       expect(text).not.toContain('autocapture_opt_out');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('cache-control')).toBe('no-store');
     }
     for (const path of ['/decide/?v=3', '/flags/?v=2&config=true']) {
       expect((await fetch(down.url + path, { method: 'POST', body: question() })).status).toBe(503);
@@ -114,9 +114,9 @@ describe('the other SDK paths, with and without a trailing slash', () => {
   ])('row %s: GET %s', async (_row, path, version, expected) => {
     const data = encodeURIComponent(Buffer.from(question()).toString('base64'));
     for (const asked of [`token=${token}&distinct_id=u`, `data=${data}`, `data=${encodeURIComponent(question())}`]) {
-      const answer = await ask(`${path}/?${version}&${asked}`);
-      expect([answer.status, answer.json]).toEqual([200, expect.objectContaining(expected)]);
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+      const response = await ask(`${path}/?${version}&${asked}`);
+      expect([response.status, response.json]).toEqual([200, expect.objectContaining(expected)]);
+      expect(response.headers.get('cache-control')).toBe('no-store');
     }
     expect(await ask(`${path}?${version}&token=${token}`)).toMatchObject({ status: 400 });
     expect(await ask(`${path}?${version}&token=phc_nobody&distinct_id=u`)).toMatchObject({ status: 401 });
@@ -176,14 +176,14 @@ describe('errors that web pages can read', () => {
     ['a wrong method', '/api/surveys', { method: 'POST' }, 405, 'method_not_allowed'],
     ['a broken escape', '/array/%zz/config', {}, 400, 'invalid_path'],
   ])('%s: %s', async (_name, path, init, status, code) => {
-    const answer = await ask(path, init);
-    expect([answer.status, answer.json?.code]).toEqual([status, code]);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    if (status === 405) expect(answer.headers.get('allow')).toMatch(/^(?:GET, HEAD, POST|GET, HEAD|POST), OPTIONS$/);
+    const response = await ask(path, init);
+    expect([response.status, response.json?.code]).toEqual([status, code]);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    if (status === 405) expect(response.headers.get('allow')).toMatch(/^(?:GET, HEAD, POST|GET, HEAD|POST), OPTIONS$/);
   });
 
   test('returns an error for flags without a distinct ID', async () => {
-    const answer = await ask('/flags/?v=2', { method: 'POST', body: JSON.stringify({ token }) });
-    expect([answer.status, answer.json.code]).toEqual([400, 'missing_distinct_id']);
+    const response = await ask('/flags/?v=2', { method: 'POST', body: JSON.stringify({ token }) });
+    expect([response.status, response.json.code]).toEqual([400, 'missing_distinct_id']);
   });
 });

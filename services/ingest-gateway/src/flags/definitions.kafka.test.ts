@@ -57,8 +57,8 @@ async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; sco
 
 describe('the document with flag definitions', () => {
   test.each(documentPaths)('%s', async (path) => {
-    const answer = await get(`${path}?token=${tenant.token}`, tenant.personalApiKey);
-    expect([answer.status, answer.json]).toEqual([
+    const response = await get(`${path}?token=${tenant.token}`, tenant.personalApiKey);
+    expect([response.status, response.json]).toEqual([
       200,
       {
         flags: [expect.objectContaining({ key: 'a', filters: { groups: [{ rollout_percentage: 50 }] } })],
@@ -68,8 +68,8 @@ describe('the document with flag definitions', () => {
         property_matching_version: 1,
       },
     ]);
-    expect(answer.headers.get('etag')).toMatch(/^W\/"[\w-]{32}"$/);
-    expect(answer.headers.get('cache-control')).toBe('private, must-revalidate');
+    expect(response.headers.get('etag')).toMatch(/^W\/"[\w-]{32}"$/);
+    expect(response.headers.get('cache-control')).toBe('private, must-revalidate');
   });
 
   test('flag-077: returns 304 for a matching ETag in any form; flag-078: the ETag changes when a flag is turned off', async () => {
@@ -77,18 +77,18 @@ describe('the document with flag definitions', () => {
     const flag = await rows.addFlag(own.environmentId, 'a');
     const etag = (await documentOf(own, own.personalApiKey)).headers.get('etag') ?? '';
     for (const tag of [etag, etag.slice(2), etag.slice(3, -1), `"other", ${etag}`]) {
-      const answer = await documentOf(own, own.personalApiKey, { 'if-none-match': tag });
-      expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', etag]);
+      const response = await documentOf(own, own.personalApiKey, { 'if-none-match': tag });
+      expect([response.status, response.text, response.headers.get('etag')]).toEqual([304, '', etag]);
     }
     await fixture.database.sql.query('UPDATE feature_flag SET active = false WHERE id = $1', [flag]);
     await eventually(
       async () => {
-        const answer = await documentOf(own, own.personalApiKey, { 'if-none-match': etag });
-        expect([answer.status, answer.json?.flags]).toEqual([
+        const response = await documentOf(own, own.personalApiKey, { 'if-none-match': etag });
+        expect([response.status, response.json?.flags]).toEqual([
           200,
           [expect.objectContaining({ key: 'a', active: false })],
         ]);
-        expect(answer.headers.get('etag')).not.toBe(etag);
+        expect(response.headers.get('etag')).not.toBe(etag);
       },
       { what: 'the change' },
     );
@@ -116,10 +116,10 @@ describe('the document with flag definitions', () => {
   });
 
   test('can be requested with the project API key in a header', async () => {
-    const answer = await get('/flags/definitions', tenant.personalApiKey, {
+    const response = await get('/flags/definitions', tenant.personalApiKey, {
       'x-posthog-project-api-key': tenant.token,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 });
 
@@ -190,8 +190,8 @@ describe('access to flag definitions', () => {
       },
     };
     const bearer = Object.hasOwn(bearers, name) ? await bearers[name]?.() : name;
-    const answer = await documentOf(tenant, bearer ?? null);
-    expect([answer.status, answer.json]).toEqual([status, expect.objectContaining({ attr: null, ...expected })]);
+    const response = await documentOf(tenant, bearer ?? null);
+    expect([response.status, response.json]).toEqual([status, expect.objectContaining({ attr: null, ...expected })]);
   });
 
   test('is denied for an unknown project and without a project', async () => {
@@ -213,9 +213,9 @@ describe('access to flag definitions', () => {
     const { url } = await fixture.startGateway({ now: createTestClock().now });
     const headers = { authorization: `Bearer ${own.personalApiKey}` };
     const ask = async () => {
-      const answer = await fetch(`${url}/flags/definitions?token=${own.token}`, { headers });
-      await answer.text();
-      return answer.status;
+      const response = await fetch(`${url}/flags/definitions?token=${own.token}`, { headers });
+      await response.text();
+      return response.status;
     };
     const statuses: number[] = [];
     for (let round = 0; round < 7; round++) {
@@ -231,8 +231,8 @@ describe('access to flag definitions', () => {
       own.organizationId,
       JSON.stringify([{ key: 'flag_requests_per_month', name: 'x', limit: 0 }]),
     ]);
-    const answer = await documentOf(own, own.personalApiKey);
-    expect([answer.status, answer.json]).toEqual([
+    const response = await documentOf(own, own.personalApiKey);
+    expect([response.status, response.json]).toEqual([
       402,
       {
         type: 'quota_limited',

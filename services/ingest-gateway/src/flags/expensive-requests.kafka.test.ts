@@ -40,16 +40,16 @@ const long = 'x'.repeat(200_000);
 test('an address that sends too many expensive requests gets 429, but cheap requests and other addresses are served', async () => {
   const tenant = await tenantWith([contains('y')]);
   const other = await tenantWith([contains('y')]);
-  const answered = { status: 200, flags: { f: 'false no_condition_match:0', simple: 'true condition_match:0' } };
-  expect(await ask(tenant, long, '192.0.2.1')).toMatchObject(answered);
+  const evaluated = { status: 200, flags: { f: 'false no_condition_match:0', simple: 'true condition_match:0' } };
+  expect(await ask(tenant, long, '192.0.2.1')).toMatchObject(evaluated);
   const refused = await ask(tenant, long, '192.0.2.1');
   expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limit_exceeded' } });
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await ask(tenant, 'short', '192.0.2.1')).toMatchObject(answered);
-  expect(await ask(tenant, long, '192.0.2.2')).toMatchObject(answered);
-  expect(await ask(other, long, '192.0.2.1')).toMatchObject(answered);
+  expect(await ask(tenant, 'short', '192.0.2.1')).toMatchObject(evaluated);
+  expect(await ask(tenant, long, '192.0.2.2')).toMatchObject(evaluated);
+  expect(await ask(other, long, '192.0.2.1')).toMatchObject(evaluated);
   nowMs += 10_000;
-  expect(await ask(tenant, long, '192.0.2.1')).toMatchObject(answered);
+  expect(await ask(tenant, long, '192.0.2.1')).toMatchObject(evaluated);
   expect(await counted()).toEqual({ evaluated: 4, refused: 1 });
 });
 

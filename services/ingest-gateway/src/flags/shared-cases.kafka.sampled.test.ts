@@ -58,19 +58,19 @@ test(`${rows.length} flag evaluations have the expected result over the wire (pa
       ...context,
       evaluation_runtime: 'all',
     });
-    const answered = flags[flag] ?? 'omitted';
+    const actual = flags[flag] ?? 'omitted';
     const expected = reason === 'omitted' ? 'omitted' : `${value} ${reason}${reason.includes(':') ? '' : ':null'}`;
-    const answeredPayload = body.flags[flag]?.metadata.payload ?? null;
-    if (!sameReason(answered, expected) || answeredPayload !== payload) {
-      differing.push(`${category} ${flag} ${distinctId}: ${answered} ${answeredPayload}, not ${expected} ${payload}`);
+    const actualPayload = body.flags[flag]?.metadata.payload ?? null;
+    if (!sameReason(actual, expected) || actualPayload !== payload) {
+      differing.push(`${category} ${flag} ${distinctId}: ${actual} ${actualPayload}, not ${expected} ${payload}`);
     }
   }
   expect(differing).toEqual([]);
 }, 240_000);
 
 /** Returns whether two reasons are equal. A failure has no condition index. */
-function sameReason(answered: string, expected: string): boolean {
-  return answered === expected || answered === `${expected}:null`;
+function sameReason(actual: string, expected: string): boolean {
+  return actual === expected || actual === `${expected}:null`;
 }
 
 /** Stores the document as flags whose dependencies refer to IDs. */

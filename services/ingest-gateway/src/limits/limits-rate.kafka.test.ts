@@ -68,8 +68,8 @@ test.each([
 ])('%s gets the status after which it resends events', async (_, path, headers, status) => {
   const token = await limitedToken(0);
   const gateway = await start();
-  const answer = await sendBatch(gateway, token, times(1), { path, headers });
-  expect(answer).toMatchObject({ status, retryAfter: '10' });
+  const response = await sendBatch(gateway, token, times(1), { path, headers });
+  expect(response).toMatchObject({ status, retryAfter: '10' });
 });
 
 test('the rate limit does not count or reject a historical migration', async () => {

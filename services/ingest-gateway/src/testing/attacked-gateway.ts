@@ -14,7 +14,7 @@ import {
 export interface AttackReport<T> {
   result: T;
   /** The number of small requests from other clients that got 200 during the attack. */
-  answered: number;
+  succeeded: number;
   /** The outcome of the small requests that did not get 200. */
   failed: string[];
   /** The longest response time of the small requests, in milliseconds. */
@@ -105,7 +105,7 @@ export async function startAttackedGateway(settings: Record<string, string> = {}
 }
 
 function startNeighbours(url: string, token: string) {
-  const told = { answered: 0, failed: [] as string[], slowestMs: 0 };
+  const told = { succeeded: 0, failed: [] as string[], slowestMs: 0 };
   let isRunning = true;
   const loops = Array.from({ length: neighbours }, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -113,7 +113,7 @@ function startNeighbours(url: string, token: string) {
       const startedAt = performance.now();
       const outcome = await post(url, token, agent);
       told.slowestMs = Math.max(told.slowestMs, performance.now() - startedAt);
-      if (outcome === '200') told.answered += 1;
+      if (outcome === '200') told.succeeded += 1;
       else told.failed.push(outcome);
       await sleep(pauseMs);
     }

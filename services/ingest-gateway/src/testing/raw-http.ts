@@ -11,7 +11,7 @@ export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;
   /** Returns the next response with a Content-Length. Rejects if the connection is closed before it. */
-  answer(): Promise<RawResponse>;
+  response(): Promise<RawResponse>;
   /** Resolves when the other side has closed the connection. */
   closed: Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function openRawConnection(port: number, { allowHalfOpen = false } 
     wake();
   });
 
-  function takeAnswer(): RawResponse | null {
+  function takeResponse(): RawResponse | null {
     const end = received.indexOf('\r\n\r\n');
     if (end < 0) return null;
     const [first = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
@@ -57,11 +57,11 @@ export async function openRawConnection(port: number, { allowHalfOpen = false } 
     socket,
     closed,
     write: (bytes) => void socket.write(bytes),
-    async answer() {
+    async response() {
       for (;;) {
-        const answer = takeAnswer();
-        if (answer !== null) return answer;
-        if (hasEnded) throw new Error('The connection ended before an answer.');
+        const response = takeResponse();
+        if (response !== null) return response;
+        if (hasEnded) throw new Error('The connection ended before a response.');
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

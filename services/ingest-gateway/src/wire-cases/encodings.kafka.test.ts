@@ -100,8 +100,8 @@ async function send(path: string, { method, query = '', type, headers = {}, body
     headers: { ...headers, ...(typeof type === 'string' ? { 'content-type': type } : {}) },
     ...(body === undefined ? {} : { body: body as string }),
   });
-  const answer = await response.text();
-  if (response.status === 200) expect(answer).toBe('{"status":"Ok"}');
+  const result = await response.text();
+  if (response.status === 200) expect(result).toBe('{"status":"Ok"}');
   return response.status;
 }
 
@@ -115,10 +115,10 @@ test.each(labels.flatMap((label) => [label, `${label}/`]))('%s accepts every enc
     const event = { event: name, distinct_id: `who+${name}`, uuid: randomUUID(), properties };
     return { event, sending: encode(JSON.stringify({ api_key: token, ...event })) };
   });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     sent.map(async ({ event, sending }) => [event.event, await send(path, sending)] as const),
   );
-  expect(Object.fromEntries(answers)).toEqual(
+  expect(Object.fromEntries(responses)).toEqual(
     Object.fromEntries(sent.map(({ event, sending }) => [event.event, sending.status ?? 200])),
   );
   const stored = await reader.events(token, sent.length);

@@ -65,9 +65,9 @@ async function stall({ path, headers }: SdkRow, gateway: TestGateway) {
   const connection = await openRawConnection(gateway.port);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   connection.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${lines.join('')}content-length: 1000\r\n\r\n{"api`);
-  const { status, headers: answered } = await connection.answer();
+  const { status, headers: responseHeaders } = await connection.response();
   connection.socket.destroy();
-  return { status, retryAfter: answered['retry-after'] ?? null, json: undefined };
+  return { status, retryAfter: responseHeaders['retry-after'] ?? null, json: undefined };
 }
 
 const withPlan = async (limits: { eventsPerMonth?: number; eventsPerSecond?: number }) => {
@@ -84,7 +84,7 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   const taken = event({ event: 'taken' });
   const many = Array.from({ length: 10 }, () => event());
 
-  const answers = {
+  const responses = {
     accepted: await send(row, normal, envelope(token, [taken])),
     'only events without a name': await send(row, normal, envelope(token, [event({ event: '' })])),
     'within the quota': await send(row, normal, envelope(quota, [event()])),
@@ -110,7 +110,9 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
     'the upload stalls': await stall(row, strict),
   };
 
-  const reactions = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, row.react(answer)]));
+  const reactions = Object.fromEntries(
+    Object.entries(responses).map(([name, response]) => [name, row.react(response)]),
+  );
   // Browsers and the legacy Java SDK lose events after 408. The gateway returns it nevertheless, because the other ten
   // send them again, and a client that stops in the middle of an upload for half a minute rarely reads the response.
   const losesStalled = row.row === 1 || row.row === 13;
@@ -133,7 +135,7 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
     'the upload stalls': losesStalled ? 'dropped' : 'retried',
   });
   for (const name of ['faster than the plan allows', 'the log is unavailable', 'the memory is used up'] as const) {
-    expect([name, Number(answers[name].retryAfter) > 0]).toEqual([name, true]);
+    expect([name, Number(responses[name].retryAfter) > 0]).toEqual([name, true]);
   }
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([taken.uuid]);
 });
@@ -146,10 +148,10 @@ test('a gateway whose log is unavailable stays ready, and releases the memory of
   const { token } = await createTestTenant(fixture.database);
   const [browser] = sdkRows;
   if (browser === undefined) throw new Error('there are rows');
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => send(browser, withoutLog, envelope(token, [event()]))),
   );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
   expect((await fetch(`${withoutLog.url}/_readiness`)).status).toBe(200);
   await eventually(
     async () => /millrace_capture_in_flight_bytes 0\n/.test(await withoutLog.metrics.registry.metrics()),

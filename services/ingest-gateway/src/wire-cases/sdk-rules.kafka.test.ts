@@ -40,8 +40,8 @@ async function ask(path: string, init: RequestInit = {}) {
  * @returns the stored events
  */
 async function stored(count: number, path: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
-  const answer = await ask(path, { body: body as string, headers });
-  expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
+  const response = await ask(path, { body: body as string, headers });
+  expect([response.status, response.text]).toEqual([200, '{"status":"Ok"}']);
   return reader.events(token, count);
 }
 
@@ -66,8 +66,8 @@ test('rule 3: every path works with and without a trailing slash, without a redi
     ...paths.map((path) => [path, json({ api_key: token, ...event() })] as const),
     ...['/flags', '/decide'].map((path) => [path, json({ token, distinct_id: 'u' })] as const),
   ].flatMap(([path, body]) => [`${path}?v=2`, `${path}/?v=2`].map((at) => ({ at, body })));
-  const answers = await Promise.all(asked.map(async ({ at, body }) => [at, (await ask(at, { body })).status]));
-  expect(answers).toEqual(asked.map(({ at }) => [at, 200]));
+  const responses = await Promise.all(asked.map(async ({ at, body }) => [at, (await ask(at, { body })).status]));
+  expect(responses).toEqual(asked.map(({ at }) => [at, 200]));
 });
 
 test.each<[string, string, Record<string, string>]>([
@@ -173,26 +173,26 @@ test.each<[string, string, RequestInit, number]>([
 ])('rule 11: web pages can read %s', async (_name, path, init, status) => {
   const asked = 'content-type, x-of-tomorrow';
   const body = json({ api_key: token, token, ...event() });
-  const answer = await ask(path, {
+  const response = await ask(path, {
     ...(init.method === 'OPTIONS' ? {} : { body }),
     ...init,
     headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
   });
-  expect(answer.status).toBe(status);
-  expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-  expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
-  expect(answer.headers.get('vary')).toMatch(/origin/i);
-  if (init.method === 'OPTIONS') expect(answer.headers.get('access-control-allow-headers')).toBe(asked);
+  expect(response.status).toBe(status);
+  expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+  expect(response.headers.get('access-control-allow-credentials')).toBe('true');
+  expect(response.headers.get('vary')).toMatch(/origin/i);
+  if (init.method === 'OPTIONS') expect(response.headers.get('access-control-allow-headers')).toBe(asked);
 });
 
 test('rule 12: temporary errors return 503 with Retry-After, even to browsers and beacons', async () => {
   const full = await fixture.startGateway({ config: { maxInFlightBytes: 10 } });
   for (const query of ['', '?beacon=1']) {
     const body = json({ api_key: token, ...event() });
-    const answer = await fetch(`${full.url}/e/${query}`, { method: 'POST', headers: { origin }, body });
-    expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true]);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    expect(answer.headers.get('access-control-expose-headers')).toBe('retry-after');
-    await answer.text();
+    const response = await fetch(`${full.url}/e/${query}`, { method: 'POST', headers: { origin }, body });
+    expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([503, true]);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(response.headers.get('access-control-expose-headers')).toBe('retry-after');
+    await response.text();
   }
 });
