@@ -144,13 +144,13 @@ function listen(serve: (client: Socket) => void, port: number): Promise<Server> 
   });
 }
 
-export interface DeafPooler {
+export interface PoolerWithoutListen {
   port: number;
   stop(): Promise<void>;
 }
 
 /** Starts a proxy that forwards everything except notifications, like a pooler in transaction mode. */
-export async function startDeafPooler(databaseUrl: string): Promise<DeafPooler> {
+export async function startPoolerWithoutListen(databaseUrl: string): Promise<PoolerWithoutListen> {
   const { hostname: host, port } = new URL(databaseUrl);
   const server = createServer((client) => {
     const upstream = connect({ host, port: Number(port || 5432) });

@@ -7,7 +7,12 @@ export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { createConsoleLink } from './console-link.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
 export { eventually, patienceMs, waitOutHourEnd, waitOutStepEnd } from './eventually.ts';
-export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
+export {
+  createFaultProxy,
+  type FaultProxy,
+  type PoolerWithoutListen,
+  startPoolerWithoutListen,
+} from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export {

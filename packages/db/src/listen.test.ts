@@ -6,7 +6,7 @@ import {
   createFaultProxy,
   createTestDatabase,
   eventually,
-  startDeafPooler,
+  startPoolerWithoutListen,
   type TestDatabase,
   typeScriptProcess,
 } from '@millrace/testing';
@@ -147,7 +147,7 @@ test('the memory of a listener does not grow over time', async () => {
 });
 
 test('detects a pooler that accepts LISTEN but delivers nothing', async () => {
-  const pooler = await startDeafPooler(testDatabase.url);
+  const pooler = await startPoolerWithoutListen(testDatabase.url);
   ends.push(pooler.stop);
   const { listener, received } = listenOn(through('127.0.0.1', pooler.port));
   await eventually(() => received.errors.length === 1, { what: 'the report' });

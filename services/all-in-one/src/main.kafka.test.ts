@@ -134,9 +134,9 @@ test('events acknowledged during shutdown are stored after a restart', async () 
   const clients = Array.from({ length: 8 }, async () => {
     while (!hasEnded) {
       const uuid = randomUUID();
-      const answer = await post(`${ingestUrl}/capture/`, { event, distinct_id: 'ada', uuid }).catch(() => null);
-      if (answer?.status === 200) acknowledged.push(uuid);
-      if (answer === null) await new Promise((resolve) => setTimeout(resolve, 20));
+      const response = await post(`${ingestUrl}/capture/`, { event, distinct_id: 'ada', uuid }).catch(() => null);
+      if (response?.status === 200) acknowledged.push(uuid);
+      if (response === null) await new Promise((resolve) => setTimeout(resolve, 20));
     }
   });
   await eventually(() => acknowledged.length > 100, { what: 'Load' });

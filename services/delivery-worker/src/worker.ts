@@ -13,7 +13,7 @@ import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
 import { forgetDeletedIds } from './deletion/store.ts';
 import { checkDomains } from './domains/check-domains.ts';
 import { dropCopiedMonths } from './event-store/drop-copied.ts';
-import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
+import { type CopyTarget, createCopyMetrics, createEventCopier } from './event-store/follow.ts';
 import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './event-store/follow-persons.ts';
 import { createFairSlots, createPollMetrics, runAtIntervals, startPolling, type Task } from './poll.ts';
 import { deleteOldRecords, type RetentionOptions, retentionTasks } from './retention/retention.ts';
@@ -110,7 +110,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const follow =
     copying &&
-    createFollower({
+    createEventCopier({
       database,
       logger,
       target: copying,

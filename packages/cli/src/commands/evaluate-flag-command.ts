@@ -34,7 +34,7 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
       .option('--explain', 'show each condition, its properties, the source of their values, and the hashes'),
   ).action(async (key: string, _options: unknown, command: Command) => {
     const options = command.optsWithGlobals<EvaluateOptions>();
-    const reason = await askReason(key, options, terminal);
+    const reason = await requestReason(key, options, terminal);
     const { value, evaluation, explanation } = reason;
     if (options.json === true) {
       const shown = { key, value, evaluation, ...(options.explain === true && { explanation }) };
@@ -57,7 +57,7 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
  * Requests the value of a flag and the reason for it.
  * @throws Refusal if the flag does not exist
  */
-async function askReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
+async function requestReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
   const query = new URLSearchParams({
     distinct_id: options.distinctId,
     groups: JSON.stringify(options.group),

@@ -256,18 +256,18 @@ const postgresTlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
  * @throws NoTlsError if the server does not support TLS
  */
 async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<void> {
-  if (begins === 'postgresql') await askPostgres(socket);
-  if (begins === 'smtp') await askMailServer(socket);
+  if (begins === 'postgresql') await requestPostgresTls(socket);
+  if (begins === 'smtp') await requestMailServerTls(socket);
 }
 
-async function askPostgres(socket: Socket): Promise<void> {
+async function requestPostgresTls(socket: Socket): Promise<void> {
   socket.write(postgresTlsRequest);
   const reply = await nextBytes(socket);
   if (reply.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
 }
 
 /** STARTTLS: https://www.rfc-editor.org/rfc/rfc3207 */
-async function askMailServer(socket: Socket): Promise<void> {
+async function requestMailServerTls(socket: Socket): Promise<void> {
   await nextReply(socket, '220');
   socket.write('EHLO localhost\r\n');
   const offers = await nextReply(socket, '250');

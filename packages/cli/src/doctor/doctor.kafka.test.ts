@@ -10,7 +10,7 @@ import {
   createTestTenant,
   eventually,
   patienceMs,
-  startDeafPooler,
+  startPoolerWithoutListen,
   type TestDatabase,
   testCertificates,
   testServers,
@@ -329,7 +329,7 @@ test('doctor reports a transaction that has been open for too long', async () =>
 });
 
 test('doctor reports a pooler that does not pass notifications on', async () => {
-  const pooler = await startDeafPooler(testDatabase.url);
+  const pooler = await startPoolerWithoutListen(testDatabase.url);
   const url = new URL(testDatabase.url);
   url.port = String(pooler.port);
   const { findings } = await doctor({ ...inPostgres, DATABASE_URL: url.toString() });

@@ -19,12 +19,12 @@ test('stop lets a request in progress finish and accepts no new one', async () =
     { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 600_000 },
   );
   const url = `http://127.0.0.1:${server.port}/`;
-  const answer = fetch(url).then((response) => response.text());
+  const text = fetch(url).then((response) => response.text());
   await hasArrived;
   const stopped = server.stop();
   await expect(fetch(url)).rejects.toThrow();
   release();
-  expect(await answer).toBe('done');
+  expect(await text).toBe('done');
   await stopped;
   await server.stop();
 });
@@ -55,7 +55,7 @@ test('restarts lose no request of clients that keep sending', async () => {
   const start = () =>
     serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 20_000, stopGraceMs: 400 });
   let current = await start();
-  let answered = 0;
+  let responseCount = 0;
   let isOver = false;
 
   /**
@@ -72,7 +72,7 @@ test('restarts lose no request of clients that keep sending', async () => {
             response.resume().on('end', () => resolve(response.headers.connection !== 'close'));
           }).on('error', reject);
         });
-        answered += 1;
+        responseCount += 1;
       }
       ({ port } = current);
     }
@@ -88,7 +88,7 @@ test('restarts lose no request of clients that keep sending', async () => {
   }
   isOver = true;
   await clients;
-  expect(answered).toBeGreaterThan(10 * 16);
+  expect(responseCount).toBeGreaterThan(10 * 16);
   await current.stop();
 });
 
@@ -110,14 +110,14 @@ test('stop does not wait for a connection without a request', async () => {
 
 test('stop closes a request that does not end after the drain time', async () => {
   const server = await serve(() => {}, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 50 });
-  const answer = fetch(`http://127.0.0.1:${server.port}/`).then(
-    () => 'answered',
+  const response = fetch(`http://127.0.0.1:${server.port}/`).then(
+    () => 'complete',
     () => 'cut',
   );
   // Wait for the connection to be established before stopping.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await server.stop();
-  expect(await answer).toBe('cut');
+  expect(await response).toBe('cut');
 });
 
 test('fails at startup if the port is in use', async () => {

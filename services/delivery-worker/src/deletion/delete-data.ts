@@ -13,10 +13,10 @@ import {
   lockDeletion,
   type PersonDeletionRow,
   readIdsToForget,
+  recordOpenTransactions,
   removeFromEvents,
   requestProjectRemoval,
   requestRemoval,
-  saveDeletionHorizons,
   saveDeletionProgress,
   saveDoneUntil,
 } from './store.ts';
@@ -39,7 +39,7 @@ export async function deletePersonData(
   { isCopied = false, limit = portion }: { isCopied?: boolean; limit?: typeof portion } = {},
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
-    await saveDeletionHorizons(tx);
+    await recordOpenTransactions(tx);
     const deletion = await lockDeletion(tx);
     if (deletion === undefined) return false;
     const ids = await readIdsToForget(tx, deletion, limit.ids);

@@ -21,7 +21,7 @@ export interface IdToForget {
  * Stores for each new request which transactions may have seen the person: those that were in progress when the request
  * was committed. A batch that began before may still store an event with a copy of the person.
  */
-export async function saveDeletionHorizons(tx: Transaction): Promise<void> {
+export async function recordOpenTransactions(tx: Transaction): Promise<void> {
   await tx.query(
     `UPDATE person_deletion SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       WHERE id IN (SELECT id FROM person_deletion WHERE finished_at IS NULL AND horizon IS NULL

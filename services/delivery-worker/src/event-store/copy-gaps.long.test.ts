@@ -11,7 +11,7 @@ import {
 } from '@millrace/testing';
 import { createSettledUntil } from '../batch-exports/read.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createCopyMetrics, createFollower } from './follow.ts';
+import { createCopyMetrics, createEventCopier } from './follow.ts';
 
 const modules = await clickHouseOrSkip();
 
@@ -43,7 +43,7 @@ const modules = await clickHouseOrSkip();
   const follower = ({ settledUntil = fixture.atOnce, settleSeconds = 0, minPortionMs = 0 } = {}) => {
     const { database, logger } = fixture;
     const deps = { database, logger, eventRetentionDays: 0, gauge, target: target() };
-    return createFollower({ ...deps, settledUntil, settleSeconds, minPortionMs });
+    return createEventCopier({ ...deps, settledUntil, settleSeconds, minPortionMs });
   };
   /** Copies until all events that are stored now have been copied. */
   const followAll = async (follow = follower()) => {

@@ -10,7 +10,7 @@ import { deletePersonData } from '../deletion/delete-data.ts';
 import { dropMonth } from '../retention/retention.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { dropCopiedMonths } from './drop-copied.ts';
-import { createCopyMetrics, createFollower } from './follow.ts';
+import { createCopyMetrics, createEventCopier } from './follow.ts';
 
 /** Tests that events which PostgreSQL drops are in ClickHouse and stay there. */
 const modules = await clickHouseOrSkip();
@@ -60,7 +60,7 @@ const modules = await clickHouseOrSkip();
       [project, at, id, person, properties],
     );
   const follow = async () => {
-    const round = createFollower({
+    const round = createEventCopier({
       ...{
         database: fixture.database,
         logger: fixture.logger,

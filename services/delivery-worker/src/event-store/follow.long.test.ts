@@ -18,7 +18,7 @@ import {
 } from '@millrace/testing';
 import { cleanUp, deletePersonData } from '../deletion/delete-data.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createCopyMetrics, createFollower } from './follow.ts';
+import { createCopyMetrics, createEventCopier } from './follow.ts';
 
 /** Copies from a real PostgreSQL to a real ClickHouse. */
 const modules = await clickHouseOrSkip();
@@ -56,7 +56,7 @@ const modules = await clickHouseOrSkip();
   });
 
   const follower = (eventRetentionDays = 0, { settledUntil = fixture.atOnce, minPortionMs = 0 } = {}) =>
-    createFollower({
+    createEventCopier({
       ...{ database: fixture.database, logger: fixture.logger, eventRetentionDays, settledUntil, minPortionMs },
       settleSeconds: 0,
       target: { client, postgres: { url: readerUrl } },
@@ -311,7 +311,7 @@ const modules = await clickHouseOrSkip();
     const follow = follower();
     await followAll(follow);
     await store(project, ['a'], { stored: '0 seconds' });
-    const unreachable = createFollower({
+    const unreachable = createEventCopier({
       ...{
         database: fixture.database,
         logger: fixture.logger,

@@ -34,7 +34,7 @@ export interface CopyTarget {
   postgres: ReadablePostgres;
 }
 
-export interface FollowerDeps {
+export interface EventCopierDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
@@ -72,7 +72,7 @@ export function createCopyMetrics(metrics: Metrics) {
  * continues where it stopped, even after a long time.
  * @returns a task that returns whether there may be more
  */
-export function createFollower({
+export function createEventCopier({
   database: { sql },
   target,
   settledUntil,
@@ -81,7 +81,7 @@ export function createFollower({
   logger,
   eventRetentionDays,
   minPortionMs,
-}: FollowerDeps) {
+}: EventCopierDeps) {
   const { client, postgres } = target;
   let isReady = false;
   const span = createCopySpan();

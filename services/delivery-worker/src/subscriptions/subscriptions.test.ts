@@ -168,7 +168,7 @@ test('a webhook receives a document with the same ID at every attempt', async ()
   const dashboard = await subject('dashboard');
   const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard });
   await scheduleDueReports(fixture.database, now);
-  fixture.receiver.answerWith(503);
+  fixture.receiver.respondWith(503);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
     { status: 'pending', attempts: 1, error: 'The webhook URL responded with 503.', is_later: true },
@@ -198,7 +198,7 @@ test('a webhook receives a document with the same ID at every attempt', async ()
 test.each([404, 301])('gives up a webhook immediately after it responds with %i', async (status) => {
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await scheduleDueReports(fixture.database, now);
-  fixture.receiver.answerWith(status);
+  fixture.receiver.respondWith(status);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
     { status: 'failed', attempts: 1, error: `The webhook URL responded with ${status}.` },

@@ -12,7 +12,7 @@ export interface WebReceiver {
   url: string;
   posts: ReceivedPost[];
   /** Sets the statuses of the next responses. Later responses have the status 200. */
-  answerWith(...statuses: number[]): void;
+  respondWith(...statuses: number[]): void;
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function startWebReceiver(): Promise<WebReceiver> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     posts,
-    answerWith: (...next) => void statuses.push(...next),
+    respondWith: (...next) => void statuses.push(...next),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -47,14 +47,14 @@ export function createDefinitions({
   flushIntervalMs?: number;
 }): Definitions {
   const noted = createNotedNames();
-  const looks = createLooks();
+  const sampleLimit = createSampleLimit();
   const events = new Map<string, EventDefinition>();
   const properties = new Map<string, PropertyDefinition>();
   let flushing: Promise<void> = Promise.resolve();
 
   function note(rows: readonly EventRow[], ledger: Ledger): void {
     const nowMs = now();
-    const seen = seeDefinitions(rows, ledger, { looks, noted, nowMs });
+    const seen = seeDefinitions(rows, ledger, { sampleLimit, noted, nowMs });
     for (const one of seen.events) {
       const key = eventKey(one.projectId, one.name);
       if (noted.add(key, markOf(nowMs, true))) events.set(key, one);
@@ -127,7 +127,7 @@ const sampleEvery = 64;
 function seeDefinitions(
   rows: readonly EventRow[],
   ledger: Ledger,
-  { looks, noted, nowMs }: { looks: Looks; noted: NotedNames; nowMs: number },
+  { sampleLimit, noted, nowMs }: { sampleLimit: SampleLimit; noted: NotedNames; nowMs: number },
 ): SeenDefinitions {
   const seen: SeenDefinitions = { events: [], properties: [] };
   const seenInBatch = new Set<string>();
@@ -136,7 +136,7 @@ function seeDefinitions(
     const key = eventKey(projectId, name);
     const isFirst = !seenInBatch.has(key);
     if (isFirst) seenInBatch.add(key);
-    if (!(isFirst && looks.take(key, nowMs)) && index % sampleEvery !== 0) return;
+    if (!(isFirst && sampleLimit.take(key, nowMs)) && index % sampleEvery !== 0) return;
     if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
     const groupTypes = ledger.projects.get(projectId)?.groupTypes;
     const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
@@ -249,16 +249,16 @@ function eventKey(projectId: number, name: string): string {
  * The number of batches per minute in which the first event of each name is sampled. If many projects share a batch,
  * nearly every event is the first one of its name, and sampling an event takes more than half as long as storing it.
  */
-const looksPerMinute = 2;
+const samplesPerMinute = 2;
 const minuteMs = 60_000;
 
-interface Looks {
+interface SampleLimit {
   /** Counts a sample. Returns false if the limit is reached. */
   take(key: string, nowMs: number): boolean;
 }
 
 /** Counts the samples of each key in a clock minute. */
-function createLooks(): Looks {
+function createSampleLimit(): SampleLimit {
   const taken = new Map<string, number>();
   let minute = 0;
   return {
@@ -267,7 +267,7 @@ function createLooks(): Looks {
       if (current !== minute || taken.size >= maxRemembered) taken.clear();
       minute = current;
       const count = taken.get(key) ?? 0;
-      if (count >= looksPerMinute) return false;
+      if (count >= samplesPerMinute) return false;
       taken.set(key, count + 1);
       return true;
     },

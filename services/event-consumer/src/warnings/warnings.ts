@@ -55,19 +55,19 @@ export function toGatewayWarning(warning: CapturedWarning, projectId: number): S
  * (docs/ingestion-rules.md#historical-migrations).
  */
 export function toMigrationWarning(finding: CountedFinding, projectId: number): StoredWarning {
-  return foldedWarning('historical_migration_not_in_plan', finding, projectId);
+  return combinedWarning('historical_migration_not_in_plan', finding, projectId);
 }
 
 /** Creates the warning about events that were already too old when they arrived. */
 export function toRetentionWarning(finding: CountedFinding, projectId: number): StoredWarning {
-  return foldedWarning('event_older_than_retention', finding, projectId);
+  return combinedWarning('event_older_than_retention', finding, projectId);
 }
 
 /**
  * Creates one warning for all such events of a project in a batch, because an import can have millions. Its ID is
  * derived from the log position of the first one.
  */
-function foldedWarning(
+function combinedWarning(
   type: 'historical_migration_not_in_plan' | 'event_older_than_retention',
   { first, position, count }: CountedFinding,
   projectId: number,
@@ -174,17 +174,17 @@ export function createWarningThrottle(now: () => number): WarningThrottle {
 
   return (warnings) => {
     const stored: StoredWarning[] = [];
-    const folded = new Map<string, StoredWarning>();
+    const combined = new Map<string, StoredWarning>();
     for (const warning of warnings) {
       if (isSingle(warning)) {
         stored.push(warning);
         continue;
       }
       const key = `${warning.projectId}:${warning.type}`;
-      const first = folded.get(key);
-      if (first === undefined) folded.set(key, { ...warning, id: uuidV5(warning.id, throttleNamespace) });
+      const first = combined.get(key);
+      if (first === undefined) combined.set(key, { ...warning, id: uuidV5(warning.id, throttleNamespace) });
       else first.count += warning.count;
     }
-    return [...stored, ...folded.values()];
+    return [...stored, ...combined.values()];
   };
 }
