@@ -2,6 +2,7 @@
 // and not from ClickHouse's tables.
 
 import type { ClickHouseClient } from '@millrace/insights';
+import type { Print } from '../harness/command.ts';
 import {
   type ApiRequest,
   byPersonPlan,
@@ -17,7 +18,7 @@ import {
 import { eventUuidOf, type Generated, planOf, selectGeneratedEvents } from './generated-events.ts';
 import { daily, uniques } from './queries.ts';
 
-interface Checked extends Omit<ApiRequest, 'name'> {
+interface Checked extends ApiRequest {
   /** SQL that computes the expected result. */
   expected: string;
   pick: (results: Row[]) => unknown;
@@ -51,25 +52,48 @@ function listChecks(size: Generated): readonly Checked[] {
   const timeline = `SELECT groupArray(uuid) FROM (SELECT ${eventUuidOf('number')} AS uuid FROM (${generated})
      WHERE owner = ${listedPerson} ORDER BY ms DESC LIMIT 100)`;
   return [
-    { ...queryRequest(daily), expected: byDay('count()'), pick: seriesOf },
-    { ...queryRequest(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
-    { ...queryRequest(weekly), expected: inWeek, pick: seriesOf },
-    { ...queryRequest(byPlan), expected: byValue(planOf('number')), pick: valuesOf },
-    { ...queryRequest(byPersonPlan), expected: byValue(planOf('owner')), pick: valuesOf },
-    { path: personTimeline, expected: timeline, pick: uuidsOf },
-    { path: personSearch, expected: `SELECT ['${listedPersonUuid}']`, pick: uuidsOf },
+    { name: 'daily page views', ...queryRequest(daily), expected: byDay('count()'), pick: seriesOf },
+    { name: 'daily uniques', ...queryRequest(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
+    { name: 'weekly actives', ...queryRequest(weekly), expected: inWeek, pick: seriesOf },
+    {
+      name: 'total by an unusual property',
+      ...queryRequest(byPlan),
+      expected: byValue(planOf('number')),
+      pick: valuesOf,
+    },
+    {
+      name: 'total by a person property',
+      ...queryRequest(byPersonPlan),
+      expected: byValue(planOf('owner')),
+      pick: valuesOf,
+    },
+    { name: 'person timeline', path: personTimeline, expected: timeline, pick: uuidsOf },
+    { name: 'person search by email', path: personSearch, expected: `SELECT ['${listedPersonUuid}']`, pick: uuidsOf },
   ];
 }
 
-/** Compares all results. @returns how many results were compared @throws Error if a result is wrong */
-export async function checkResults(client: ClickHouseClient, size: Generated, send: Send): Promise<number> {
-  const checks = listChecks(size);
-  for (const { expected, pick, ...request } of checks) {
+/**
+ * Prints how many results were compared. Does not compare a result whose query exceeds its time limit, because a busy
+ * machine can be too slow. @throws Error if a result is wrong
+ */
+export async function checkResults(
+  client: ClickHouseClient,
+  size: Generated,
+  { send, print }: { send: Send; print: Print },
+): Promise<void> {
+  let correct = 0;
+  for (const { name, expected, pick, ...request } of listChecks(size)) {
+    const { status, body } = await send({ name, ...request });
+    const content = JSON.parse(body);
+    if (content.code === 'query_timeout') {
+      print(`not checked, because the query exceeds its time limit: ${name}`);
+      continue;
+    }
     const rows = await (await client.query({ query: expected, format: 'JSONCompactEachRow' })).json<[unknown[]]>();
     const wanted = JSON.stringify(rows[0]?.[0]).replaceAll('"', '');
-    const { status, body } = await send({ name: 'check', ...request });
-    const found = JSON.stringify(status === 200 ? pick(JSON.parse(body).results) : body).replaceAll('"', '');
+    const found = JSON.stringify(status === 200 ? pick(content.results) : body).replaceAll('"', '');
     if (found !== wanted) throw new Error(`Wrong result of ${JSON.stringify(request)}: ${found}, expected ${wanted}`);
+    correct += 1;
   }
-  return checks.length;
+  print(`${correct} results are those of the generated events`);
 }

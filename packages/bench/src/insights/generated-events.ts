@@ -123,7 +123,7 @@ async function fillClickHouse(client: ClickHouseClient, size: Generated): Promis
     const generated = selectGeneratedEvents(size, '*', [visitOf(size, day), visitOf(size, day + 1)]);
     await client.command({
       query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
-          person_mode, properties, formatFigure, usual, elements_chain, historical_migration, captured_at, created_at)
+          person_mode, properties, readable, usual, elements_chain, historical_migration, captured_at, created_at)
         SETTINGS insert_allow_materialized_columns = 1, max_insert_threads = 1, min_insert_block_size_rows = 2000000,
           min_insert_block_size_bytes = 4000000000
         SELECT ${columns} FROM (${generated} ORDER BY toDate(${time}), event, cityHash64(${distinctId}), ${uuid})`,

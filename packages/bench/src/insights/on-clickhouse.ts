@@ -62,7 +62,7 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
   const settings = { EVENT_LOG: 'postgres', EVENT_STORE: 'clickhouse', CLICKHOUSE_URL: server.url };
   const api = await bench.start(programs.api, settings);
   const send: Send = (request) => sendRequest(bench, api, request);
-  print(`${await checkResults(client, size, send)} results are those of the generated events`);
+  await checkResults(client, size, { send, print });
   const rows: string[][] = [];
   const measureAll = async (name: string, work: () => Promise<Sent>, targetMs?: number, runs = pairs) => {
     if (!name.includes(only)) return;
