@@ -14,7 +14,7 @@ interface Shown {
   path: string;
   line: number;
   words: string[];
-  /** True for a command in a shell block. A command in a sentence can leave out arguments. */
+  /** Whether this is a command in a shell block. A command in a sentence can leave out arguments. */
   isWhole: boolean;
 }
 

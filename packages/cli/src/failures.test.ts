@@ -65,7 +65,7 @@ const stored = { DATABASE_URL: 'DATABASE' };
  * `addresses`.
  */
 const cases: [string, Record<string, string>, number, string][] = [
-  // Missing settings.
+  // Some settings are missing.
   [
     'org list',
     {},
@@ -91,13 +91,13 @@ const cases: [string, Record<string, string>, number, string][] = [
   ['offsets list', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['restore finish', stored, 2, 'EVENT_LOG: Set the event log that the services use'],
   ['tail', { EVENT_LOG: 'postgres' }, 2, '--database-url: Pass the URL of the database'],
-  // Invalid addresses.
+  // These addresses are invalid.
   ['org list --database-url localhost:5432', {}, 2, '--database-url: Must be a URL such as postgresql://'],
   ['flags list --api-url localhost', noApi, 2, '--api-url: Must be a URL such as https://'],
   ['snippet --host localhost', {}, 2, '--host: Must be a URL such as https://'],
   ['import FILE --host localhost', {}, 2, '--host: Must be a URL such as https://'],
   ['tail', { EVENT_LOG: 'rabbit' }, 2, 'EVENT_LOG'],
-  // Unreachable servers.
+  // These servers cannot be reached.
   [
     'org list --database-url postgresql://u:secret@127.0.0.1:2/x',
     {},
@@ -178,7 +178,7 @@ const cases: [string, Record<string, string>, number, string][] = [
     '--database-url: Could not open the database: ',
   ],
   ['migrate', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL rejected the login: '],
-  // Misspelled words.
+  // These commands or options are misspelled.
   ['flag list', {}, 2, "unknown command 'flag' (Did you mean flags?)"],
   ['flags lst', {}, 2, "unknown command 'lst' (Did you mean list?)"],
   ['org list --databaseurl x', {}, 2, "unknown option '--databaseurl' (Did you mean --database-url?)"],
@@ -191,7 +191,7 @@ const cases: [string, Record<string, string>, number, string][] = [
   ],
   ['key roll', stored, 2, "missing required argument 'id'"],
   ['org list everything', stored, 2, 'too many arguments'],
-  // Records that do not exist.
+  // These records do not exist.
   ['environment show --environment 99', stored, 1, '--environment: '],
   ['project show --project 99', stored, 1, '--project: Project not found.'],
   ['persons show --environment 99 ada', stored, 1, '--environment: '],

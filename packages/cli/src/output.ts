@@ -9,7 +9,10 @@ export interface Terminal {
   err: { write(text: string): unknown; isTTY?: boolean };
   /** Standard input, for commands that read it. */
   input?: NodeJS.ReadableStream;
-  /** Aborted when the user interrupts the command. Only commands that run until they are interrupted use it. */
+  /**
+   * This signal is aborted when the user interrupts the command. Only commands that run until they are interrupted use
+   * it.
+   */
   readonly interrupted?: AbortSignal;
 }
 

@@ -33,7 +33,8 @@ export interface CapturedEvent {
    */
   ip: string | null;
   /**
-   * Present and true if the client uses no cookies. The consumer then derives the distinct ID from data of the request.
+   * Whether the client uses no cookies. If so, the consumer derives the distinct ID from data of the request. Missing
+   * if not.
    */
   cookieless_mode?: true | undefined;
   historical_migration?: true;

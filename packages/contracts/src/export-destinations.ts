@@ -4,7 +4,7 @@ export type DestinationValueType = 'string' | 'integer' | 'boolean' | 'strings';
 export interface DestinationField {
   type: DestinationValueType;
   isRequired?: true;
-  /** True if the value must never be returned or logged. It is stored separately from the other fields. */
+  /** Whether the value must never be returned or logged. It is stored separately from the other fields. */
   isSecret?: true;
   choices?: readonly string[];
 }

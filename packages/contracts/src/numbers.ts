@@ -9,7 +9,7 @@ export interface NumberFormat {
   /** The maximum number of decimals. If it is not set, `formatValue` chooses it. */
   decimals?: number;
   leastDecimals?: number;
-  /** True if an increase is bad, for example for errors or churn. */
+  /** Whether an increase is bad, for example for errors or churn. */
   isIncreaseBad?: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface ProjectChange {
   /** The affected project API keys. If a key was replaced, these are the old and the new one. */
   tokens: string[];
   /**
-   * True if flags, cohorts, group types or secret keys of the environment changed. Project API keys are not affected in
+   * Whether flags, cohorts, group types or secret keys of the environment changed. Project API keys are not affected in
    * this case.
    */
   isOfFlags: boolean;

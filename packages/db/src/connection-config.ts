@@ -116,11 +116,11 @@ function shown(name: string): string {
 interface DatabaseTls {
   host: string;
   port: number;
-  /** True if the client must first send PostgreSQL an unencrypted request for TLS. */
+  /** Whether the client must first send PostgreSQL an unencrypted request for TLS. */
   asksFirst: boolean;
   /** The certificate authority and the client certificate that the URL names. */
   secureContext: SecureContext;
-  /** True if the certificate must belong to this host. */
+  /** Whether the certificate must belong to this host. */
   isVerified: boolean;
 }
 

@@ -4,7 +4,7 @@ import { ConfigError, createSecretReader, readTimePerConnection, secretSetting }
 import { type Static, Type } from 'typebox';
 
 /**
- * Settings of the database connection. Spread them into the config schema of a service. Each is read from the
+ * The settings of the database connection. Spread them into the config schema of a service. Each is read from the
  * environment variable of the same name (`databaseSslCaFile` from `DATABASE_SSL_CA_FILE`). `withDatabaseAddress`
  * combines them into one URL.
  */

@@ -15,7 +15,7 @@ export interface ExternalConnectionOptions {
   database: string;
   user: string;
   password: string;
-  /** True to accept any certificate. Otherwise, a trusted authority must have signed it. */
+  /** Whether to accept any certificate. Otherwise, a trusted authority must have signed it. */
   acceptsAnyCertificate: boolean;
   connectTimeoutMs: number;
   statementTimeoutMs: number;

@@ -8,7 +8,7 @@ import type { ReadClientConfig } from './open-pool.ts';
 import { endConnection } from './pg-internals/end-connection.ts';
 
 export interface ListenOptions {
-  /** Name of the channel, with only letters, digits and underscores. */
+  /** The name of the channel, with only letters, digits and underscores. */
   channel: string;
   /** Called for each notification. Must not throw. */
   onMessage(payload: string): void;

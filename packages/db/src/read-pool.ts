@@ -6,13 +6,13 @@ import { beginUserSqlStatement, sqlRole, type UserSqlSafeguards, userSqlSafeguar
 
 /** The limits of one query: time, and size of the result. */
 export interface ReadLimits {
-  /** Aborted when the rows are no longer needed. */
+  /** This signal is aborted when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
   /** The maximum size of the result as sent by the server. */
   maxBytes: number;
   /**
-   * True for SQL that a user wrote. It runs in a read-only transaction, with a role that can read only a few tables.
+   * Whether a user wrote the SQL. It then runs in a read-only transaction, with a role that can read only a few tables.
    */
   isUserSql?: boolean;
 }

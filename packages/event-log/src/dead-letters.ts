@@ -21,8 +21,8 @@ export interface DecodedDeadLetter {
   /** The ID of the log that contains the position, or empty if it is unknown. */
   log: string;
   /**
-   * False if the record was too large for the dead-letter topic. In that case, its value is available only at the
-   * original position.
+   * Whether the dead letter contains the value of the record. If the record was too large for the dead-letter topic,
+   * its value is available only at the original position.
    */
   hasValue: boolean;
 }

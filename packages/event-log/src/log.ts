@@ -51,7 +51,10 @@ export interface LogBatch {
 }
 
 export interface BatchContext {
-  /** Aborted when the member is stopping or has lost the partition. The handler should then start nothing new. */
+  /**
+   * This signal is aborted when the member is stopping or has lost the partition. The handler should then start nothing
+   * new.
+   */
   signal: AbortSignal;
   /** Keeps the member in its group during long work. Calls cost little, so it can be called often. Never throws. */
   heartbeat(): Promise<void>;
@@ -70,11 +73,11 @@ export type BatchResult = { outcome: 'done'; nextOffset: bigint } | { outcome: '
 export interface ConsumeOptions {
   topic: string;
   group: string;
-  /** Maximum number of records in a batch. */
+  /** The maximum number of records in a batch. */
   maxBatchRecords: number;
   /** A batch ends once its values reach this many bytes. It contains at least one record. */
   maxBatchBytes: number;
-  /** Maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
+  /** The maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
   /**
    * Returns the position at which a partition starts after an assignment, or when its log is a different one. Null for
@@ -94,7 +97,10 @@ export interface ConsumeOptions {
 }
 
 export interface LogConsumer {
-  /** Resolves when the member has joined its group and has its first assignment, or when it is stopped before that. */
+  /**
+   * This promise resolves when the member has joined its group and has its first assignment, or when it is stopped
+   * before that.
+   */
   ready: Promise<void>;
   /** Waits for in-flight batches, releases the partitions, and leaves the group. */
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ import { shapeOf } from './schema/schema-shape.ts';
 const maxLimit = 10_000;
 
 /**
- * Query parameters of an offset-paginated list. An invalid value is replaced with a fallback instead of causing an
+ * The query parameters of an offset-paginated list. An invalid value is replaced with a fallback instead of causing an
  * error.
  */
 export const offsetQuery = {
@@ -104,7 +104,7 @@ export function offsetPage<T>(
   }
 }
 
-/** Query parameters of a cursor-paginated list. */
+/** The query parameters of a cursor-paginated list. */
 export const keysetQuery = {
   limit: Type.Integer({
     default: 100,

@@ -24,7 +24,7 @@ export interface AppErrorOptions {
   details?: Record<string, unknown>;
   /** For `unavailable` and `rate_limited`, the time after which the client can retry. */
   retryAfterSeconds?: number;
-  /** Headers of the HTTP response, for example a cookie that the client needs for its next request. */
+  /** The headers of the HTTP response, for example a cookie that the client needs for its next request. */
   headers?: Record<string, string | string[]>;
   cause?: unknown;
 }

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Settings that contain the path of a certificate file. If the file contains several certificates, the one that expires
- * first counts.
+ * The settings that contain the path of a certificate file. If the file contains several certificates, the one that
+ * expires first counts.
  */
 const certificateSetting = /(?:Ca|Cert)File$/;
 

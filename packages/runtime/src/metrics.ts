@@ -19,7 +19,7 @@ export type MetricName = `millrace_${string}`;
 /** The metrics of one service, which are passed as an argument. Label values must be from a limited set. */
 export interface Metrics {
   registry: Registry<RegistryContentType>;
-  /** True if histograms with exemplars store the trace of one observation per bucket. */
+  /** Whether histograms with exemplars store the trace of one observation per bucket. */
   hasExemplars: boolean;
   counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
@@ -33,9 +33,9 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
-  /** True to include metrics about memory, CPU and the event loop, once per process. Tests turn them off. */
+  /** Whether to include metrics about memory, CPU and the event loop, once per process. Tests turn them off. */
   withProcessMetrics?: boolean;
-  /** True to serve metrics in the OpenMetrics format, the only one that supports exemplars. */
+  /** Whether to serve metrics in the OpenMetrics format, the only one that supports exemplars. */
   hasExemplars?: boolean;
   /** A label for all metrics, so that several services in one process can use the same names. */
   service?: string;

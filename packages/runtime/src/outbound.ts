@@ -113,7 +113,7 @@ export interface OutboundRequest {
   method: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** True to allow addresses in private networks. */
+  /** Whether to allow addresses in private networks. */
   mayBePrivate: boolean;
   /** The time limit from the DNS lookup to the end of the response, in milliseconds. */
   timeoutMs: number;

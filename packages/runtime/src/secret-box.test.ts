@@ -35,7 +35,7 @@ test('the first key seals and all keys open, so that keys can be rotated', () =>
   expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
 });
 
-test('applies changes of the setting when a secret is sealed, and when the key to open one is missing', () => {
+test('reads the setting again when a secret is encrypted, and when the key to decrypt one is missing', () => {
   const [old, young] = [newKey(), newKey()];
   let setting = old;
   const box = createSecretBox(() => setting);

@@ -19,8 +19,8 @@ export interface ServiceHost {
 
 export interface StartedService extends Stoppable {
   /**
-   * Resolves when the service is ready, with facts for the log. Rejects if it cannot start. It can be stopped before
-   * that.
+   * This promise resolves when the service is ready, with facts for the log. Rejects if it cannot start. It can be
+   * stopped before that.
    */
   started: Promise<ServiceFacts>;
 }

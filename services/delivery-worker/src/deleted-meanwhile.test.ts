@@ -15,7 +15,7 @@ import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture
 let fixture: WorkerFixture;
 let server: Server;
 let url: string;
-/** Resolves when the server receives a request, with a function that sends the response. */
+/** This promise resolves when the server receives a request, with a function that sends the response. */
 let asked: Promise<() => void>;
 beforeAll(async () => {
   fixture = await startWorkerFixture();

@@ -42,10 +42,10 @@ export interface WorkerDeps {
 export interface WorkerOptions extends RetentionOptions {
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** True if webhooks and exports can use private networks. */
+  /** Whether webhooks and exports can use private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
-  /** Limit per organization, or 0 for unlimited. */
+  /** The limit per organization, or 0 for unlimited. */
   mailsPerHour: number;
   /** The maximum number of concurrent exports. Each one occupies a connection. */
   exportsAtOnce: number;
@@ -53,7 +53,7 @@ export interface WorkerOptions extends RetentionOptions {
   keepOutcomesDays: number;
   /** How long hashes of the IDs of deleted persons are kept, in days. */
   keepDeletedIdsDays: number;
-  /** Time between two counts of an unchanged cohort. */
+  /** The time between two counts of an unchanged cohort, in hours. */
   recountCohortsHours: number;
   /** Checks the challenge record of a domain. */
   lookUpChallenge: LookUpChallenge;

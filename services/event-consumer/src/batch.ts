@@ -12,7 +12,7 @@ export interface BatchWork {
   /** If set, all records of the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
   /**
-   * True if an earlier attempt failed because another batch changed the same rows first. The batch then locks the rows
+   * Whether an earlier attempt failed because another batch changed the same rows first. The batch then locks the rows
    * before it reads them.
    */
   lockFirst: boolean;
@@ -23,7 +23,7 @@ export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
   stored: number;
-  /** IDs of the projects of the stored events. */
+  /** The IDs of the projects of the stored events. */
   projectsStored: number[];
   duplicates: number;
   dropped: (DropReason | OwnerlessReason)[];

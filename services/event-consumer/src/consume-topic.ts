@@ -119,7 +119,7 @@ interface StartConsumingOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** Resolves when reading can start. It never rejects. */
+  /** This promise resolves when reading can start. It never rejects. */
   before?: Promise<void>;
   /** Functions that each join the consumer group of one topic. */
   joins: (() => Promise<LogConsumer>)[];

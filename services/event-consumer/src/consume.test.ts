@@ -192,7 +192,7 @@ describe('invalid records', () => {
 });
 
 describe('transient failures', () => {
-  test('stores every batch once, whichever statement the connection is killed before', async () => {
+  test('do not change what is stored, whichever statement is interrupted by a lost connection', async () => {
     let statement = 0;
     let killAt = 1;
     let kills = 0;

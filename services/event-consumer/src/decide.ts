@@ -15,7 +15,7 @@ import { toRuleWarning } from './warnings/warnings.ts';
 /** What the rules decided about a batch. Changes to persons and groups are in the ledger. */
 interface Decisions {
   rows: EventRow[];
-  /** IDs of the projects that have at least one event to store. */
+  /** The IDs of the projects that have at least one event to store. */
   projectIds: number[];
   warnings: StoredWarning[];
   dropped: DropReason[];

@@ -44,7 +44,7 @@ export function createLockReleaser({
 }
 
 interface FrozenSessions {
-  /** Number of ended transactions. */
+  /** The number of ended transactions. */
   ended: number;
   /**
    * The number of this service's database sessions that use another role. The consumer can neither inspect nor end

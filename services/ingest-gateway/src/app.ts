@@ -48,7 +48,7 @@ export interface GatewayDependencies {
   /** The dependencies for events, or null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
-  /** False if this gateway does not evaluate flags. The browser config still says that there are flags. */
+  /** Whether this gateway evaluates flags. If not, the browser config still says that there are flags. */
   servesFlags: boolean;
   /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;

@@ -11,13 +11,13 @@ export interface CapturePath {
   /** The name for events without a name. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /**
-   * True if the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
+   * Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
    * missing.
    */
   takesBatches: boolean;
   /**
-   * True for events from AI clients. They can be larger, and a request with an event that is too large is rejected
-   * instead of dropping the event.
+   * Whether the path is for events of AI clients. They can be larger, and a request with an event that is too large is
+   * rejected instead of dropping the event.
    */
   isForAi: boolean;
 }
@@ -189,7 +189,7 @@ function parseAddress(text: string): string | null {
 interface Sdk {
   /** Where the SDK runs, for `evaluation_runtime` of a flag. */
   runtime: 'client' | 'server';
-  /** True if the SDK sends a batch again after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
+  /** Whether the SDK sends a batch again after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
   retriesOn429: boolean;
 }
 

@@ -51,7 +51,7 @@ export interface FoundEnvironment {
   projectId: number;
   organizationId: string;
   level: number | null;
-  /** True if there are enabled access rules for kinds of records or for single records. */
+  /** Whether there are enabled access rules for kinds of records or for single records. */
   hasRecordRules: boolean;
 }
 

@@ -11,7 +11,9 @@ export interface FieldChange {
   after: unknown;
 }
 
-/** Fields that are never recorded, or that another function records. For example, `resetToken` records `api_token`. */
+/**
+ * The fields that are never recorded, or that another function records. For example, `resetToken` records `api_token`.
+ */
 const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']);
 
 /**

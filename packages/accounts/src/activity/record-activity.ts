@@ -61,7 +61,7 @@ export interface Activity {
   change?: {
     before: object;
     after: object;
-    /** Fields whose values are not recorded. */
+    /** The fields whose values are not recorded. */
     secret?: readonly string[];
   };
   /** Replaces `change` where comparing the values would reveal too much or too little. */

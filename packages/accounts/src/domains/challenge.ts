@@ -10,7 +10,7 @@ interface DnsSettings {
    * IP addresses of name servers, such as `192.0.2.1` or `192.0.2.1:53`. If empty, the system's name servers are used.
    */
   servers: readonly string[];
-  /** Timeout per server in milliseconds. Each server gets two attempts. */
+  /** The timeout per server in milliseconds. Each server gets two attempts. */
   timeoutMs: number;
 }
 

@@ -112,7 +112,7 @@ interface SignUp {
   /** The first and last name of the new user. Defaults to those in the invite. */
   firstName?: string | undefined;
   lastName?: string | undefined;
-  /** True if the address is known to belong to the person. */
+  /** Whether the address is known to belong to the person. */
   isEmailVerified: boolean;
   /** Throws if the invite is for another person. */
   requireInvited?: (invite: Invite) => void;

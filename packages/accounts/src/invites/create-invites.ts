@@ -68,14 +68,14 @@ export interface Inviter {
 export interface NewInvite {
   targetEmail: string;
   firstName?: string | undefined;
-  /** Membership level that the invite grants. Default: 1. */
+  /** Membership level that the invite grants. The default is 1. */
   level?: number | undefined;
   message?: string | null | undefined;
   /** Access to private projects. `parseProjectGrants` has validated it. */
   privateProjectAccess?: unknown;
-  /** Default: true. */
+  /** The default is true. */
   sendEmail?: boolean | undefined;
-  /** True to keep the access that a pending invite of the same person grants. Default: false. */
+  /** Whether to keep the access that a pending invite of the same person grants. The default is false. */
   combinePendingInvites?: boolean | undefined;
 }
 
@@ -174,9 +174,7 @@ function withLowerCaseDomain(address: string): string {
 /** The restrictions of the key that creates an invite. The first key of the invited user inherits them. */
 interface InvitingKey {
   scopes: readonly string[];
-  /**
-   * True for a key that is limited to some organizations. Keys that are limited to environments cannot create invites.
-   */
+  /** Whether the key is limited to some organizations. Keys that are limited to environments cannot create invites. */
   isLimited: boolean;
   expiresAt: Date | null;
 }

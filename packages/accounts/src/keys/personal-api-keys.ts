@@ -20,7 +20,7 @@ import {
   updateKey,
 } from './personal-api-key-store.ts';
 
-/** Maximum number of keys per user (docs/api/personal-api-keys.md). */
+/** The maximum number of keys per user (docs/api/personal-api-keys.md). */
 export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
@@ -29,13 +29,13 @@ export interface NewPersonalApiKey {
   label: string;
   /** At least one scope. `*` grants everything. */
   scopes: readonly string[];
-  /** IDs of the environments to which the key is limited, or empty for no limit. */
+  /** The IDs of the environments to which the key is limited, or empty for no limit. */
   scopedTeams?: readonly number[];
-  /** IDs of the organizations to which the key is limited, or empty for no limit. */
+  /** The IDs of the organizations to which the key is limited, or empty for no limit. */
   scopedOrganizations?: readonly string[];
-  /** The expiry time, which must be after `now`. Default: never. */
+  /** The expiry time, which must be after `now`. By default, the key never expires. */
   expiresAt?: Date | null;
-  /** Default: the current time. */
+  /** The default is the current time. */
   now?: Date;
   actor: Actor;
 }

@@ -14,7 +14,6 @@ export interface OrganizationSettings {
   default_anonymize_ips: boolean;
 }
 
-/** Default settings. */
 export const defaultOrganizationSettings: OrganizationSettings = {
   is_member_join_email_enabled: true,
   enforce_2fa: null,

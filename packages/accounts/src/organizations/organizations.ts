@@ -37,7 +37,7 @@ export interface NewOrganization {
   name: string;
   /** The features of the plan (see `listProductFeatures`). By default, the plan has no paid features. */
   features?: readonly ProductFeature[];
-  /** Settings that differ from the defaults. */
+  /** The settings that differ from the defaults. */
   settings?: SettingChanges;
   actor: Actor;
 }
@@ -136,7 +136,7 @@ function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?
 
 interface OrganizationChange {
   organizationId: string;
-  /** Settings to change. Undefined fields stay unchanged. */
+  /** The settings to change. Undefined fields stay unchanged. */
   changes: SettingChanges & {
     /** Has 1 to 64 characters. */
     name?: string | undefined;
@@ -195,7 +195,7 @@ export async function removeOrganization(
 const maxLength = 48;
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Number of random suffixes to try before giving up. */
+/** The number of random suffixes to try before giving up. */
 const attempts = 10;
 
 /**

@@ -29,9 +29,9 @@ export interface AccessRuleSubject {
 /** Identifies a rule for records in an environment. */
 export interface RecordRule extends AccessRuleSubject {
   environmentId: number;
-  /** Kind of record, e.g. `dashboard`. */
+  /** The kind of record, e.g. `dashboard`. */
   resource: string;
-  /** ID of a single record, or null for all records of the kind. */
+  /** The ID of a single record, or null for all records of the kind. */
   resourceId: string | null;
 }
 
@@ -79,7 +79,7 @@ function fieldOf(
   return { before: { [field]: before }, after: { [field]: after } };
 }
 
-/** Maximum number of record rules per environment. Each access check reads all of them that apply to a user. */
+/** The maximum number of record rules per environment. Each access check reads all of them that apply to a user. */
 const maxRecordRules = 1000;
 
 /**

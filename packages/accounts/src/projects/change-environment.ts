@@ -14,7 +14,7 @@ import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
-  /** Settings by column name. Undefined leaves a setting unchanged, and null clears a nullable one. */
+  /** The settings by column name. Undefined leaves a setting unchanged, and null clears a nullable one. */
   settings: Record<string, unknown>;
   actor: Actor;
   /** The actor's level in the environment, or undefined for an operator, who can change every setting. */
@@ -87,7 +87,7 @@ interface ProjectChange {
   projectId: number;
   /** The environment to which `@current` refers. Defaults to the first environment. */
   environmentId?: number;
-  /** Settings of that environment by column name. `name` renames both the project and the environment. */
+  /** The settings of that environment by column name. `name` renames both the project and the environment. */
   settings: Record<string, unknown>;
   /** Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;

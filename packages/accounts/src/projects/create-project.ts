@@ -13,7 +13,7 @@ import { checkDescription, checkNewSettings, type NewSettings } from './settings
 
 export interface NewProject {
   organizationId: string;
-  /** Settings of the first environment by column name. `name` also becomes the name of the project. */
+  /** The settings of the first environment by column name. `name` also becomes the name of the project. */
   settings?: Record<string, unknown>;
   /** A text of at most 1000 characters. */
   productDescription?: string | null | undefined;
@@ -59,7 +59,7 @@ export async function createProject(
 
 interface NewEnvironment {
   projectId: number;
-  /** Settings by column name. */
+  /** The settings by column name. */
   settings?: Record<string, unknown>;
   actor: Actor;
 }

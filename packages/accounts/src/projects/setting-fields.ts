@@ -21,7 +21,7 @@ export interface SettingField {
   request: TSchema;
   /** Schema in responses. */
   response: TSchema;
-  /** True if the column has the type JSON. */
+  /** Whether the column has the type JSON. */
   isJson?: true;
   /**
    * `acts`: the setting changes what Millrace does. `stored only`: Millrace only stores and returns it, for an
@@ -31,9 +31,9 @@ export interface SettingField {
   does: 'acts' | 'stored only' | 'off';
   /** The effect of the setting as Markdown sentences, for docs/settings.md and the console. */
   effect: string;
-  /** True if only administrators of the project can change it, because it determines where data is sent. */
+  /** Whether only administrators of the project can change it, because it determines where data is sent. */
   isForAdministrators?: true;
-  /** True if only the API of environments contains it, not that of projects. */
+  /** Whether only the API of environments contains it, not that of projects. */
   isEnvironmentOnly?: true;
   /** The depth to which an object in a request is merged with the stored one. Deeper values are replaced. */
   mergeDepth?: number;

@@ -14,7 +14,7 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** Maximum number of roles per organization. Every request of a member reads the member's roles. */
+/** The maximum number of roles per organization. Every request of a member reads the member's roles. */
 const maxRoles = 200;
 const longestName = 200;
 

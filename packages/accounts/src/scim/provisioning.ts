@@ -30,7 +30,7 @@ export interface ScimDomain {
   organizationId: string;
   /** Domain name in lower case and ASCII. */
   name: string;
-  /** True if the user who created the token is still an owner of the organization. */
+  /** Whether the user who created the token is still an owner of the organization. */
   mayChangeOwners: boolean;
 }
 

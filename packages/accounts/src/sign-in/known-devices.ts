@@ -9,7 +9,7 @@ import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-
  * user is recognized any more.
  */
 export const deviceDays = 30;
-/** Maximum number of known browsers per user. Beyond it, the oldest one is forgotten. */
+/** The maximum number of known browsers per user. Beyond it, the oldest one is forgotten. */
 const maxDevices = 50;
 
 /**

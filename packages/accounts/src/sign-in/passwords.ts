@@ -27,9 +27,9 @@ export interface PasswordOptions {
    * and about 0.3 s.
    */
   cost?: number;
-  /** Maximum number of concurrent hashes. Each takes its memory and one of libuv's four threads. */
+  /** The maximum number of concurrent hashes. Each takes its memory and one of libuv's four threads. */
   atOnce?: number;
-  /** Maximum number of waiting requests. Further ones are rejected. */
+  /** The maximum number of waiting requests. Further ones are rejected. */
   waiting?: number;
 }
 

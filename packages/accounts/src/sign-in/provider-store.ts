@@ -15,10 +15,10 @@ export interface AddressDomain
     'organization_domain',
     'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
   > {
-  /** True if users with an address in the domain become members when they sign in. */
+  /** Whether users with an address in the domain become members when they sign in. */
   provisions: boolean;
   features: unknown;
-  /** True if all required fields of the domain's own provider are set. */
+  /** Whether all required fields of the domain's own provider are set. */
   has_saml: boolean;
   has_oidc: boolean;
 }

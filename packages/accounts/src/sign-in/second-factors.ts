@@ -11,10 +11,10 @@ import { deleteSignInSteps } from './sign-in-steps.ts';
 export interface SecondFactors {
   hasTotp: boolean;
   passkeys: number;
-  /** True if passkeys are required after a password. */
+  /** Whether passkeys are required after a password. */
   passkeysCount: boolean;
   backupCodes: number;
-  /** True if an organization of the user requires a second factor (`enforce_2fa`). */
+  /** Whether an organization of the user requires a second factor (`enforce_2fa`). */
   isDemanded: boolean;
 }
 

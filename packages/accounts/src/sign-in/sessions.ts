@@ -11,7 +11,7 @@ import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, re
 
 /** The maximum number of days of a session, even if it is used. */
 export const sessionDays = 14;
-/** Maximum number of sessions per user. Beyond it, the oldest one ends. */
+/** The maximum number of sessions per user. Beyond it, the oldest one ends. */
 const maxSessions = 50;
 const maxBrowserLength = 400;
 

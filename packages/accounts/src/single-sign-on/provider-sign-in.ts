@@ -40,7 +40,7 @@ import { enforcedProvider, type Installed, isDomainProvider, parseEmailDomain } 
  */
 export interface ProviderProfile {
   kind: ProviderKind;
-  /** ID of the domain that the provider belongs to, or null for a provider of the installation. */
+  /** The ID of the domain that the provider belongs to, or null for a provider of the installation. */
   domainId: string | null;
   /** The issuer of an OpenID provider, the entity ID of a SAML provider, or the URL of a GitHub server. */
   issuer: string;
@@ -51,7 +51,7 @@ export interface ProviderProfile {
   subject: string;
   /** The email address in lower case. Null if the provider reported none, or one that an account cannot have. */
   email: string | null;
-  /** True if the provider has verified the address. */
+  /** Whether the provider has verified the address. */
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
@@ -84,7 +84,7 @@ export type ProviderSignIn =
       changed: ('linked' | 'claimed')[];
       /** The previous address of the account, if the provider changed it. */
       emailBefore: string | null;
-      /** True if this sign-in activated an enforcement that was waiting for an administrator. */
+      /** Whether this sign-in activated an enforcement that was waiting for an administrator. */
       isEnforcedNow: boolean;
     };
 

@@ -29,8 +29,8 @@ type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
 const nameArgument = 'dead letter name, as shown by `dead-letters list`, e.g. events.live/3/1042';
 /**
- * Number of records replayed at a time. Decisions are stored after each batch, so an interruption repeats only a few
- * records.
+ * The number of records replayed at a time. Decisions are stored after each batch, so an interruption repeats only a
+ * few records.
  */
 const replayPart = 100;
 

@@ -119,7 +119,7 @@ function toRow(flag: Flag): Row {
   };
 }
 
-/** Maximum number of conditions in one line of a list. */
+/** The maximum number of conditions in one line of a list. */
 const shownConditions = 3;
 
 /** Summarizes the release conditions, for example as `30%` or `100% where email; 20% where plan, country → green`. */

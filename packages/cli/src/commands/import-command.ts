@@ -22,9 +22,11 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/** Size of a batch. It is far below the limit of the ingest host (20 MB), so that repeating a request costs little. */
+/**
+ * The size of a batch. It is far below the limit of the ingest host (20 MB), so that repeating a request costs little.
+ */
 const batchBytes = 4_000_000;
-/** Maximum number of invalid lines that are printed. `--json` prints more. */
+/** The maximum number of invalid lines that are printed. `--json` prints more. */
 const shownFaults = 20;
 
 const help = `

@@ -12,7 +12,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 interface QueryResponse {
   results: unknown;
   columns?: string[] | null;
-  /** True if an SQL query without LIMIT has more rows. */
+  /** Whether an SQL query without LIMIT has more rows. */
   hasMore?: boolean;
 }
 

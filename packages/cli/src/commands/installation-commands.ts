@@ -19,7 +19,9 @@ import { planOption } from '../options.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, type Operator, readDatabaseUrl, type Session, withSession } from '../session.ts';
 
-/** Directory with schema and migrations: next to the built program, or at the repository root when run from source. */
+/**
+ * The directory with schema and migrations: next to the built program, or at the repository root when run from source.
+ */
 export const defaultPrismaDirectory =
   ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
   '';
@@ -116,7 +118,7 @@ interface BootstrapInput {
   projectName: string;
   timezone?: string;
   plan: PlanName;
-  /** True to create an organization even if one exists. */
+  /** Whether to create an organization even if one exists. */
   isForced: boolean;
 }
 

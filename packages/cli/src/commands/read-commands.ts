@@ -10,12 +10,12 @@ interface ReadCommand {
   name: string;
   description: string;
   scope: string;
-  /** Options in Commander's syntax, each with its description and whether it is required. */
+  /** The options in Commander's syntax, each with its description and whether it is required. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
-  /** Method of the request. Default: GET. */
+  /** Method of the request. The default is GET. */
   method?: 'POST';
   path: string;
-  /** The path to which `path` is relative. Default: the path of the project. */
+  /** The path to which `path` is relative. The default is the path of the project. */
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;

@@ -62,7 +62,7 @@ const explainUnknown = ({ topic }: TopicReplay) =>
 interface TopicReplay {
   topic: string;
   log: string;
-  /** False if the database has no offsets for this log. In that case, consumers read it from its start. */
+  /** Whether the database has offsets for this log. If not, consumers read it from its start. */
   isKnown: boolean;
   unread: number;
   deleted: number;

@@ -56,7 +56,7 @@ export interface TlsServer {
   begins: 'at once' | 'postgresql' | 'smtp';
   /** The authorities and the client certificate. Undefined for Node's default authorities and no client certificate. */
   secureContext: SecureContext | undefined;
-  /** True if services verify the certificate. */
+  /** Whether services verify the certificate. */
   isVerified: boolean;
   /** The setting for the file with additional certificate authorities. */
   authoritySetting: string;
@@ -248,7 +248,9 @@ function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
   return subjectaltname?.replace(/\b(?:DNS|IP Address):/g, '') ?? nameOf(subject);
 }
 
-/** Length and request code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+/**
+ * The length and request code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html
+ */
 const postgresTlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
 /**

@@ -6,10 +6,10 @@ import { ConfigError, type Logger } from '@millrace/runtime';
 /** The installation that `millrace doctor` checks. */
 export interface CheckedInstallation {
   env: Record<string, string | undefined>;
-  /** URL of the database, including its password and TLS parameters. */
+  /** The URL of the database, including its password and TLS parameters. */
   databaseUrl: string;
   database: Pick<Database, 'sql' | 'listen' | 'prisma'>;
-  /** Directory with the migrations of this version. */
+  /** The directory with the migrations of this version. */
   prismaDirectory: string;
   logger: Logger;
 }
@@ -80,8 +80,8 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
 }
 
 /**
- * Timeout of connections and queries. It is shorter than the time limit of a check, so that the finding contains the
- * server's error instead of a timeout.
+ * The timeout of connections and queries. It is shorter than the time limit of a check, so that the finding contains
+ * the server's error instead of a timeout.
  */
 export const connectTimeoutMs = checkTimeoutMs - 500;
 

@@ -118,7 +118,7 @@ function offsetChecks(settings: DoctorSettings, offsets: ReadOffset[] | null) {
 interface KafkaContext {
   kafka: KafkaInspector;
   settings: DoctorSettings;
-  /** Names of the topics that exist. */
+  /** The names of the topics that exist. */
   existing: readonly string[];
   topics: readonly InspectedTopic[];
   /** The stored offsets. Empty if PostgreSQL does not respond. */

@@ -67,7 +67,7 @@ function tlsServers(databaseUrl: string): TlsServer[] {
 
 interface PostgresContext {
   settings: DoctorSettings;
-  /** Directory with the migrations of this version. */
+  /** The directory with the migrations of this version. */
   prismaDirectory: string;
 }
 

@@ -9,7 +9,7 @@ import type { ImportSource } from './source.ts';
 import type { ImportState, StateFile } from './state.ts';
 
 interface ImportOptions {
-  /** URL of the ingest host, without a path. */
+  /** The URL of the ingest host, without a path. */
   host: string;
   projectApiKey: string;
   batchEvents: number;

@@ -20,7 +20,7 @@ interface SendOptions {
   batchBytes: number;
   maxLineBytes: number;
   envelope: Envelope;
-  /** True to skip events that the host rejects. Otherwise, the first one ends the import. */
+  /** Whether to skip events that the host rejects. Otherwise, the first one ends the import. */
   skipInvalid: boolean;
   rejections: Rejections;
   /** Called after every batch and at the end. Everything before this point is imported. */

@@ -12,7 +12,7 @@ import type { Terminal } from '../output.ts';
 
 /** The data to import. It is read twice, because all of it is checked before any of it is sent. */
 export interface ImportSource {
-  /** Name for messages: the path, or `standard input`. */
+  /** The name for messages: the path, or `standard input`. */
   name: string;
   read(): AsyncIterable<Buffer>;
   close(): Promise<void>;

@@ -18,7 +18,7 @@ export interface ImportState {
    * only grows.
    */
   sha256: string;
-  /** Number of events that the host has accepted. */
+  /** The number of events that the host has accepted. */
   events: number;
   updatedAt: string;
 }

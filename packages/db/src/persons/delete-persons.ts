@@ -15,7 +15,7 @@ export interface DeletePersons {
   projectId: number;
   organizationId: string;
   uuids: string[];
-  /** True to delete their events too. Otherwise, the events are kept without personal data. */
+  /** Whether to delete their events too. Otherwise, the events are kept without personal data. */
   deletesEvents: boolean;
   /** The user who requested the deletion, or the command that the operator ran. */
   actor: { userId: number } | { command: string };

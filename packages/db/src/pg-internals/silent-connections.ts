@@ -30,7 +30,10 @@ interface Watched {
 /** Internals of pg that its types do not declare. */
 interface Inside {
   processID: number | null;
-  /** False while a statement has been sent and its complete response has not arrived. */
+  /**
+   * Whether the connection is idle. It is not while a statement has been sent and its complete response has not
+   * arrived.
+   */
   readyForQuery: boolean;
   connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error: Error): void } };
 }

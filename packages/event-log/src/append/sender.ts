@@ -21,7 +21,7 @@ interface SenderOptions {
   transport: AppendTransport;
   logger: Logger;
   metrics: AppendMetrics;
-  /** Bytes that were accepted and are not settled. The sender subtracts records that it removes from a queue. */
+  /** The bytes that were accepted and are not settled. The sender subtracts records that it removes from a queue. */
   budget: { usedBytes: number };
 }
 
@@ -49,7 +49,7 @@ interface TakenBatch {
 }
 
 const layoutRetryMs = 200;
-/** Age in milliseconds at which partition leaders are looked up again in the background. */
+/** The age in milliseconds at which partition leaders are looked up again in the background. */
 const layoutMaxAgeMs = 60_000;
 const firstRetryDelayMs = 25;
 const maxRetryDelayMs = 400;

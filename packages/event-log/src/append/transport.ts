@@ -46,7 +46,7 @@ export interface AppendSettings {
    * over.
    */
   maxBatchBytes: number;
-  /** Maximum size of a request. */
+  /** The maximum size of a request. */
   maxRequestBytes: number;
   /**
    * The maximum size of all records that were accepted and are not settled. Beyond this, `append` rejects immediately.

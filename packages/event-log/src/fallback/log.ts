@@ -250,7 +250,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
   };
 }
 
-/** Settings of the fallback log. They must be the same for all gateways and consumers. */
+/** The settings of the fallback log. They must be the same for all gateways and consumers. */
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',

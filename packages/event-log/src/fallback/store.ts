@@ -125,11 +125,11 @@ export interface FallbackView {
   epoch: bigint;
   /** How long the phase has lasted, according to the database's clock. */
   ageMs: number;
-  /** True if no live appender still has records from an earlier epoch in flight to Kafka. */
+  /** Whether no live appender still has records from an earlier epoch in flight to Kafka. */
   isSettled: boolean;
-  /** True if every live appender can reach Kafka. */
+  /** Whether every live appender can reach Kafka. */
   allReachKafka: boolean;
-  /** Number of records that have not been copied to Kafka. */
+  /** The number of records that have not been copied to Kafka. */
   backlog: number;
 }
 

@@ -15,7 +15,7 @@ import { type Static, Type } from 'typebox';
 import type { AppendSettings } from '../append/transport.ts';
 
 /**
- * Settings of the connection to Kafka, for every service that uses Kafka. Spread them into the config schema of the
+ * The settings of the connection to Kafka, for every service that uses Kafka. Spread them into the config schema of the
  * service. Each is read from the environment variable of the same name, for example `kafkaSslCaFile` from
  * `KAFKA_SSL_CA_FILE`.
  */

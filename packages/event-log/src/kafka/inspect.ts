@@ -25,7 +25,7 @@ export interface InspectedTopic {
   /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
-  /** Settings by their Kafka names, e.g. `retention.ms`. Null if this client is not allowed to read them. */
+  /** The settings by their Kafka names, e.g. `retention.ms`. Null if this client is not allowed to read them. */
   settings: ReadonlyMap<string, string> | null;
 }
 

@@ -15,7 +15,7 @@ import { createKafkaLog } from './log.ts';
 import { clientConfig } from './session.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
-/** Values of enums in kafkajs, which cannot be imported by name because it is a CommonJS module. */
+/** The values of enums in kafkajs, which cannot be imported by name because it is a CommonJS module. */
 const describeCluster = { resourceType: 4, resourcePatternType: 3, operation: 8 };
 const denied = 2;
 

@@ -7,7 +7,7 @@ import type { LogRecord } from '../log.ts';
 /** The state of a partition that this member owns in the current generation of its group. */
 export interface AssignedPartition {
   readonly partition: number;
-  /** Aborted when the member stops, or when a rebalance may assign the partition to another member. */
+  /** This signal is aborted when the member stops, or when a rebalance may assign the partition to another member. */
   readonly abort: AbortController;
   /** The ID of the log that the partition belongs to (`LogBatch.log`), or empty until it has been looked up. */
   log: string;
@@ -31,7 +31,7 @@ export interface AssignedPartition {
    * which is not reliable.
    */
   fetchPosition: bigint | null;
-  /** True while fetching is paused because enough records are waiting. */
+  /** Whether fetching is paused because enough records are waiting. */
   isHeldBack: boolean;
   /** The end of the partition at the last fetch. */
   highWatermark: bigint;

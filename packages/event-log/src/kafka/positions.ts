@@ -129,7 +129,7 @@ interface FoundStart {
   bounds: { low: bigint; high: bigint };
 }
 
-/** True if the log ends before the stored offset, or contains a different record before it. */
+/** Returns whether the log ends before the stored offset, or contains a different record before it. */
 function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
   if (stored === null) return false;
   if (stored.nextOffset > bounds.high) return true;

@@ -151,7 +151,7 @@ interface LeasedStartDeps {
 
 /** The position at which reading a partition starts. */
 interface LeasedStart {
-  /** ID of the log. */
+  /** The ID of the log. */
   log: string;
   /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;

@@ -18,11 +18,11 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;
-  /** How often to look for appends by other processes and for changes in a group, in milliseconds. Default: 100. */
+  /** How often to look for appends by other processes and for changes in a group, in milliseconds. The default is 100. */
   pollIntervalMs?: number;
-  /** A consumer that sends no heartbeat for this long loses its partitions, in milliseconds. Default: 4000. */
+  /** A consumer that sends no heartbeat for this long loses its partitions, in milliseconds. The default is 4000. */
   leaseMs?: number;
-  /** How long to keep records that all known groups have read, in hours. Default: 24. */
+  /** How long to keep records that all known groups have read, in hours. The default is 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
   /** Groups that no longer read. Records are not kept for them. */
@@ -161,7 +161,7 @@ interface Trimmer {
 interface TrimSettings {
   /** How long to keep records that all groups have read, in hours. */
   retentionHours: number;
-  /** How long to keep records of topics that no group reads, such as dead letters, in hours. Default: 30 days. */
+  /** How long to keep records of topics that no group reads, such as dead letters, in hours. The default is 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
   /** Groups that no longer read. Records are not kept for them. */

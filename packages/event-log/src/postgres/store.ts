@@ -27,11 +27,11 @@ export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]>
 }
 
 export interface LogBounds {
-  /** ID of the log: see `LogBatch.log`. */
+  /** The ID of the log: see `LogBatch.log`. */
   log: string;
   /** The offset of the oldest record, or `end` if the partition is empty. */
   beginning: bigint;
-  /** Offset of the next record to be appended. */
+  /** The offset of the next record to be appended. */
   end: bigint;
 }
 
@@ -192,7 +192,7 @@ interface ConsumedOffset {
   partition: number;
   /** The lowest offset that a known group has stored. If no group is known, it is the end of the partition. */
   offset: bigint;
-  /** True if a group of the topic is known. */
+  /** Whether a group of the topic is known. */
   isRead: boolean;
 }
 

@@ -41,7 +41,7 @@ const transports: Record<ErrorKind, Transport> = {
   unavailable: { status: 503, type: 'server_error', code: 'unavailable' },
 };
 
-/** Codes whose type differs from the one of their kind. */
+/** The codes whose type differs from the one of their kind. */
 const typeOfCode: Record<string, string> = {
   parse_error: 'invalid_request',
   protected_error: 'invalid_request',

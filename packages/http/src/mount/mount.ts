@@ -31,11 +31,11 @@ export interface MountDeps<Caller> {
   metrics: Metrics;
   /** The base URL of absolute links. If it is not set, links use the host of the request. */
   publicUrl?: string | undefined;
-  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. Default: 0. */
+  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
   trustedProxies?: number | undefined;
   /** Routes that the API documentation does not contain. */
   pages?: readonly PageRoute[];
-  /** The maximum size of a request body of an API route after decompression. Default: 1 MiB. */
+  /** The maximum size of a request body of an API route after decompression. The default is 1 MiB. */
   bodyLimitBytes?: number;
   /** If true, a response that does not match its declared schema becomes a 500. For tests and development. */
   checkResponses?: boolean;

@@ -67,7 +67,7 @@ export function createPathTable<T>(entries: readonly { path: string; value: T }[
 
 const isTree = (path: string) => path.endsWith('/*');
 
-/** Sorts literals before parameters, the leftmost segment first. */
+/** Returns a sort key. Paths with a literal in an earlier segment come before those with a parameter there. */
 function specificity(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }

@@ -109,7 +109,7 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
  * just before `requireLevel`.
  */
 export interface Access<Caller> {
-  /** Query parameters that `authenticate` reads on every route. Later steps do not get them. */
+  /** The query parameters that `authenticate` reads on every route. Later steps do not get them. */
   readonly queryParameters?: readonly string[];
   /**
    * Finds the caller of a request.

@@ -11,7 +11,7 @@ export interface ResponseContent {
   value?: unknown;
   /** A text that is sent instead of `value`. */
   text?: { mediaType: string; content: string };
-  /** Used instead of `value`. */
+  /** The content that is used instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }

@@ -18,7 +18,7 @@ export interface PageRoute {
    * the page is for every request.
    */
   accepts?: (request: IncomingMessage) => boolean;
-  /** The maximum size of the request body after decompression. Default: 1 MiB. */
+  /** The maximum size of the request body after decompression. The default is 1 MiB. */
   bodyLimitBytes?: number;
   serve: (context: PageContext) => void | Promise<void>;
 }

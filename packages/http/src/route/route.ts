@@ -90,7 +90,7 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** True if the GET changes something, so that HEAD is rejected. */
+  /** Whether the GET changes something, so that HEAD is rejected. */
   isUnsafe?: true;
   /** The path, with `:name` for parameters and without a trailing slash. It is served with and without the slash. */
   path: string;
@@ -106,15 +106,15 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
-  /** Query parameters that some clients send and that are rejected, each with its error message. */
+  /** The query parameters that some clients send and that are rejected, each with its error message. */
   refusedQuery?: Record<string, string>;
   /**
-   * Query parameters that some clients send and that have no effect, each with the reason. The handler does not get
+   * The query parameters that some clients send and that have no effect, each with the reason. The handler does not get
    * them.
    */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
-  /** Body fields that some clients send and that are rejected. */
+  /** The body fields that some clients send and that are rejected. */
   refusedBody?: Record<string, RefusedField>;
   /** A file with which the body can also be sent as a form. */
   file?: FileField<File>;
@@ -126,10 +126,10 @@ interface RouteDeclaration<
    * query and body. If absent, any level that `target` accepts is enough.
    */
   level?: MembershipLevel;
-  /** True if the route requires a recent sign-in (`Access.requireRecent`). */
+  /** Whether the route requires a recent sign-in (`Access.requireRecent`). */
   isSensitive?: true;
   /**
-   * True if the route can be called before the caller has provided or set up a second factor
+   * Whether the route can be called before the caller has provided or set up a second factor
    * (`Access.requireSecondFactor`).
    */
   isBeforeSecondFactor?: true;

@@ -21,7 +21,10 @@ export interface SchemaShape {
   minLength?: number;
   title?: string;
   'x-lenient'?: boolean;
-  /** True for the ID of another record. A value of the wrong type gets the error message for references. */
+  /**
+   * Whether the value is the ID of another record. A value of the wrong type then gets the error message for
+   * references.
+   */
   'x-reference'?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { createConnectionDrain } from './drain-connections.ts';
 export interface ServeOptions extends ListenOptions {
   /** How long requests in progress may take to finish after stopping begins. */
   drainTimeoutMs: number;
-  /** How long new connections are still accepted after stopping begins, each for one response. Default: 0. */
+  /** How long new connections are still accepted after stopping begins, each for one response. The default is 0. */
   stopGraceMs?: number;
 }
 

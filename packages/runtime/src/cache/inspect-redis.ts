@@ -6,7 +6,7 @@ import type { RedisConnection } from './redis-config.ts';
 /** What a Redis server reports about itself. Sizes are in bytes. */
 export interface RedisInfo {
   version: string;
-  /** True if the server is a replica, which does not accept writes. */
+  /** Whether the server is a replica, which does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
   /** The memory limit of Redis. 0 means that only the memory of the machine limits it. */
@@ -16,7 +16,7 @@ export interface RedisInfo {
   /** The memory of the machine, or 0 if unknown. */
   machineMemory: number;
   /**
-   * True if the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
+   * Whether the last attempt to save to disk succeeded. A server that is configured to save but cannot do so may reject
    * writes.
    */
   isSaved: boolean;

@@ -7,7 +7,7 @@ import { createSecretReader, readTimePerConnection, secretSetting } from '../sec
 import { readPemFile } from '../setting-files.ts';
 
 /**
- * Settings of the Redis connection. Spread them into a service's config schema. Each is read from the environment
+ * The settings of the Redis connection. Spread them into a service's config schema. Each is read from the environment
  * variable with the same name (`redisCaFile` ← `REDIS_CA_FILE`).
  */
 export const redisConfigFields = {

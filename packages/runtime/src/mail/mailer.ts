@@ -9,7 +9,7 @@ export interface Mail {
   html?: string;
   /** Images that the HTML shows with `<img src="cid:…">`. */
   attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
-  /** Headers that are sent in addition to the standard ones. */
+  /** The headers that are sent in addition to the standard ones. */
   headers?: Record<string, string>;
 }
 

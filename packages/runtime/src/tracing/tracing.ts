@@ -13,7 +13,7 @@ export interface Tracing extends Stoppable {
    * @param isRequested true if a trusted caller has already decided to trace it
    */
   shouldTrace(isRequested: boolean): boolean;
-  /** True if external callers can decide whether work is traced. */
+  /** Whether external callers can decide whether work is traced. */
   trustsParent: boolean;
   start(name: string, start: TraceSpanStart): TraceSpan;
 }
@@ -80,7 +80,7 @@ export const tracingConfigFields = {
   ),
 } as const;
 
-/** Settings that decide what is traced, for the service that starts traces. */
+/** The settings that decide what is traced, for the service that starts traces. */
 export const traceSamplingConfigFields = {
   traceSampleRatio: Type.Number({
     minimum: 0,

@@ -135,7 +135,7 @@ export function unbundledPackages(root: string): Map<string, string> {
   );
 }
 
-/** Returns the builds for single platforms among which a copied package chooses at run time, as versions by name. */
+/** Returns the names and versions of a package's builds for single platforms. The package selects one at run time. */
 export async function platformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
     optionalDependencies?: Record<string, string>;

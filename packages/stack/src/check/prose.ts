@@ -28,7 +28,7 @@ interface Passage {
   text: string;
 }
 
-/** Texts that people read outside of documents. */
+/** The texts that people read outside of documents. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },

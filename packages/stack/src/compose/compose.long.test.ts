@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const directory = join(root, 'deploy/compose');
 const readYaml = async (path: string) => parse(await readFile(join(directory, path), 'utf8'));
 
-/** Default port of each service (docs/configuration.md). */
+/** The default port of each service (docs/configuration.md). */
 const listensAt = { 'ingest-gateway': 8000, 'management-api': 8010, 'event-consumer': 8001, 'delivery-worker': 8021 };
 
 /** Converts a duration in Go's format, such as `35s` or `1m5s`, to seconds. */

@@ -81,7 +81,7 @@ async function filesAtTheTop(root: string, wanted: readonly string[]): Promise<S
 }
 
 export interface SourceFile {
-  /** Path relative to the root of the repository, with slashes. */
+  /** The path relative to the root of the repository, with slashes. */
   path: string;
   text: string;
 }

@@ -81,7 +81,7 @@ const service = {
 /** The tag of an image, without the colon. */
 const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
 
-/** Values of every component. */
+/** The values that every component has. */
 const common: Record<string, JsonSchema> = {
   replicas: whole(0),
   port,
@@ -219,7 +219,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   return {
-    // Values of a parent chart.
+    // The values of a parent chart.
     global: anyMap,
     nameOverride: text,
     fullnameOverride: text,
@@ -320,7 +320,7 @@ const seen: Record<string, JsonSchema> = {
 const ca = object({ secret: objectName, configMap: objectName, key: keyName });
 const client = object({ secret: objectName, certKey: keyName, keyKey: keyName });
 
-/** Values for the addresses of PostgreSQL, the event log, Kafka and Redis. */
+/** The values for the addresses of PostgreSQL, the event log, Kafka and Redis. */
 const storeSchemas: Record<string, JsonSchema> = {
   postgresql: object({
     url: text,

@@ -77,9 +77,9 @@ export async function readLockfile(root: string): Promise<Lockfile> {
 
 /** Names that differ between platforms, in the spelling of each ecosystem. */
 export interface Platform {
-  /** Name of the processor in Go, Docker and Debian. */
+  /** The name of the processor in Go, Docker and Debian. */
   architecture: 'amd64' | 'arm64';
-  /** Name of the processor in Node.js and npm. */
+  /** The name of the processor in Node.js and npm. */
   cpu: 'x64' | 'arm64';
   /** The name of Debian's directory for libraries, which is `/usr/lib/<triplet>`. */
   triplet: string;

@@ -107,7 +107,7 @@ export const file = (content: string | Buffer, mode = 0o644): Entry => ({
 
 interface FolderOptions {
   folder: string;
-  /** Selects files by their path in the folder. Default: all files. */
+  /** Selects files by their path in the folder. By default, all files are selected. */
   takes?: (path: string) => boolean;
   /** Whether to include directories named `node_modules`. */
   withPackages?: boolean;

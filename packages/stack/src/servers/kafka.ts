@@ -22,13 +22,13 @@ export interface KafkaOptions {
   /** The directory for all files of the broker, e.g. `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** The address on which the broker listens, and which it tells clients. Default: loopback. */
+  /** The address on which the broker listens, and which it tells clients. The default is loopback. */
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
   /**
-   * True for a broker that is used for minutes. It compiles code only quickly, because thorough compilation would take
-   * longer than it saves.
+   * Whether the broker is used only for minutes. It then compiles code only quickly, because thorough compilation would
+   * take longer than it saves.
    */
   isShortLived?: boolean;
 }

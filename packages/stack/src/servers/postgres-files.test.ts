@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(closed, { recursive: true, force: true }));
 
 if (user) {
-  test('keeps data outside of a directory that the server’s user cannot enter, and finds the data again', () => {
+  test('stores data in /var/lib if PostgreSQL’s user cannot enter the directory, and finds the data again', () => {
     const directory = join(closed, 'postgres');
     const files = postgresFiles(directory, user);
     expect(files.data).toMatch(/^\/var\/lib\/millrace\//);

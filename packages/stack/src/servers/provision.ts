@@ -118,7 +118,7 @@ export interface SourceOptions {
   ports: { kafka: number; redis: number };
   /** Prints a line about a change that will be made to the machine. */
   say(line: string): void;
-  /** True if servers run only for a few minutes, as for tests. */
+  /** Whether servers run only for a few minutes, as for tests. */
   isShortLived?: boolean;
 }
 

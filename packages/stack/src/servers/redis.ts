@@ -18,7 +18,7 @@ export interface RedisOptions {
   /** The directory for the log. Redis is used as a cache, so its data is not stored. */
   directory: string;
   preferredPort: number;
-  /** Address to listen on. Default: loopback. */
+  /** The address to listen on. The default is loopback. */
   host?: string;
   reaper: Reaper;
 }

@@ -15,7 +15,7 @@ export interface ServerProcessOptions {
   /** A part of the command line that no other process has, such as a data directory or a config file. */
   marker: string;
   env?: Record<string, string | undefined>;
-  /** The user who runs the server. Default: the user of this process. */
+  /** The user who runs the server. The default is the user of this process. */
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
@@ -28,7 +28,7 @@ export interface ServerProcessOptions {
 
 export interface ServerProcess {
   pid: number;
-  /** Resolves when the process has ended, for any reason. */
+  /** This promise resolves when the process has ended, for any reason. */
   ended: Promise<void>;
   hasEnded(): boolean;
   /** Returns the last part of the log of the server. */
@@ -137,7 +137,7 @@ export async function waitUntilReady(
 export interface RunningServer {
   /** The address in the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;
-  /** Resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
+  /** This promise resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
   /** Returns the last part of the log of the server. */
   lastLog(): string;

@@ -13,7 +13,7 @@ export interface Connection extends Demo {
   apiUrl: string;
   /** The URL of a page that uses the browser library. */
   shopUrl: string;
-  /** Settings of the services, for commands that access the database and the event log directly. */
+  /** The settings of the services, for commands that access the database and the event log directly. */
   settings: Record<string, string>;
 }
 

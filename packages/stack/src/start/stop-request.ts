@@ -1,6 +1,6 @@
 /** A request to stop the system, by the user or because of a failure. */
 export interface StopRequest {
-  /** Resolves when the first request is made. */
+  /** This promise resolves when the first request is made. */
   made: Promise<void>;
   isMade(): boolean;
   fail(reason: string): void;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 
 /**
- * Files outside of packages, and the packages whose tests read them. A change to any other such file affects all
+ * The files outside of packages, and the packages whose tests read them. A change to any other such file affects all
  * packages.
  */
 const readBy: readonly (readonly [RegExp, readonly string[]])[] = [

@@ -36,7 +36,7 @@ export interface JestRun {
   title: string;
   /** The path of the Node.js that runs jest. */
   node: string;
-  /** True if random tests have their full length (`storySize` of test-e2e/testing). */
+  /** Whether random tests have their full length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }

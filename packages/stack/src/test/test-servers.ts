@@ -27,7 +27,7 @@ import {
 import type { Need } from './needs-by-name.ts';
 
 export interface TestServerSet {
-  /** Addresses of the needed servers that are available, by variable. */
+  /** The addresses of the needed servers that are available, by variable. */
   addresses: Record<string, string>;
   /** Variables of the needed servers that are unavailable. */
   missing: string[];

@@ -11,7 +11,7 @@ const command = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
 /** `npm start` in a separate process. */
 export interface StartCommand {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code, or with null after a signal. */
+  /** This promise resolves with the exit code, or with null after a signal. */
   ended: Promise<number | null>;
   output(): string;
   /** Waits until it has printed that everything is ready. */

@@ -29,9 +29,9 @@ export interface OpenedRun extends ClaimedRun {
 export type ExportedRow = EventRecord | PersonRecord | readonly unknown[];
 
 export interface DestinationOptions {
-  /** True if the destination may be in a private network. */
+  /** Whether the destination may be in a private network. */
   mayBePrivate: boolean;
-  /** The time limit of a request or statement to the destination, including retries. Default: five minutes. */
+  /** The time limit of a request or statement to the destination, including retries. The default is five minutes. */
   responseTimeoutMs?: number;
 }
 
@@ -42,7 +42,7 @@ export const defaultResponseTimeoutMs = 300_000;
  * message is for the export's owner and contains no secrets.
  */
 export class DestinationError extends Error {
-  /** True if another attempt would fail too. */
+  /** Whether another attempt would fail too. */
   readonly isPermanent: boolean;
 
   constructor(message: string, options: { isPermanent?: boolean; cause: unknown }) {
@@ -56,7 +56,7 @@ export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
   /** The number of this attempt, which also identifies the claim. */
   attempts: number;
-  /** True to select events by the time when they were stored, and false to select them by their own timestamps. */
+  /** Whether to select events by the time when they were stored instead of by their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;

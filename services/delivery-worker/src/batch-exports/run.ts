@@ -62,7 +62,7 @@ export interface ExportRunDeps extends DestinationOptions {
   settledUntil: SettledUntil;
   /** The store of events: PostgreSQL or ClickHouse. */
   events: EventStore;
-  /** True if events are copied to ClickHouse and read there. */
+  /** Whether events are copied to ClickHouse and read there. */
   isCopied: boolean;
   /** Parser for the SQL query of an export (`hogql_query`). */
   parser: SqlParser;

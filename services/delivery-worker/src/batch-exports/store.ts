@@ -274,7 +274,7 @@ interface OpenTransactions {
   hidden: HiddenTransaction[];
   /** The number of hidden sessions that could delay exports, now or later. */
   hiddenSessions: number;
-  /** True if a prepared transaction, whose start is unknown, has locked the events table. */
+  /** Whether a prepared transaction, whose start is unknown, has locked the events table. */
   hasPrepared: boolean;
 }
 

@@ -172,7 +172,7 @@ export function createEventCopier({
 
 interface Removals extends EventsToRemove {
   distinctIds: string[] | null;
-  /** True to keep the events, but without data of the person. */
+  /** Whether to keep the events, but without data of the person. */
   keepsEvents: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface CreateReportsDeps {
   events: EventStore;
   parser: SqlParser;
   logger: Logger;
-  /** Aborted when the worker stops. Another worker then repeats the queries that have not finished. */
+  /** This signal is aborted when the worker stops. Another worker then repeats the queries that have not finished. */
   stopping: AbortSignal;
 }
 

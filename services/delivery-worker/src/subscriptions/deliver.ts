@@ -139,7 +139,7 @@ interface DeliverDeps {
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
-  /** True if webhooks can be in private networks. */
+  /** Whether webhooks can be in private networks. */
   mayBePrivate: boolean;
   postTimeoutMs: number;
   logger: Logger;

@@ -28,7 +28,7 @@ export interface DueSubscription
   byweekday: RecurrenceRule['byweekday'];
   next_delivery_date: Date;
   organization_id: string;
-  /** True if its insight or dashboard was deleted. */
+  /** Whether its insight or dashboard was deleted. */
   is_ended: boolean;
 }
 
@@ -171,7 +171,7 @@ export interface ClaimedDelivery
     >,
     Columns<'environment', 'slack_incoming_webhook'>,
     Columns<'organization', 'allow_publicly_shared_resources'> {
-  /** Number of this attempt, which also identifies the claim. */
+  /** The number of this attempt, which also identifies the claim. */
   attempts: number;
   organization_id: string;
   frequency: RecurrenceRule['frequency'];

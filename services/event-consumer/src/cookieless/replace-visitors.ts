@@ -157,7 +157,8 @@ async function rootDomain(host: string): Promise<string> {
 }
 
 /**
- * Properties from which the ID is computed. If they were stored together with the ID, they would identify the visitor.
+ * The properties from which the ID is computed. If they were stored together with the ID, they would identify the
+ * visitor.
  */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
 /** The names under which browsers store these properties on the person. */

@@ -42,7 +42,7 @@ export function createFlagCalls({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** Interval of writes in milliseconds, or 0 to write only on `flush`. */
+  /** The interval of writes in milliseconds, or 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): FlagCalls {
   /** The hour in which each flag was last recorded, by the hash of its key. */

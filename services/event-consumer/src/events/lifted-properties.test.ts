@@ -59,9 +59,12 @@ function lift(sent: JsonObject): JsonObject {
   return flattenOverlay(properties);
 }
 
-test.each(lifted)('copies %s to the person, and its initial value to %s', (key, initialName) => {
-  expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
-});
+test.each(lifted)(
+  'copies %s to the person as the current value, and as %s if it is the first value',
+  (key, initialName) => {
+    expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
+  },
+);
 
 test('returns the same object with an unchanged $set if no property is copied to the person', () => {
   const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };

@@ -20,7 +20,7 @@ const againMs = 1000;
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** True if there may be partitions that were not announced. The next batch then announces them. */
+  /** Whether there may be partitions that were not announced. The next batch then announces them. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {

@@ -61,8 +61,8 @@ function updatesPerson(event: IncomingEvent, processing: PersonProcessing): bool
 }
 
 /**
- * Properties that are never stored (docs/ingestion-rules.md#the-event-row): data that only the SDK needs, data that is
- * stored as the elements chain, and `$verified`, which clients must not set.
+ * The properties that are never stored (docs/ingestion-rules.md#the-event-row): data that only the SDK needs, data that
+ * is stored as the elements chain, and `$verified`, which clients must not set.
  */
 const always = [
   'ph_product_tours',
@@ -76,11 +76,11 @@ const personUpdates = ['$set', '$set_once', '$unset'];
 const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
 
 /**
- * Properties that are not stored for an event with a person. `$process_person_profile` only explains why an event has
- * no person.
+ * The properties that are not stored for an event with a person. `$process_person_profile` only explains why an event
+ * has no person.
  */
 const withPerson = new Set([...always, '$process_person_profile']);
-/** Properties that are not stored for a group identify, which never changes its person. */
+/** The properties that are not stored for a group identify, which never changes its person. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 

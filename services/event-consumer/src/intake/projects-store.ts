@@ -6,7 +6,7 @@ import type { Sql } from '@millrace/db/sql';
 /** The columns of an environment that event processing needs. */
 export interface ProjectRow {
   id: number;
-  /** Current project API key. */
+  /** The current project API key. */
   token: string;
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;

@@ -44,7 +44,7 @@ export async function loadLedger(
     lockFirst,
     before,
   }: {
-    /** True to lock all persons before reading them. Used for a batch that had a conflict before. */
+    /** Whether to lock all persons before reading them. Used for a batch that had a conflict before. */
     lockFirst: boolean;
     /** Uncommitted decisions of earlier batches in this process, in order (turns.ts). */
     before: readonly Ledger[];

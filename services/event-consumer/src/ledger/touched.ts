@@ -15,7 +15,7 @@ export interface TouchedByBatch {
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
-   * Keys of the distinct IDs whose person the batch probably creates or changes. Only these are worth waiting for
+   * The keys of the distinct IDs whose person the batch probably creates or changes. Only these are worth waiting for
    * (turns.ts): batches that only read the same persons do not wait for each other. This is a guess before anything is
    * read. If it is wrong, the version check detects a conflict, and the batch is repeated.
    */

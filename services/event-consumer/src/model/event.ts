@@ -15,9 +15,9 @@ export interface IngestProject {
 
 /** A project with the settings that apply before the rules, such as limits of its plan. */
 export interface ResolvedProject extends IngestProject {
-  /** True if the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
+  /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
-  /** True if cookieless visitors get a daily ID (`cookieless_server_hash_mode`). */
+  /** Whether cookieless visitors get a daily ID (`cookieless_server_hash_mode`). */
   isCookieless: boolean;
   /** IANA name. */
   timezone: string;
@@ -53,12 +53,12 @@ export interface IncomingEvent {
   properties: JsonObject;
   /** `properties` as they were written. Undefined if the text cannot be stored without changes. */
   written?: ReceivedProperties;
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
   /**
-   * True if person processing was turned off by the operator and not by the sender. In this case, the settings of
+   * Whether person processing was turned off by the operator and not by the sender. In this case, the settings of
    * `project` turn it off too.
    */
   isPersonForcedOff?: true;
@@ -73,7 +73,7 @@ export interface ReusedUuid {
   owner: UuidOwner;
 }
 
-/** Values of `person_mode` (docs/ingestion-rules.md#the-event-row). */
+/** The values of `person_mode` (docs/ingestion-rules.md#the-event-row). */
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 

@@ -47,7 +47,7 @@ export interface DistinctIdState {
    * merge that moves the mapping. A deleted ID that is used again continues from its previous version.
    */
   version: number;
-  /** True if this batch inserts the mapping. */
+  /** Whether this batch inserts the mapping. */
   isNew: boolean;
 }
 
@@ -70,9 +70,9 @@ export interface PersonState extends SizedProperties {
    */
   version: number;
   createdAtMs: number;
-  /** True if this batch inserts the person. */
+  /** Whether this batch inserts the person. */
   isNew: boolean;
-  /** True if the stored row differs from this state. */
+  /** Whether the stored row differs from this state. */
   isDirty: boolean;
 }
 

@@ -8,7 +8,7 @@ export const warningSeverity = {
   ...gatewayWarnings,
   // This is reported before the rules, for an event whose uuid belongs to a different event.
   duplicate_event_uuid: 'error',
-  // The rules report these.
+  // The rules for events report these.
   client_ingestion_warning: 'info',
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',

@@ -26,7 +26,7 @@ export interface ExpectedPerson {
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** Columns of the row. Objects must match completely. */
+  /** The columns of the row. Objects must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
   /** The distinct ID from which the uuid of the person in the row was derived. */
   personOf?: string;

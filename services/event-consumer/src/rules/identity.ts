@@ -82,7 +82,7 @@ function markChanged(person: PersonState): void {
 
 interface PersonUpdateRequest {
   person: PersonState;
-  /** True if this event created the person, which then gets its initial properties. */
+  /** Whether this event created the person, which then gets its initial properties. */
   isNewPerson: boolean;
   event: IncomingEvent;
   /** The stored properties of the event. */

@@ -35,7 +35,7 @@ export interface MergeRequest {
   targetId: string;
   /** Which identified persons prevent the merge. A person is identified if a merge event has named it before. */
   refuseWhen: RefuseWhen;
-  /** True if the target becomes the main ID even when both IDs already belong to the same person. */
+  /** Whether the target becomes the main ID even when both IDs already belong to the same person. */
   alwaysSetsMainId: boolean;
 }
 

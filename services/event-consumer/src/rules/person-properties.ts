@@ -15,9 +15,9 @@ export interface PersonChange {
 }
 
 interface PersonUpdate extends PropertyChange {
-  /** False if nothing is set or removed. */
+  /** Whether something is set or removed. */
   isChange: boolean;
-  /** False if only existing properties changed that are not worth a write (`filteredKeys`). */
+  /** Whether the change is worth a write. It is not if only existing properties in `filteredKeys` changed. */
   isWorthWriting: boolean;
 }
 
@@ -77,8 +77,8 @@ export function readUnsetKeys(unset: unknown): string[] {
 }
 
 /**
- * Properties that describe the moment and not the person. An event that changes only these does not rewrite the person,
- * because otherwise every page view on a busy site would. The row of the event still contains them
+ * The properties that describe the moment and not the person. An event that changes only these does not rewrite the
+ * person, because otherwise every page view on a busy site would. The row of the event still contains them
  * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
  * intentionally not listed.
  */

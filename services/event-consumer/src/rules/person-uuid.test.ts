@@ -11,6 +11,6 @@ test('the uuid of a person is the UUIDv5 of project and distinct ID in the names
   );
 });
 
-test('the uuid of a person never changes, because stored persons have it', () => {
+test('derives the same UUID for a person as earlier versions did', () => {
   expect(derivePersonUuid(1, 'ünï')).toBe('d9eac7e0-c905-5f92-990e-67e98866fcca');
 });

@@ -9,7 +9,7 @@ import { mergeObjects, omitKeys, setOwn } from './json.ts';
 export interface SizedProperties {
   properties: JsonObject;
   /**
-   * True if the row of an event or another batch refers to the same object, which must then be copied before a change.
+   * Whether the row of an event or another batch refers to the same object, which must then be copied before a change.
    */
   areShared?: boolean;
   /** The size, or undefined until it is first used. */

@@ -1,7 +1,7 @@
-/** Maximum length of a distinct ID, group type or group key (docs/ingestion-rules.md#before-the-rules). */
+/** The maximum length of a distinct ID, group type or group key (docs/ingestion-rules.md#before-the-rules). */
 export const maxIdCharacters = 400;
 
-/** Maximum length of a stored event name (docs/ingestion-rules.md#the-event-row). */
+/** The maximum length of a stored event name (docs/ingestion-rules.md#the-event-row). */
 export const maxEventNameCharacters = 200;
 
 /** Hashes are remembered instead of texts, because numbers cost the garbage collector little or nothing. */

@@ -6,7 +6,7 @@ import type { Sql } from '@millrace/db/sql';
 /** The data of a key's project that the gateway needs. */
 export interface KnownProject extends PlanLimits {
   environmentId: number;
-  /** True if the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
+  /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
 }
 

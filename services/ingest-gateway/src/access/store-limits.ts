@@ -146,7 +146,7 @@ interface CircuitBreaker {
  */
 export function createCircuitBreaker(options: {
   restMs: number;
-  /** How many consecutive failures open the circuit breaker. Default: 1. */
+  /** How many consecutive failures open the circuit breaker. The default is 1. */
   failuresToOpen?: number;
   /** Returns whether an error is a failure of the store instead of the query. By default, all errors are. */
   isFailure?: (error: unknown) => boolean;

@@ -33,7 +33,7 @@ export interface ReceivedBody {
 export interface BodyHints {
   /** The query parameter `compression`. */
   compression: string | null;
-  /** Values of headers in lower case. Empty if the header is missing. */
+  /** The values of headers in lower case. Empty if the header is missing. */
   contentType: string;
   contentEncoding: string;
 }

@@ -9,8 +9,8 @@ export interface Uploads {
 }
 
 /**
- * The number of bytes of all uploads together that are read in one round, which take about a millisecond. The rest of
- * the time is for other requests.
+ * The number of bytes that are read from all uploads together in one round. Reading them takes about a millisecond. The
+ * rest of the round is for other requests.
  */
 const bytesPerRound = 1024 * 1024;
 const roundMs = 2;

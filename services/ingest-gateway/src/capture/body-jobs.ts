@@ -37,7 +37,7 @@ export interface V1Job extends AnyJob {
 export interface ScannedEvents {
   json: Uint8Array;
   slots: Int32Array<ArrayBuffer>;
-  /** Number of valid events. */
+  /** The number of valid events. */
   length: number;
 }
 
@@ -51,7 +51,7 @@ export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
 export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   kind: 'batch';
   events: ScannedEvents;
-  /** UUIDs separated by commas, because a single string is transferred in one step. */
+  /** The UUIDs separated by commas, because a single string is transferred in one step. */
   uuids: string;
 }
 

@@ -43,7 +43,7 @@ export interface CaptureRequest {
   dropped: DropTally;
   /** The names of the parts of a multipart request that are not stored. */
   omittedParts?: readonly string[] | undefined;
-  /** True if the client sends events again after 429. All clients do so after 503. */
+  /** Whether the client sends events again after 429. All clients do so after 503. */
   retriesOn429: boolean;
   /**
    * Creates the response.
@@ -68,7 +68,7 @@ export interface CaptureReader {
   /** The maximum size of a log record. */
   maxRecordBytes: number;
   /**
-   * True if an event that is too large causes the request to be rejected. Otherwise, the event is dropped, unless it is
+   * Whether an event that is too large causes the request to be rejected. Otherwise, the event is dropped, unless it is
    * the only one.
    */
   refusesLargeEvents: boolean;
@@ -138,7 +138,10 @@ export interface AcceptedEvent {
    * event.
    */
   partitionId: string;
-  /** Set if the event is sent to the overflow topic, either with its key (`in_order`) or spread over all partitions. */
+  /**
+   * The way in which the event is sent to the overflow topic: with its key (`in_order`), or spread over all partitions.
+   * Missing if the event is not sent there.
+   */
   overflow?: 'in_order' | 'spread';
 }
 

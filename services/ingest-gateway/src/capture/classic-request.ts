@@ -35,7 +35,7 @@ export interface ParsedRequest {
   sentAtMs: number | null;
   /** The text of `sent_at` in the batch. Set only if it is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
-  /** Names of the parts of a multipart request that are not stored. */
+  /** The names of the parts of a multipart request that are not stored. */
   omittedParts?: readonly string[];
 }
 

@@ -34,7 +34,7 @@ export type ClientEvent = Static<typeof clientEventSchema> & {
   distinct_id?: unknown;
   $distinct_id?: unknown;
   $unset?: unknown;
-  /** Set if only some of the properties were parsed. It contains the positions of all properties in the JSON. */
+  /** The positions of all properties in the JSON, if only some of the properties were parsed. */
   raw?: RawFields;
 };
 

@@ -29,7 +29,7 @@ export interface DropSample {
   /** The size of the event's record, and the limit. */
   bytes?: number;
   max_bytes?: number;
-  /** Names of the multipart parts that are not stored. */
+  /** The names of the multipart parts that are not stored. */
   parts?: readonly string[];
 }
 

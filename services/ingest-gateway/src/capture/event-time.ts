@@ -10,7 +10,7 @@ const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
 const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 
 interface EventTime {
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   ms: number;
   /** The warning for the project (docs/wire-rules.md#times). Null if the time was stored as it was sent. */
   finding: TimeFinding | null;

@@ -104,7 +104,7 @@ export interface FlagDependencies {
   uploads: Uploads;
   limits: CaptureLimits;
   metrics: FlagMetrics;
-  /** Null if tracing is off. */
+  /** The tracing, or null if it is off. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;

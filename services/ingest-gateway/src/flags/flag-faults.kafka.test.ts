@@ -14,7 +14,7 @@ let gateway: TestGateway;
 let postgres: FaultProxy;
 let redis: FaultProxy;
 let changes: ProjectChanges;
-/** Keys of whose changes the gateway was notified. */
+/** The keys of whose changes the gateway was notified. */
 const heardOf = new Set<string>();
 const stops: (() => Promise<unknown>)[] = [];
 const logger = quietLogger();

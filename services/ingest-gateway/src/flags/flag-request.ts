@@ -84,7 +84,7 @@ type Fields = Record<string, unknown>;
 export interface FlagRequest {
   /** A well-formed project API key. The gateway has not looked it up yet. */
   token: string;
-  /** True if the client requests only the browser config and no flags. */
+  /** Whether the client requests only the browser config and no flags. */
   isDisabled: boolean;
   /** The context of the evaluation. Null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
@@ -172,15 +172,15 @@ function missingDistinctId(): AppError {
 
 /** The query parameters of a flag request. */
 export interface FlagQuery {
-  /** Parameters that replace the body or describe its encoding. */
+  /** The parameters that replace the body or describe its encoding. */
   body: CaptureQuery;
   /** The distinct ID of a request without a body. */
   distinctId: string | null;
   shape: ResponseShape;
-  /** True if the response should also contain the browser config. */
+  /** Whether the response should also contain the browser config. */
   withConfig: boolean;
   onlySurveys: boolean;
-  /** True to ignore the stored properties of the person. */
+  /** Whether to ignore the stored properties of the person. */
   onlySentProperties: boolean;
 }
 

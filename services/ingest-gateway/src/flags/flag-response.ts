@@ -9,7 +9,7 @@ import type { ResponseShape } from './flag-request.ts';
 interface FlagEvaluation extends EvaluatedFlags {
   requestId: string;
   evaluatedAt: number;
-  /** True if the quota of flag requests is used up for this month. */
+  /** Whether the quota of flag requests is used up for this month. */
   isQuotaLimited: boolean;
   /** The number of flags that are omitted because the request does not show where the client runs. */
   withheld: number;

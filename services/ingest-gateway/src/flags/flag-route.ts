@@ -168,7 +168,7 @@ interface EvaluationOptions {
   context: NonNullable<FlagRequest['context']>;
   selection: FlagSelection;
   onlySentProperties: boolean;
-  /** Null if the address is unknown. */
+  /** The address, or null if it is unknown. */
   address: string | null;
   data: FlagData;
   expensiveRequests: ExpensiveRequests;

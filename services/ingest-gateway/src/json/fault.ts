@@ -2,7 +2,7 @@
 interface JsonFault {
   line: number;
   column: number;
-  /** True if the text is valid up to its end, but incomplete. */
+  /** Whether the text is valid up to its end, but incomplete. */
   isCutShort: boolean;
 }
 

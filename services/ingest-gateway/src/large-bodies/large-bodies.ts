@@ -35,7 +35,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   budget: ByteBudget;
   /** The number of threads for bodies with a known key. The budget must have room for one more thread. */
   threads: number;
-  /** Maximum JavaScript heap of each thread. A thread that exceeds it is ended, and only its request fails. */
+  /** The maximum JavaScript heap of each thread. A thread that exceeds it is ended, and only its request fails. */
   heapMb: number;
   logger: Logger;
 }): LargeBodies<Job, Result> {

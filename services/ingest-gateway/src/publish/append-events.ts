@@ -51,7 +51,7 @@ export function createEventAppender(options: {
   refusesLarge: boolean;
   sender: Sender;
   createUuid(): string;
-  /** Headers of all records, for example the trace of the request. */
+  /** The headers of all records, for example the trace of the request. */
   headers?: Record<string, string> | undefined;
 }): EventAppender {
   const { log, topics, maxRecordBytes, refusesLarge, headers } = options;

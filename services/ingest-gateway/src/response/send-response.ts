@@ -17,7 +17,7 @@ export interface GatewayResponse {
 export interface Refusal extends GatewayResponse {
   body: string;
   code: string;
-  /** True if the upload has stalled. The gateway then does not wait for the rest of the body. */
+  /** Whether the upload has stalled. The gateway then does not wait for the rest of the body. */
   hasStalled: boolean;
 }
 
@@ -48,7 +48,7 @@ export function toRefusal(error: unknown): Refusal {
 
 export interface SendContext {
   requestId: string;
-  /** True while the server is stopping. The connection is closed after this response. */
+  /** Whether the server is stopping. The connection is closed after this response. */
   isLast: boolean;
 }
 

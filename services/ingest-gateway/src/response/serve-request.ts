@@ -20,7 +20,7 @@ export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
-  /** Name of the path in metrics and logs. */
+  /** The name of the path in metrics and logs. */
   path: string;
   toRefusal(error: unknown): Refusal;
 }
@@ -38,7 +38,7 @@ export interface RequestScope {
 export interface ServeDependencies {
   budget: ByteBudget;
   uploads: Uploads;
-  /** Null if tracing is off. */
+  /** The tracing, or null if it is off. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;

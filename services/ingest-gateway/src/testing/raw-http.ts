@@ -12,7 +12,7 @@ export interface RawConnection {
   write(bytes: string | Buffer): void;
   /** Returns the next response with a Content-Length. Rejects if the connection is closed before it. */
   response(): Promise<RawResponse>;
-  /** Resolves when the other side has closed the connection. */
+  /** This promise resolves when the other side has closed the connection. */
   closed: Promise<void>;
 }
 

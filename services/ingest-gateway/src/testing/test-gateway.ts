@@ -41,7 +41,7 @@ export interface GatewayOptions {
   /** The key-value store of this gateway. */
   cache?: KeyValueStore;
   now?: () => number;
-  /** Time limits, which are long by default, because a slow machine is not an outage. */
+  /** The time limits, which are long by default, because a slow machine is not an outage. */
   timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
   /** A thread for large bodies exits when it gets a body that contains this text. */

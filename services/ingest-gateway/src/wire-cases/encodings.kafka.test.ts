@@ -30,7 +30,7 @@ interface Sending {
   type?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** The expected status. Default: 200. */
+  /** The expected status. The default is 200. */
   status?: number;
 }
 

@@ -21,7 +21,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Properties that SDKs send, with all kinds of JSON values. */
+/** The properties that SDKs send, with all kinds of JSON values. */
 const properties = (token: string) => ({
   token,
   distinct_id: 'in the properties',
@@ -47,10 +47,10 @@ const properties = (token: string) => ({
 });
 
 interface Shape {
-  /** Path and query. */
+  /** The path and query of the URL. */
   path: string;
   body(event: object, token: string, sentAt: string): object;
-  /** True if the request contains the time at which it was sent. */
+  /** Whether the request contains the time at which it was sent. */
   saysSentAt: boolean;
 }
 

@@ -18,7 +18,9 @@ const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
 /** Records that the member has created. */
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
-/** Records of the administrator that everyone can access: an insight and a dashboard that use the restricted cohort. */
+/**
+ * The records of the administrator that everyone can access: an insight and a dashboard that use the restricted cohort.
+ */
 let openInsight: number;
 let openDashboard: number;
 let openSubscription: number;
@@ -105,7 +107,7 @@ describe('restricted records, requested by their own paths', () => {
   });
 });
 
-/** Texts and values that a parser could interpret as the cohort. */
+/** The texts and values that a parser could interpret as the cohort. */
 const spellings: [string, (id: number) => unknown][] = [
   ['its ID', (id) => id],
   ['its ID as a string', (id) => `${id}`],

@@ -11,9 +11,9 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** True if the project's `test_account_filters` apply. */
+  /** Whether the project's `test_account_filters` apply. */
   withTestAccountFilters: boolean;
-  /** True if an SQL query can read any cohort. */
+  /** Whether an SQL query can read any cohort. */
   withAllCohorts: boolean;
 }
 

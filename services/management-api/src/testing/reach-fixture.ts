@@ -41,7 +41,7 @@ export interface ReachFixture {
   /** The IDs of all environments, projects and organizations. */
   environments: number[];
   organizations: string[];
-  /** Paths with an ID, with `@current`, and with records that belong somewhere else than the path. */
+  /** The paths with an ID, with `@current`, and with records that belong somewhere else than the path. */
   addressKinds: Address[][];
 }
 

@@ -93,7 +93,7 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
  * (https://github.com/tulios/kafkajs/issues/715).
  */
 
-/** Size of a response's length field in bytes. */
+/** The size of a response's length field in bytes. */
 const sizeBytes = 4;
 let isCorrected = false;
 

@@ -33,7 +33,7 @@ export function isBrokerUnreachable(error: unknown): boolean {
  * is-leader-missing.test.ts. Remove it when kafkajs retries requests about a topic that has no leader yet.
  */
 
-/** Error types that brokers return for partitions that they do not know yet, or that have no leader yet. */
+/** The error types that brokers return for partitions that they do not know yet, or that have no leader yet. */
 const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 
 /** Returns whether an error or one of its causes means that the request about the topic may succeed a little later. */

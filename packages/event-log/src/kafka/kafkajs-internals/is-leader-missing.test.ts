@@ -28,7 +28,7 @@ test('recognizes a missing leader by lost metadata of the topic', async () => {
   expect(isLeaderMissing(error)).toBe(true);
 });
 
-test('recognizes a missing leader by metadata that is not loaded yet', async () => {
+test('recognizes the error for metadata that is not loaded yet as a missing leader', async () => {
   const cluster = new Cluster({ logger, brokers: ['nowhere:1'] });
   const error = await cluster.findControllerBroker().catch((reason: unknown) => reason);
   expect(isLeaderMissing(error)).toBe(true);
@@ -38,6 +38,6 @@ test.each([
   ['an unauthorized topic', () => createErrorFromCode(29)],
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
-])('recognizes no missing leader by %s', (_, error) => {
+])('does not treat %s as a missing leader', (_, error) => {
   expect(isLeaderMissing(error())).toBe(false);
 });

@@ -10,10 +10,10 @@ import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './met
  * go: when the client supports this request.
  */
 export interface LogDirectory {
-  /** ID of the broker that has the directory. */
+  /** The ID of the broker that has the directory. */
   broker: number;
   path: string;
-  /** True if the broker has taken the directory offline. Its records can be neither read nor written. */
+  /** Whether the broker has taken the directory offline. Its records can be neither read nor written. */
   isOffline: boolean;
   /**
    * The size and free space of its disk, which other programs may also use. Null if the broker cannot determine them.

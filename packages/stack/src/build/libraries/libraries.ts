@@ -11,7 +11,7 @@ import { runProgram } from '../../run-program.ts';
 /** A library that applications install. The `exports` in its package.json are the entries that are built. */
 export interface Library {
   directory: string;
-  /** Names of global variables in the UMD builds for pages: one for each entry, and one for each import. */
+  /** The names of global variables in the UMD builds for pages: one for each entry, and one for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
   /** esbuild options in addition to the common ones. */
   options?: BuildOptions;
@@ -19,7 +19,7 @@ export interface Library {
   directive?: string;
   /** Entries with side effects. Bundlers must keep them even if the application uses none of their exports. */
   sideEffects: string[];
-  /** Path of the script for pages that do not use modules. */
+  /** The path of the script for pages that do not use modules. */
   script: string;
 }
 

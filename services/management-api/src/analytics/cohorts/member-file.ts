@@ -12,7 +12,7 @@ const maxRowBytes = 64 * 1024;
 /** IDs and email addresses are never longer than this, so longer values are skipped. */
 const maxValueLength = 400;
 
-/** Column headers that are recognized, in order of preference, and the kind of ID in each column. */
+/** The column headers that are recognized, in order of preference, and the kind of ID in each column. */
 const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['person_id', 'person_id'],
   ['distinct_id', 'distinct_id'],

@@ -165,7 +165,7 @@ interface FoundUuids {
 
 interface MemberPage {
   persons: PersonRow[];
-  /** UUID of the last person who was examined, or null if no persons are left. */
+  /** The UUID of the last person who was examined, or null if no persons are left. */
   after: string | null;
 }
 

@@ -192,7 +192,7 @@ export const dashboardChanges = Type.Object(
   { title: 'DashboardChanges' },
 );
 
-/** Fields that are rejected when a dashboard is created. */
+/** The fields that are rejected when a dashboard is created. */
 export const fieldsRejectedOnCreate = {
   deleted: { detail: '`deleted` cannot be true for a new dashboard. Leave it out, or send false.', unless: [false] },
   delete_insights: {
@@ -201,7 +201,7 @@ export const fieldsRejectedOnCreate = {
     unless: [false],
   },
 };
-/** Fields that are rejected when a dashboard is changed, because they apply only to its creation. */
+/** The fields that are rejected when a dashboard is changed, because they apply only to its creation. */
 export const fieldsRejectedOnChange = {
   use_dashboard: {
     detail: '`use_dashboard` can only be sent when you create a dashboard. Leave it out here.',

@@ -78,7 +78,7 @@ const unsupported = (name: string, only: string, ...unless: unknown[]) => ({
   [name]: { detail: `\`${name}\` is not supported. Leave it out, or send ${only}.`, unless },
 });
 
-/** Fields of PostHog that Millrace does not support. Only their default values are accepted. */
+/** The fields of PostHog that Millrace does not support. Only their default values are accepted. */
 export const refusedEventFields = {
   ...unsupported('post_to_slack', 'false', false),
   ...unsupported('default_columns', 'an empty list', [], null),
@@ -86,7 +86,7 @@ export const refusedEventFields = {
   ...unsupported('primary_property', 'null', null, ''),
 };
 
-/** Request fields that users can set. Null means the default, as in PostHog. */
+/** The request fields that users can set. Null means the default, as in PostHog. */
 const edits = {
   description: Type.Optional(
     orNull(Type.String({ maxLength: 10_000 }), 'Description of the event or property, at most 10,000 characters.'),

@@ -12,7 +12,7 @@ export interface VariableFields extends Columns<'insight_variable', 'name'> {
 }
 
 export interface VariableRow extends VariableFields, Columns<'insight_variable', 'id' | 'code_name' | 'created_at'> {
-  /** ID of a user. */
+  /** The ID of the user. */
   created_by: number | null;
 }
 type Row = VariableRow & Record<string, unknown>;

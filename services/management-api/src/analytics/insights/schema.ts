@@ -99,7 +99,7 @@ export const insight = Type.Object(
   { title: 'Insight' },
 );
 
-/** Body of POST, PUT and PATCH. No field is required. */
+/** The body of POST, PUT and PATCH. No field is required. */
 export const insightChanges = Type.Object(
   {
     name: Type.Optional(fields.name),

@@ -8,7 +8,7 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
 /** A result and the time when it was computed. */
 export interface CachedResult {
   result: QueryResult;
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   at: number;
 }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api.stop());
 
-/** Values that change what a list contains. */
+/** Values with which a list has other contents. */
 const usual: Record<string, string> = {
   limit: '1',
   offset: '1',
@@ -103,7 +103,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** Parameters with tests elsewhere, which check what was deleted. */
+/** These parameters have tests elsewhere, which check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',

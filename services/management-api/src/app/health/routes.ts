@@ -17,7 +17,7 @@ import type { Live } from '../../operations/live/live.ts';
 import { findWarningKind } from '../../operations/live/warning-kinds.ts';
 import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from './store.ts';
 
-/** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
+/** The same threshold as in the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
 /**

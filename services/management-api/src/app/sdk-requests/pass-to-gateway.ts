@@ -13,7 +13,7 @@ import { type PageRoute, toErrorBody } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
-  /** URL of a gateway. */
+  /** The URL of a gateway. */
   url: string;
   /** Whether there is a trusted proxy. If not, the client's own `X-Forwarded-For` is not passed on. */
   isBehindProxy: boolean;
@@ -65,8 +65,8 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
 }
 
 /**
- * Headers that apply only to a single connection (RFC 9110, 7.6.1). Node throws an error if some of them contradict the
- * response.
+ * The headers that apply only to a single connection (RFC 9110, 7.6.1). Node throws an error if some of them contradict
+ * the response.
  */
 const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
 

@@ -112,7 +112,7 @@ export interface BatchExportFields
   model: ExportModel;
   /** The event filters as the client sent them, or null if every event is exported. */
   filters: Record<string, unknown>[] | null;
-  /** Null if all fields are exported. */
+  /** The query that selects the exported columns, or null if all fields are exported. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;

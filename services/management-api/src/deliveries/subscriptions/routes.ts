@@ -56,7 +56,7 @@ const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
 interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, ReportRouteDeps {
-  /** Limit per organization. 0 means no limit. */
+  /** The maximum number of subscriptions of an organization. 0 means no limit. */
   maxSubscriptions: number;
 }
 

@@ -144,7 +144,7 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 interface InviteMailContent {
-  /** ID of the invite. */
+  /** The ID of the invite. */
   id: string;
   token: string;
   withConsole: boolean;

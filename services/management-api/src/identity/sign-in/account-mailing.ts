@@ -21,7 +21,7 @@ export interface AccountMailing {
     notice: DomainNotice,
     values?: Record<string, string>,
   ): void;
-  /** Resolves when no email is in flight, at the latest after the mailer's own timeout. */
+  /** Resolves when no email is being sent, at the latest after the mailer's own timeout. */
   drain(): Promise<void>;
 }
 

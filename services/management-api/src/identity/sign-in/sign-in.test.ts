@@ -439,7 +439,7 @@ describe('a sign-in link', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 
-  test('is invalid after a newer one, after its expiry, and after the deactivation of its user', async () => {
+  test('is invalid after a newer link was created, after its expiry, and after the deactivation of its user', async () => {
     const old = await make();
     const { secret } = await make();
     expect(await post('/api/console_link/', { secret: old.secret })).toMatchObject(invalid);

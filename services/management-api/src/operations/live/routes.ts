@@ -15,7 +15,7 @@ interface LiveRoutesDeps {
   sql: Sql;
   live: Live;
   tokenSecrets: () => readonly string[];
-  /** Origins whose pages can read live events with a token. Default: none. */
+  /** Origins whose pages can read live events with a token. By default, there are none. */
   liveOrigins?: readonly string[] | undefined;
 }
 

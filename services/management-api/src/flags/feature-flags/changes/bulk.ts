@@ -217,7 +217,7 @@ function splitDeletable(
   { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },
 ) {
   const deletable = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
-  // A flag on which a remaining flag depends remains too, so repeat this.
+  // If a flag cannot be deleted, the flags on which it depends cannot be deleted either.
   const remaining = dependent.filter(({ id }) => !deletable.has(id));
   for (let flag = remaining.pop(); flag !== undefined; flag = remaining.pop()) {
     for (const needed of flag.needs) {

@@ -105,7 +105,7 @@ interface EvaluationSubject {
   distinctId: string;
   /** The keys of groups by the names of their types. */
   groups: Record<string, unknown>;
-  /** Properties that replace the stored ones. */
+  /** The properties that replace the stored ones. */
   personProperties?: Record<string, unknown>;
 }
 
@@ -191,7 +191,7 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
-/** Contains the value of each flag and the reason for it, by key. */
+/** The schema of the value of each flag and the reason for it, by key. */
 const evaluationReasonsResponse = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',
