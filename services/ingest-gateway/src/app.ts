@@ -34,7 +34,7 @@ import { findCapturePath, readRequestId } from './request-head.ts';
 import { createRefusalLog } from './response/refusal-log.ts';
 import { createCorsHeaders, createPreflightHeaders, sendRefusal, toRefusal } from './response/send-response.ts';
 
-/** Dependencies that only events need. */
+/** The dependencies that only the paths for events need. */
 export interface IngestDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;

@@ -138,7 +138,7 @@ interface OrganizationChange {
   organizationId: string;
   /** The settings to change. Undefined fields stay unchanged. */
   changes: SettingChanges & {
-    /** Has 1 to 64 characters. */
+    /** The name, which has 1 to 64 characters. */
     name?: string | undefined;
   };
   actor: Actor;

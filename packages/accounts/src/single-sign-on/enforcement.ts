@@ -52,8 +52,8 @@ const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
   kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
 
 /**
- * Returns whether a provider is the one that a domain uses for a kind: the domain's own if it is configured, otherwise
- * that of the installation. The SAML provider of another domain never is.
+ * Returns whether a domain uses this provider. A domain uses its own provider of a kind if one is configured, otherwise
+ * the provider of the installation.
  * @param provider `domainId` is null for a provider of the installation
  */
 export function isDomainProvider(

@@ -179,7 +179,7 @@ const groups: Record<string, string> = {
   groups: "query a project's groups through the management API",
 };
 
-/** Adds `warnings …`, `events …`, `groups …` and `org activity`. */
+/** Adds the commands `warnings …`, `events …`, `groups …` and `org activity`. */
 export function addReadCommands(program: Command, terminal: Terminal): void {
   for (const definition of readCommands) {
     const group =

@@ -26,7 +26,7 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // There is one file for each reason to run a test again: random cases, library internals, and sampled cases.
+    // Tests run again for three reasons: random cases, library internals, and sampled cases. Each has a file here.
     expect(again).toEqual(
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',

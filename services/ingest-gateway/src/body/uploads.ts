@@ -27,7 +27,7 @@ export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads 
   /** Paused requests by client address. The first address is resumed next. */
   const pausedByAddress = new Map<string, IncomingMessage[]>();
   const paused = new WeakSet<IncomingMessage>();
-  /** Requests that were resumed before. They are resumed again before the other requests of their address. */
+  /** The requests of which a part was already read. They continue before other requests from the same address start. */
   const started = new WeakSet<IncomingMessage>();
   let readBytes = 0;
   let isRoundScheduled = false;

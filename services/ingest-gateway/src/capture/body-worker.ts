@@ -115,7 +115,7 @@ function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
     : slots.slice(positionsPerEvent, (1 + events) * positionsPerEvent);
 }
 
-/** Returns the slots of the events at these indexes. */
+/** Returns the positions of the envelope fields of the events with these indexes. */
 function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
   const result = new Int32Array(indexes.length * positionsPerEvent);
   for (let number = 0; number < indexes.length; number++) {

@@ -208,7 +208,7 @@ describe('the scan rejects every text that JSON.parse rejects', () => {
   );
 
   test('rejects values nested deeper than 64 levels', () => {
-    // The event and its properties count as two of the levels.
+    // The event itself and its properties are two of the allowed levels of nesting.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();
     expect(scan(Buffer.from(nested(64)))).toBeNull();
