@@ -60,28 +60,29 @@ const documents: Row[] = [
          ORDER BY place) ELSE '{}' END`,
     t`JSONExtract({1:json}{r}, 'Array(String)')`,
   ],
-  // Returns values in the same form as the function propertyText.
+  // Keys are sorted, because PostgreSQL does not store their order. Values are as the function propertyText returns them.
   [
     'JSONExtractKeysAndTexts(document, path...) pairs',
     t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(
         SELECT jsonb_build_array(key, CASE jsonb_typeof(value) WHEN 'number' THEN trim_scale((value #>> '{}')::numeric)::text
           WHEN 'string' THEN value #>> '{}'
           ELSE regexp_replace(value::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g') END)
-          FROM jsonb_each({1:json} #> {r}) WHERE jsonb_typeof(value) <> 'null') ELSE '{}' END`,
-    t`arrayMap(pair -> (pair.1, assumeNotNull(pair.2)), arrayFilter(pair -> isNotNull(pair.2),
-        JSONExtractKeysAndValues({1:json}{r}, 'Nullable(String)')))`,
+          FROM jsonb_each({1:json} #> {r}) WHERE jsonb_typeof(value) <> 'null' ORDER BY key COLLATE "pg_c_utf8") ELSE '{}' END`,
+    t`arraySort(arrayMap(pair -> (pair.1, assumeNotNull(pair.2)), arrayFilter(pair -> isNotNull(pair.2),
+        JSONExtractKeysAndValues({1:json}{r}, 'Nullable(String)'))))`,
   ],
   [
     'JSONExtractKeysAndValuesRaw(document, path...) pairs',
     t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(
         SELECT jsonb_build_array(key, regexp_replace(value::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g'))
-          FROM jsonb_each({1:json} #> {r})) ELSE '{}' END`,
-    t`JSONExtractKeysAndValuesRaw({1:json}{r})`,
+          FROM jsonb_each({1:json} #> {r}) ORDER BY key COLLATE "pg_c_utf8") ELSE '{}' END`,
+    t`arraySort(JSONExtractKeysAndValuesRaw({1:json}{r}))`,
   ],
   [
     'JSONExtractKeys(document, path...) text[]',
-    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(SELECT jsonb_object_keys({1:json} #> {r})) ELSE '{}' END`,
-    t`JSONExtractKeys({1:json}{r})`,
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(
+        SELECT key FROM jsonb_object_keys({1:json} #> {r}) AS keys (key) ORDER BY key COLLATE "pg_c_utf8") ELSE '{}' END`,
+    t`arraySort(JSONExtractKeys({1:json}{r}))`,
   ],
 ];
 

@@ -87,7 +87,10 @@ const dateAdd =
 const toInterval =
   (unit: TimeUnit): Handler =>
   (node, scope) => {
-    const [count] = argumentsOf(node, scope);
+    const [given] = argumentsOf(node, scope);
+    const written = /^\d{1,9}$/.exec(textOf(given) ?? '');
+    // `INTERVAL '1' DAY` is `INTERVAL 1 DAY`.
+    const count = written === null ? given : intConstant(Number(written[0]));
     if (count === undefined || count.type.kind !== 'int')
       throw new SqlProblem('An interval must be a whole number.', node.place);
     return { ...count, type: interval(unit) };
