@@ -2,7 +2,8 @@
 
 import { aggregateFunctions, windowFunctions } from './aggregates.ts';
 import type { SqlFunction } from './define.ts';
-import { documentFunctions } from './documents.ts';
+import { jsonFunctions } from './json.ts';
+import { listFunctions } from './lists.ts';
 import { numberFunctions } from './numbers.ts';
 import { textFunctions } from './texts.ts';
 import { timeFunctions } from './times.ts';
@@ -13,7 +14,13 @@ function byName(functions: readonly SqlFunction[]): ReadonlyMap<string, readonly
   return found;
 }
 
-export const scalars = byName([...numberFunctions, ...textFunctions, ...timeFunctions, ...documentFunctions]);
+export const scalars = byName([
+  ...numberFunctions,
+  ...textFunctions,
+  ...timeFunctions,
+  ...jsonFunctions,
+  ...listFunctions,
+]);
 export const aggregates = byName(aggregateFunctions);
 export const windows = byName(windowFunctions);
 

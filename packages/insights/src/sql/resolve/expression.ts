@@ -20,8 +20,8 @@ import { type At, apply, checkBounds, generic, isKnown, mapList, unknownFunction
 import { not, resolveBetween, resolveComparison } from './comparisons.ts';
 import { arrayNode, conditionals } from './conditionals.ts';
 import { conversions, resolveCast } from './conversions.ts';
-import { documents } from './documents.ts';
 import { filtersOf } from './filters.ts';
+import { jsonFunctions } from './json.ts';
 import { lists } from './lists.ts';
 import { momentArithmetic, moments } from './moments.ts';
 import { isSame, located, propertyOfDocument, resolveName, type Scope } from './scope.ts';
@@ -110,7 +110,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
   const op = symbols.find((symbol) => operators[symbol] === name);
   if (op !== undefined && left !== undefined && right !== undefined && others.length === 0)
     return arithmetic({ node: 'ArithmeticOperation', op, left, right, place }, scope);
-  const handler = [conditionals, conversions, moments, lists, documents].map((one) => one.get(name)).find(Boolean);
+  const handler = [conditionals, conversions, moments, lists, jsonFunctions].map((one) => one.get(name)).find(Boolean);
   if (handler !== undefined) {
     const bounds = special.get(name);
     if (bounds !== undefined) checkBounds({ name, word: 'Function', place }, bounds, node.args.length);

@@ -18,11 +18,9 @@ import {
   type TableName,
 } from '../tree.ts';
 import { commonType, flag } from '../types.ts';
-import { boundSessions } from './bounds.ts';
 import { addExpansion, joinElements, resolveExpression } from './expression.ts';
 import { checkGrouping } from './grouping.ts';
 import { checkCross, joinKind, onOf } from './joins.ts';
-import { separateAggregates } from './levels.ts';
 import {
   allColumns,
   namesOf,
@@ -33,6 +31,8 @@ import {
   scopeWithin,
   type TypedProperty,
 } from './scope.ts';
+import { separateAggregates } from './separate-aggregates.ts';
+import { boundSessions } from './session-bounds.ts';
 import { condition, convert } from './values.ts';
 
 const maxTables = 20;

@@ -56,7 +56,7 @@ const keysAndValues: Handler = (node, scope) => {
   return generic('JSONExtractKeysAndTexts', node.args.slice(0, -1), { scope, place: node.place });
 };
 
-export const documents: ReadonlyMap<string, Handler> = new Map([
+export const jsonFunctions: ReadonlyMap<string, Handler> = new Map([
   ['JSONExtract', jsonExtract],
   ['JSONExtractKeysAndValues', keysAndValues],
 ]);
