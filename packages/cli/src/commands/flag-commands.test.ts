@@ -1,65 +1,28 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type CompiledPrograms,
-  compilePrograms,
-  createTestDatabase,
-  createTestTenant,
-  type ServiceProcess,
-  startService,
-  type TestDatabase,
-  type TestTenant,
-} from '@millrace/testing';
-import { runCli } from '../program.ts';
+import { type RunningServices, startRunningServices } from '../testing/running-services.ts';
 
-/** `millrace flags` with the real management API. */
-let program: CompiledPrograms;
-let database: TestDatabase;
-let api: ServiceProcess;
-let tenant: TestTenant;
+/** Tests of `millrace flags` with the management API. */
+let services: RunningServices;
 let directory: string;
 beforeAll(async () => {
-  program = await compilePrograms(['services/management-api/src/main.ts']);
-  database = await createTestDatabase();
-  tenant = await createTestTenant(database.url);
-  api = await startService('management-api', program.files[0] ?? '', {
-    DATABASE_URL: database.url,
-    EVENT_LOG: 'postgres',
-    API_PORT: '0',
-    API_REQUESTS_PER_MINUTE: '0',
-    API_REQUESTS_PER_HOUR: '0',
-  });
+  services = await startRunningServices();
   directory = mkdtempSync(join(tmpdir(), 'millrace-flags-'));
 });
 afterAll(async () => {
-  await api?.stop();
-  await database?.drop();
-  await program?.remove();
+  await services?.stop();
   if (directory) rmSync(directory, { recursive: true });
 });
 
-async function run(args: string[], env: Record<string, string> = {}) {
-  const output = { out: '', err: '' };
-  const exitCode = await runCli(['flags', ...args], {
-    env: { API_URL: `http://127.0.0.1:${api.port}`, PERSONAL_API_KEY: tenant.personalApiKey, ...env },
-    out: { write: (text) => (output.out += text) },
-    err: { write: (text) => (output.err += text) },
-  });
-  return { exitCode, ...output };
-}
-
-async function result(...args: string[]) {
-  const { exitCode, out, err } = await run([...args, '--json']);
-  expect([exitCode, err]).toEqual([0, '']);
-  return JSON.parse(out);
-}
+const run = (args: string[], env: Record<string, string> = {}) => services.run(['flags', ...args], { env });
+const result = (...args: string[]) => services.runJson('flags', ...args);
 
 const ofPlan = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 
 test('creates a flag, changes it without losing its conditions, toggles, lists and shows it', async () => {
   const filters = JSON.stringify({ groups: [ofPlan] });
-  const project = ['--project', String(tenant.projectId)];
+  const project = ['--project', String(services.tenant.projectId)];
   const made = await result('create', 'new-checkout', ...project, '--filters', filters, '--name', 'The new checkout');
   expect(made).toMatchObject({ key: 'new-checkout', name: 'The new checkout', active: true, version: 1 });
   const changed = await result('set', 'new-checkout', '--rollout', '20');

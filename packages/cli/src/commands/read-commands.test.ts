@@ -1,59 +1,22 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type CompiledPrograms,
-  compilePrograms,
-  createTestTenant,
-  eventually,
-  type TestTenant,
-} from '@millrace/testing';
-import { post } from './support/post.ts';
-import { type RunningServices, startServices } from './support/start-services.ts';
+import { eventually } from '@millrace/testing';
+import { type RunningServices, startRunningServices } from '../testing/running-services.ts';
 
-/**
- * Runs `millrace events`, `warnings`, `groups`, `org activity`, `query`, `sql` and `insights` in separate processes,
- * with the running system.
- */
+/** Tests of `millrace events`, `warnings`, `groups`, `org activity`, `query`, `sql` and `insights` with the running services. */
 let services: RunningServices;
-let program: CompiledPrograms;
-let tenant: TestTenant;
 beforeAll(async () => {
-  program = await compilePrograms(['packages/cli/src/main.ts']);
-  services = await startServices({ eventLog: 'postgres' });
-  tenant = await createTestTenant(services.databaseUrl);
+  services = await startRunningServices();
 });
-afterAll(async () => {
-  await services?.stop();
-  await program?.remove();
-});
+afterAll(() => services?.stop());
 
-const run = (...args: string[]) => runWith('', ...args);
-
-function runWith(input: string, ...args: string[]): Promise<{ exitCode: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [program.files[0] ?? '', ...args], {
-    env: { API_URL: services.apiUrl, PERSONAL_API_KEY: tenant.personalApiKey },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  child.stdin.end(input);
-  let [out, err] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  return new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, out, err })));
-}
-
-async function result(...args: string[]) {
-  const { exitCode, out, err } = await run(...args, '--json');
-  expect([exitCode, err]).toEqual([0, '']);
-  return JSON.parse(out);
-}
+const run = (...args: string[]) => services.run(args);
+const result = (...args: string[]) => services.runJson(...args);
 
 test('counts sent events, lists their values and persons, and counts dropped events by kind', async () => {
-  const send = (event: string, properties: object) =>
-    post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event, distinct_id: 'ada', properties });
-  await send('ordered', { currency: 'EUR', $groups: { company: 'acme' } });
-  await send('$create_alias', { alias: 'null' });
+  await services.capture('ordered', 'ada', { currency: 'EUR', $groups: { company: 'acme' } });
+  await services.capture('$create_alias', 'ada', { alias: 'null' });
   await eventually(async () => (await result('events', 'counts', '--event', 'ordered')).total === 1);
   expect((await run('events', 'counts', '--event', 'ordered', '--interval', 'day')).out).toMatch(/^start +count$/m);
   expect(await result('events', 'values', '--property', 'currency', '--contains', 'eu')).toEqual([{ name: 'EUR' }]);
@@ -81,10 +44,8 @@ test('marks a release with an annotation and lists the annotations of a project'
 });
 
 test('runs queries from a file and saved insights, and prints a table, CSV or JSON', async () => {
-  const send = (distinct_id: string) =>
-    post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event: 'signed up', distinct_id });
-  await send('bob');
-  await send('cid');
+  await services.capture('signed up', 'bob');
+  await services.capture('signed up', 'cid');
   const query = {
     ...{ kind: 'TrendsQuery', dateRange: { date_from: '-1h' }, trendsFilter: { display: 'BoldNumber' } },
     series: [{ kind: 'EventsNode', event: 'signed up' }],
@@ -96,9 +57,10 @@ test('runs queries from a file and saved insights, and prints a table, CSV or JS
     await eventually(async () => expect((await run('query', file, '--new')).out).toMatch(/^signed up +2$/m));
     expect((await run('query', file, '--csv')).out).toBe('series,value\r\nsigned up,2\r\n');
     expect(await result('query', file)).toMatchObject({ is_cached: true, results: [{ aggregated_value: 2 }] });
-    const made = await fetch(`${services.apiUrl}/api/projects/${tenant.projectId}/insights/`, {
+    const { projectId, personalApiKey } = services.tenant;
+    const made = await fetch(`${services.apiUrl}/api/projects/${projectId}/insights/`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${tenant.personalApiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Sign-ups', query }),
     });
     const { short_id: id } = (await made.json()) as { short_id: string };
@@ -117,9 +79,7 @@ test('runs queries from a file and saved insights, and prints a table, CSV or JS
 });
 
 test('runs SQL from an argument, a file or standard input, and prints a table, CSV or JSON', async () => {
-  await post(`${services.ingestUrl}/capture/`, {
-    ...{ api_key: tenant.projectApiKey, event: 'bought', distinct_id: 'dan', properties: { note: '=1+1' } },
-  });
+  await services.capture('bought', 'dan', { note: '=1+1' });
   const query =
     "SELECT event, properties.note AS note, count() AS n FROM events WHERE event = 'bought' GROUP BY event, note";
   await eventually(async () =>
@@ -135,7 +95,7 @@ test('runs SQL from an argument, a file or standard input, and prints a table, C
     const file = join(directory, 'query.sql');
     writeFileSync(file, `-- Orders\n${query};\n`);
     expect((await run('sql', '--file', file, '--csv')).out).toContain('bought');
-    expect((await runWith('SELECT 1 AS one', 'sql', '-')).out).toBe('one\n1\n');
+    expect((await services.run(['sql', '-'], { input: 'SELECT 1 AS one' })).out).toBe('one\n1\n');
     expect(await run('sql', '--file', join(directory, 'none.sql'))).toMatchObject({
       ...{ exitCode: 2, err: expect.stringContaining('Could not read') },
     });
@@ -153,7 +113,14 @@ test('runs SQL from an argument, a file or standard input, and prints a table, C
 
 test('lists changes in an organization with their authors', async () => {
   await result('flags', 'create', 'new-checkout');
-  const { out } = await run('org', 'activity', '--organization', tenant.organizationId, '--scope', 'FeatureFlag');
+  const { out } = await run(
+    'org',
+    'activity',
+    '--organization',
+    services.tenant.organizationId,
+    '--scope',
+    'FeatureFlag',
+  );
   expect(out).toMatch(/^at +by +activity +scope +name +item id +fields$/m);
   expect(out).toMatch(/ created +FeatureFlag +new-checkout /);
 });
