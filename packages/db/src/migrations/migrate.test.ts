@@ -180,10 +180,6 @@ describe('a database of a pre-release version', () => {
 describe('the schema of the typed client', () => {
   beforeEach(() => open({ isMigrated: true }));
 
-  test('matches the migrations', async () => {
-    expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
-  });
-
   test('matches the migrations with additional event partitions', async () => {
     await client.query(
       `CREATE TABLE event_2026_01 PARTITION OF event FOR VALUES FROM ('2026-01-01T00:00:00Z') TO ('2026-02-01T00:00:00Z')`,
@@ -191,15 +187,18 @@ describe('the schema of the typed client', () => {
     expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
-  test.each([
-    ['a column', 'ALTER TABLE person ADD COLUMN extra TEXT', /"extra"/],
-    ['a column of a partitioned table', 'ALTER TABLE event ADD COLUMN extra TEXT', /"extra"/],
-    ['an index', 'CREATE INDEX extra ON person (main_distinct_id)', /"extra"/],
-    ['another type', 'ALTER TABLE person ALTER COLUMN version TYPE INTEGER', /"version"/],
-    ['a lost default', 'ALTER TABLE environment ALTER COLUMN id DROP DEFAULT', /"environment"/],
-  ])('does not match if only the migrations have %s', async (_, change, expected) => {
-    await client.query(change);
-    expect(await computeSchemaDrift(database.url, prismaDirectory)).toMatch(expected);
+  // One comparison for all differences, because each takes about a second.
+  test('differs in everything that only the migrations have', async () => {
+    await client.query(
+      `ALTER TABLE person ADD COLUMN of_person TEXT;
+       ALTER TABLE event ADD COLUMN of_event TEXT;
+       CREATE INDEX an_index ON person (main_distinct_id);
+       ALTER TABLE person ALTER COLUMN version TYPE INTEGER;
+       ALTER TABLE environment ALTER COLUMN id DROP DEFAULT`,
+    );
+    const drift = await computeSchemaDrift(database.url, prismaDirectory);
+    for (const found of ['"of_person"', '"of_event"', '"an_index"', '"version"', '"environment"'])
+      expect(drift).toContain(found);
   });
 
   test('does not match if only the schema has a column', async () => {
