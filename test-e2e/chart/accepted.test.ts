@@ -10,7 +10,7 @@ import { containerOf, type Manifest } from './testing/manifest.ts';
 import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
-/** The settings of all services that are validated together. */
+/** The settings that are only validated together, for all services. */
 type Config = Parameters<typeof buildDatabaseAddress>[0] &
   Parameters<typeof toRedisConnection>[0] &
   Parameters<typeof toKafkaConnection>[0];

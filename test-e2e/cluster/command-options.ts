@@ -1,4 +1,7 @@
-/** The options of the command line, and those that the first process passes to the process in the namespaces. */
+/**
+ * The options of the command line. The program also passes some of them to itself when it starts again in the
+ * namespaces.
+ */
 export interface ClusterCommandOptions {
   only?: string;
   run?: string;

@@ -1,4 +1,4 @@
-/** Prints a table with aligned columns and lines below it, at the end of the run. */
+/** Prints a table with aligned columns, followed by notes. */
 export function printTable(title: string, { rows, notes = [] }: { rows: string[][]; notes?: string[] }): void {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   const lines = rows.map((cells) =>

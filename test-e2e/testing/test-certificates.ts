@@ -20,9 +20,9 @@ const certificateOf = (name: string): TestCertificate => ({
 });
 
 export const testCertificates = {
-  /** Certificate of the authority that signed the other two. */
+  /** Certificate of the authority that signed the certificates of `ofThisHost` and `ofOtherHost`. */
   authorityFile: place('authority'),
-  /** Certificate of an authority that signed none of them. */
+  /** Certificate of an authority that signed none of the other certificates. */
   otherAuthorityFile: place('other-authority'),
   /** A file that does not contain a certificate. */
   noCertificateFile: fileURLToPath(import.meta.url),

@@ -28,7 +28,7 @@ export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
   const { code, map = '' } = await minify(bundled.code, {
     ecma: 2021,
     module: isModule,
-    // Keep directives. The option `directives: true` would remove `'use client'`, which it considers meaningless.
+    // Do not set `directives: true`, because it would remove `'use client'`.
     compress: {
       ...{ passes: 3, toplevel: isModule, directives: false, ...asWritten },
       ...(kind === 'module for bundlers' && forBundlers),

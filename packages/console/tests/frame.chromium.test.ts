@@ -183,7 +183,7 @@ describe('search', () => {
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     expect(new URL(page.url()).search).toBe('');
-    // A search does not leave the page either.
+    // Choosing a project with a search keeps the page too.
     await page.keyboard.press('Control+k');
     await input(page).fill('alpha');
     await option(page, /^Alpha/).click();

@@ -125,7 +125,7 @@ function isReady(address: string, token: string): Promise<boolean> {
 
 /** Keys and certificates of a control plane, created for each cluster. */
 interface ClusterCertificates {
-  /** The certificate of the authority that signed the other two. */
+  /** The certificate of the authority that signed `server` and `frontProxy`. */
   authority: string;
   server: { cert: string; key: string };
   /** The certificate with which the API server authenticates to other API servers, such as the one for metrics. */

@@ -26,7 +26,7 @@ export async function startClickHouse(modules: string, keptPath?: string): Promi
   async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    // Closing the process regularly would wait for running queries.
+    // Kill the process, because closing it regularly would wait for running queries.
     child.kill('SIGKILL');
     await ended;
   }

@@ -90,7 +90,8 @@ export async function withChaosSystem<Result>(
     // A commit must survive the end of the PostgreSQL server, but it does not have to survive the end of the machine.
     const ofPostgres = { fsync: 'off', full_page_writes: 'off', ...postgresSettings };
     const [postgres, kafka, redis] = await Promise.all([
-      // After SIGKILL, the child processes would still run for a moment and keep the next server from starting.
+      // Stop the server with SIGQUIT, because after SIGKILL its child processes would still run for a moment and keep
+      // the next server from starting.
       own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: ofPostgres })),
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),

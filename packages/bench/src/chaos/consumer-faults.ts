@@ -17,7 +17,7 @@ export interface ConsumerFaultsDeps {
   kafkaProxy: KafkaFaultProxy;
   random: () => number;
   run(): ChaosRun;
-  /** Makes the gateway, which is restarted, and consumers that start later use this log. */
+  /** Switches to this log: restarts the gateway with it, and starts all later consumers with it. */
   useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
@@ -67,8 +67,8 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     },
     {
       name: 'consumer-freeze',
-      // Each strike lets the frozen consumer continue and freezes another one. Under load, a consumer is nearly always
-      // in a transaction.
+      // Each strike thaws the frozen consumer and freezes another one. Under load, a consumer is nearly always in a
+      // transaction.
       async strike() {
         pool.thaw();
         pool.freeze(Math.floor(random() * pool.size()));
@@ -111,7 +111,8 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'log-exchanged',
       async strike(ms) {
-        // Records in Kafka that have not been read would be processed after newer events from PostgreSQL.
+        // Wait for the consumer, because records in Kafka that have not been read would be processed after newer events
+        // from PostgreSQL.
         await deps.run().settle();
         await pool.dismiss(poolSize);
         await deps.useLog('postgres');

@@ -82,7 +82,7 @@ export async function addFlagEnvironments(
      SELECT id, 'primary', hash, 'phs_...' FROM unnest($1::int[], $2::text[]) AS added (id, hash)`,
     [ids, hashes],
   );
-  // The trigger would increase the version of an environment for each row.
+  // Disable the trigger, because it would increase the version of an environment for each row.
   await database.query('ALTER TABLE feature_flag DISABLE TRIGGER feature_flag_added');
   await database.query(
     `INSERT INTO feature_flag (project_id, key, name, filters)

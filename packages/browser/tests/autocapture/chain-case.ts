@@ -8,7 +8,7 @@ export interface ChainCase extends Step {
   of: string;
   /** If true, neither library captures anything. */
   isNothing?: true;
-  /** If this library captures something else on purpose: the reason, and what it captures. */
+  /** Set if this library captures something else on purpose. Contains the reason, and what it captures. */
   otherwise?: { because: string; events: Captured | ((events: Captured) => void) };
 }
 

@@ -249,7 +249,7 @@ describe('autocapture on a hostile page', () => {
     await clickMuch(5000);
     const before = await heap();
     await clickMuch(20_000);
-    // A browser collects garbage only when it has time, so this may take a while.
+    // A browser collects garbage only when it is idle, so this may take a while.
     await eventually(async () => expect((await heap()) - before).toBeLessThan(2_000_000));
     expect(visit.complaints).toEqual([]);
   });

@@ -37,7 +37,7 @@ const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 /** Returns whether the API accepts the value: a relative or an absolute time. */
 export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
-/** Returns the absolute time that a relative time means now. */
+/** Converts a relative time to an absolute time. */
 export function parseTime(time: string, now = new Date()): Date {
   const [, digits, unit] = agoPattern.exec(time) ?? [];
   if (digits === undefined) return new Date(time);

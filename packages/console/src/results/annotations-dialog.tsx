@@ -12,7 +12,10 @@ import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
 import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
-/** A dialog that lists annotations and creates new ones. A new one is by default at the time of the listed ones. */
+/**
+ * A dialog that lists annotations and creates new ones. The default time of a new annotation is that of the listed
+ * ones.
+ */
 export function AnnotationsDialog({
   title,
   annotations,

@@ -7,7 +7,7 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** No reasonable tree is this deep. The limit protects against stack overflow. */
+/** Maximum depth of a tree, which protects against stack overflow. Reasonable trees are less deep. */
 const deepestTree = 100;
 /** Maximum number of cohorts in a chain in which each refers to the next. */
 const longestChain = 500;

@@ -75,7 +75,10 @@ function numbersOf(parts: (string | undefined)[]): number[] {
   return parts.map((part) => Number(part ?? 0));
 }
 
-/** Returns null for dates and times that do not exist, such as 31 February or 24:00. */
+/**
+ * Converts a local date and time to an instant. Returns null for dates and times that do not exist, such as 31 February
+ * or 24:00.
+ */
 function wallTime(
   [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: number[],
   fractionMs = 0,

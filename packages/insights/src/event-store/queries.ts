@@ -38,7 +38,7 @@ export interface SeriesQuery {
 }
 
 export interface SeriesRow {
-  /** Index of the interval of this row. */
+  /** Index of the row's interval. */
   bucket: number;
   /** One value per breakdown. A missing value is null. */
   values: (string | null)[];
@@ -369,8 +369,8 @@ export interface ExposureRow {
   /** How many of these persons converted afterwards. */
   conversions: number;
   /**
-   * Number of calls that were read for all variants and days. It is greater than `most` if there were more calls than
-   * that.
+   * Number of calls that were read for all variants and days. If there were more than `most` calls, it is greater than
+   * `most`.
    */
   read: number;
 }

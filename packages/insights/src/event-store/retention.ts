@@ -248,8 +248,8 @@ function returns(dialect: Dialect, query: RetentionStoreQuery): Fragment {
 }
 
 /**
- * Returns the column for a return that happened the given number of intervals after the start: either the same number,
- * or the bracket that contains it.
+ * Returns the number of the column for a return, from the number of intervals since the start. With brackets, this is
+ * the number of the bracket that contains the interval.
  */
 function column(later: Fragment, brackets: readonly number[] | null): Fragment {
   if (brackets === null) return later;

@@ -32,7 +32,7 @@ export interface RetentionPlan {
 type RetentionFilter = NonNullable<RetentionQuery['retentionFilter']>;
 
 const usualIntervals = 7;
-/** As in funnels, a window of one month has 30 days. */
+/** A window of one month has 30 days, as in funnels. */
 const windowsMs = { Hour: dayMs / 24, Day: dayMs, Week: 7 * dayMs, Month: 30 * dayMs };
 const maxRows = 1000;
 const pageviews = { id: '$pageview' };

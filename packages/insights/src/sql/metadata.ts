@@ -54,8 +54,8 @@ export async function checkSqlExpression(
 }
 
 /**
- * Parses the source of an expression, and checks that it can run. Positions in errors would refer to the source and not
- * to the expression.
+ * Parses the source of an expression, and checks that it can run. Errors contain no positions, because these would
+ * refer to the source and not to the expression.
  */
 async function sourceTree(deps: Deps, request: SqlRequest): Promise<Select> {
   const refusal = (problem: Error) => new SqlProblem(`sourceQuery: ${problem.message}`, null);

@@ -106,7 +106,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
     if (data) setLast(data);
   }, [data]);
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
-  // Errors about a field are shown next to that field instead.
+  // An error about a field is shown next to that field and not here.
   const isShownInForm = findFormPart(problem) !== '' && last !== undefined;
   return { result: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

@@ -153,8 +153,8 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
 }
 
 /**
- * Announces the number of new events to screen readers, at most every ten seconds. Announcing each event would be too
- * much.
+ * Announces the number of new events to screen readers, at most every ten seconds, because an announcement for each
+ * event would be too frequent.
  */
 function Announcer({ rows }: { rows: readonly Row[] }) {
   const [announcement, setAnnouncement] = useState('');

@@ -25,7 +25,7 @@ const types: Record<ValueType, string> = {
 
 /** Settings that make results equal to those of PostgreSQL, and that limit the cost of a query. */
 const settings = {
-  // Only matters for an events table that ClickHouse fills from Kafka, which may contain an event twice.
+  // This only matters for an events table that ClickHouse fills from Kafka, which may contain an event twice.
   final: 1,
   do_not_merge_across_partitions_select_final: 1,
   // All copies of an event have the same distinct ID, person and storage time, so an index finds either all of them or

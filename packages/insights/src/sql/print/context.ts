@@ -47,7 +47,7 @@ export function constantText({ type, value }: ConstantExpression, { bind, isPost
       return bind('long', String(value));
     case 'float':
       return bind('float', Number(value));
-    // In GROUP BY, a plain constant would mean the position of a column.
+    // The cast is needed, because GROUP BY would interpret a plain constant as the position of a column.
     case 'flag':
       return isPostgres ? sql`${truth(value)}::boolean` : sql`toUInt8(${truth(value)})`;
     case 'bool':

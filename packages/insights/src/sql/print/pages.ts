@@ -19,7 +19,7 @@ import { usual } from './tables.ts';
 /** With more keys than this, the second statement would become too long. */
 const maxKeys = 1000;
 
-/** The key columns have numbers from here on, which no other column has. */
+/** Number of the first key column. No other column has such a high number. */
 const firstNumber = 2_000_000;
 
 /** The columns of an event's key, as the event store reads them. */
@@ -52,7 +52,7 @@ function isPage(query: SelectQuery): boolean {
   return ![...columns.map(({ value }) => value), ...order.map(({ by }) => by)].some(hasWindow);
 }
 
-/** A window function would see only the events of the page. */
+/** Returns whether an expression contains a window function, which would see only the events of the page. */
 const hasWindow = (one: Expression): boolean => one.is === 'window' || partsOf(one).some(hasWindow);
 
 const columnsIn = (one: Expression): number[] => (one.is === 'column' ? [one.column] : partsOf(one).flatMap(columnsIn));

@@ -28,7 +28,7 @@ const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
 const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, clickhouse: clickhouseDialect };
 
-/** The printer's own columns have numbers from here on. The resolver does not use such high numbers. */
+/** Number of the first column that the printer adds. The resolver does not use such high numbers. */
 const firstNumber = 1_000_000;
 
 export function createPrinting(
@@ -130,7 +130,7 @@ function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Prin
   return sql`SELECT ${list(selected)}${fromText(query, printing)}${where}${group}${having}`;
 }
 
-/** Both engines would take some constants for positions of columns. */
+/** Prints ORDER BY without constants, because both engines interpret some constants as positions of columns. */
 function orderClause(order: readonly OrderBy[], printing: Printing): Fragment {
   const effective = order.filter(({ by }) => by.is !== 'constant');
   return effective.length === 0 ? sql`` : sql` ORDER BY ${list(effective.map((one) => orderText(one, printing)))}`;

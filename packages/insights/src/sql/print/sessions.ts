@@ -29,7 +29,7 @@ export function sessionsText(names: readonly string[], bounds: readonly TimeBoun
 export const sessionJoin = (names: readonly string[], bounds: readonly TimeBound[], printing: Printing): Fragment =>
   sql`LEFT JOIN ${sessionsText(names, bounds, printing)} ON ss.session = ${sessionOfEvent(printing)}`;
 
-/** Prints a column of that subquery. */
+/** Prints a column of the subquery of `sessionsText`. */
 export const sessionColumn = (name: string): Fragment =>
   name === 'session_id' ? sql`ss.session` : sql`ss.${alias(name)}`;
 

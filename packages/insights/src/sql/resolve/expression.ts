@@ -301,7 +301,7 @@ function ownWindow(
   const name = written.replace('InFrame', '');
   const options = windows.get(name) ?? [];
   const args = nodes.map((arg) => resolveExpression(arg, scope));
-  // For missing rows, ClickHouse's functions would return the empty value of the type.
+  // In ClickHouse, these functions return the empty value of the type for missing rows.
   if (name !== written && args[0] !== undefined) {
     args[1] ??= intConstant(1);
     args[2] ??= emptyValue(args[0].type);
