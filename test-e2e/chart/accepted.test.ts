@@ -7,7 +7,7 @@ import { configSchemas } from '@millrace/stack/docs/configuration';
 import { mountSecret, testCertificates } from '@millrace/testing';
 import { type TProperties, Type } from 'typebox';
 import { containerOf, type Manifest } from './testing/manifest.ts';
-import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
+import { exampleNames, filterByKind, renderChart, root } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
 
 /** The settings that are only validated together, for all services. */
@@ -56,8 +56,8 @@ const rendered: [string, Parameters<typeof renderChart>[0]][] = [
 test.each(rendered)('services accept the environment rendered from %s', async (_, options) => {
   const manifests = await renderChart(options);
   const schemas: Record<string, { properties: object }> = await configSchemas(root);
-  for (const deployment of ofKind(manifests, 'Deployment')) {
-    const environment = seenBy(deployment, ofKind(manifests, 'Secret'));
+  for (const deployment of filterByKind(manifests, 'Deployment')) {
+    const environment = seenBy(deployment, filterByKind(manifests, 'Secret'));
     const properties = schemas[containerOf(deployment).name]?.properties as TProperties;
     expect(Object.keys(environment).filter((name) => !names(properties).includes(name))).toEqual([]);
     const config = readConfig(Type.Object(properties), environment) as Config;

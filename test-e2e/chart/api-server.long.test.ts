@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ApiServer, missingForApiServer, startApiServer } from '../cluster/index.ts';
 import { customResourceFiles } from './testing/custom-resources.ts';
 import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
-import { exampleNames, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
+import { exampleNames, filterByKind, leastValues, renderChart, root } from './testing/render-chart.ts';
 
 const missing = await missingForApiServer();
 let server: ApiServer;
@@ -110,7 +110,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       let rendered: Manifest[];
       beforeAll(async () => {
         rendered = await renderChart(options);
-        await apply(ofKind(rendered, 'PriorityClass'), { namespace: 'prod', isDryRun: false });
+        await apply(filterByKind(rendered, 'PriorityClass'), { namespace: 'prod', isDryRun: false });
       });
 
       test('the API server accepts every object', async () => {
@@ -277,7 +277,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
 
       test('rendering without cluster access generates new keys each time, which the API server refuses to apply over existing ones', async () => {
         const applyKeys = async () => {
-          const secrets = ofKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
+          const secrets = filterByKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
           return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });
         };
         expect(await applyKeys()).toMatchObject({ status: 0 });

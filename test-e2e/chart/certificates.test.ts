@@ -1,10 +1,10 @@
-import { leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+import { filterByKind, leastValues, renderChart } from './testing/render-chart.ts';
 
 const base = { ...leastValues, host: 'events.example.com', apiHost: 'api.example.com' };
 
 async function ingress(values: object) {
   const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, ...values } } });
-  const [{ metadata, spec } = { metadata: undefined, spec: undefined }] = ofKind(rendered, 'Ingress');
+  const [{ metadata, spec } = { metadata: undefined, spec: undefined }] = filterByKind(rendered, 'Ingress');
   return { annotations: metadata?.annotations, tls: spec?.tls };
 }
 
@@ -24,13 +24,13 @@ test.each([
 });
 
 test('the example with an Ingress requests a certificate for its host from cert-manager', async () => {
-  const [found] = ofKind(await renderChart({ examples: ['regional'] }), 'Ingress');
+  const [found] = filterByKind(await renderChart({ examples: ['regional'] }), 'Ingress');
   expect(found?.metadata.annotations).toHaveProperty(['cert-manager.io/cluster-issuer']);
   expect(found?.spec.tls).toEqual([{ hosts: ['events.example.com'], secretName: 'events-example-com-tls' }]);
 });
 
 test('Gateway API routes refer to the listener with the certificate', async () => {
-  const routes = ofKind(await renderChart({ examples: ['large'] }), 'HTTPRoute');
+  const routes = filterByKind(await renderChart({ examples: ['large'] }), 'HTTPRoute');
   const parent = { name: 'public', namespace: 'gateways', sectionName: 'https' };
   expect(routes.map(({ spec }) => spec.parentRefs)).toMatchObject([[parent], [parent]]);
 });

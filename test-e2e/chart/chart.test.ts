@@ -4,7 +4,15 @@ import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { parse } from 'yaml';
 import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
-import { chartDirectory, exampleNames, find, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
+import {
+  chartDirectory,
+  exampleNames,
+  filterByKind,
+  find,
+  leastValues,
+  renderChart,
+  root,
+} from './testing/render-chart.ts';
 
 test.each(await exampleNames())('helm lint reports no problems for examples/%s.yaml', async (name) => {
   const { helm } = await kubectlAndHelm();
@@ -29,12 +37,15 @@ test('pods have no service account token, no service variables and a read-only f
     expect(podOf(manifest)).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
     expect(containerOf(manifest).securityContext).toMatchObject({ readOnlyRootFilesystem: true });
   }
-  const accounts = ofKind(rendered, 'ServiceAccount');
+  const accounts = filterByKind(rendered, 'ServiceAccount');
   expect(accounts.map((account) => account.automountServiceAccountToken)).toEqual(accounts.map(() => false));
 });
 
 test('probes use the port of the service, and metrics have a separate port', async () => {
-  const rendered = ofKind(await renderChart({ values: { ...leastValues, flags: { enabled: true } } }), 'Deployment');
+  const rendered = filterByKind(
+    await renderChart({ values: { ...leastValues, flags: { enabled: true } } }),
+    'Deployment',
+  );
   for (const deployment of rendered) {
     const { ports, readinessProbe, livenessProbe } = containerOf(deployment);
     const own = environmentOf(deployment);
@@ -84,7 +95,7 @@ test.each([
 
 test('pods of each component are spread over zones as configured', async () => {
   const values = { ...leastValues, topologySpread: { zones: 'DoNotSchedule', nodes: '' } };
-  for (const deployment of ofKind(await renderChart({ values }), 'Deployment')) {
+  for (const deployment of filterByKind(await renderChart({ values }), 'Deployment')) {
     expect(podOf(deployment)?.topologySpreadConstraints).toEqual([
       expect.objectContaining({
         topologyKey: 'topology.kubernetes.io/zone',
@@ -100,5 +111,5 @@ test('gateways get the highest priority if priority classes are created', async 
   const classOf = (name: string) => podOf(find(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;
   const names = ['prod-m-millrace-ingest-1000000', 'prod-m-millrace-other-100000'];
   expect([classOf('gateway'), classOf('consumer-live')]).toEqual(names);
-  expect(ofKind(rendered, 'PriorityClass').map(({ metadata }) => metadata.name)).toEqual(names);
+  expect(filterByKind(rendered, 'PriorityClass').map(({ metadata }) => metadata.name)).toEqual(names);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import type { Manifest } from './testing/manifest.ts';
-import { chartDirectory, find, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
+import { chartDirectory, filterByKind, find, leastValues, renderChart, root } from './testing/render-chart.ts';
 
 const values = {
   ...leastValues,
@@ -62,7 +62,7 @@ test.each([
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
     // The name of the release is as long as names allow.
     const rendered = await renderChart({ release: 'a-release-whose-name-is-long-enough-millrace', values });
-    const renderedNames = ofKind(rendered, kind).map(({ metadata }) => metadata.name);
+    const renderedNames = filterByKind(rendered, kind).map(({ metadata }) => metadata.name);
     const missing = names.filter((name) => !renderedNames.some((one) => one.endsWith(`-${basename(name, ending)}`)));
     expect(missing).toEqual([]);
     expect(renderedNames.filter((name) => name.length > 63)).toEqual([]);
@@ -73,7 +73,7 @@ test('Prometheus scrapes every pod, ready or not, under the name of its service'
   const rendered = await renderChart({ values });
   const service = find(rendered, 'Service', 'm-millrace-metrics');
   expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
-  for (const { spec } of ofKind(rendered, 'Deployment')) {
+  for (const { spec } of filterByKind(rendered, 'Deployment')) {
     expect(spec.template?.metadata.labels).toMatchObject(service.spec.selector as object);
   }
   const monitor = find(rendered, 'ServiceMonitor', 'm-millrace');

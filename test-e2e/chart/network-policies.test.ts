@@ -1,5 +1,5 @@
 import { environmentOf, type Manifest } from './testing/manifest.ts';
-import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
 
 const values = {
   ...leastValues,
@@ -23,14 +23,15 @@ test("denies all traffic of the release's pods by default", () => {
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'millrace', 'app.kubernetes.io/instance': 'm' } },
     policyTypes: ['Ingress', 'Egress'],
   });
-  for (const { spec } of ofKind(rendered, 'NetworkPolicy')) expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  for (const { spec } of filterByKind(rendered, 'NetworkPolicy'))
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
 });
 
 test('every Deployment, the migration and the test have a policy for their pods', () => {
-  const components = [...ofKind(rendered, 'Deployment'), ...ofKind(rendered, 'Job')].map(
+  const components = [...filterByKind(rendered, 'Deployment'), ...filterByKind(rendered, 'Job')].map(
     ({ spec }) => spec.template?.metadata.labels?.['app.kubernetes.io/component'],
   );
-  const pods = ofKind(rendered, 'Pod').map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
+  const pods = filterByKind(rendered, 'Pod').map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
   for (const component of [...components, ...pods]) {
     expect(policyOf(component ?? '').podSelector?.matchLabels?.['app.kubernetes.io/component']).toBe(component);
   }
@@ -81,7 +82,7 @@ test('only configured clients and stores are allowed, in addition to test events
 
 test('renders no policies if they are disabled', async () => {
   const none = await renderChart({ values: { ...values, networkPolicies: { enabled: false } } });
-  expect(ofKind(none, 'NetworkPolicy')).toEqual([]);
+  expect(filterByKind(none, 'NetworkPolicy')).toEqual([]);
 });
 
 test('with ClickHouse, only components that query it or copy events to it may connect', async () => {

@@ -1,6 +1,6 @@
 import { consumerGroup, type EventTopic, topicNames } from '@millrace/contracts';
 import { environmentOf, type Manifest, podOf } from './testing/manifest.ts';
-import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
 
 const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
@@ -45,7 +45,7 @@ describe('names of objects', () => {
     const names = rendered.flatMap((one) => one.map(nameOf));
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     const selectors = rendered.flatMap((one) =>
-      ofKind(one, 'Deployment').map(({ spec }) => JSON.stringify(spec.selector)),
+      filterByKind(one, 'Deployment').map(({ spec }) => JSON.stringify(spec.selector)),
     );
     expect(new Set(selectors).size).toBe(selectors.length);
   });
@@ -132,13 +132,13 @@ describe('scaling', () => {
     };
     const rendered = await renderChart({ values });
     const replicas = Object.fromEntries(
-      ofKind(rendered, 'Deployment').map((one) => [one.metadata.name, one.spec.replicas]),
+      filterByKind(rendered, 'Deployment').map((one) => [one.metadata.name, one.spec.replicas]),
     );
     expect(replicas).toMatchObject({ 'm-millrace-gateway': 7, 'm-millrace-delivery-worker': 1 });
-    for (const scaler of ofKind(rendered, 'HorizontalPodAutoscaler')) {
+    for (const scaler of filterByKind(rendered, 'HorizontalPodAutoscaler')) {
       expect(replicas[scaler.spec.scaleTargetRef?.name ?? '']).toBeUndefined();
     }
-    expect(ofKind(rendered, 'HorizontalPodAutoscaler')).toHaveLength(4);
+    expect(filterByKind(rendered, 'HorizontalPodAutoscaler')).toHaveLength(4);
     // KEDA's admission webhook requires this annotation before it lets KEDA take over the autoscaler.
     expect(find(rendered, 'HorizontalPodAutoscaler', 'm-millrace-consumer-live-cpu').metadata.annotations).toEqual({
       'validations.keda.sh/hpa-ownership': 'false',
@@ -154,7 +154,7 @@ describe('scaling', () => {
     };
     const rendered = await renderChart({ values });
     expect(
-      ofKind(rendered, 'HorizontalPodAutoscaler')
+      filterByKind(rendered, 'HorizontalPodAutoscaler')
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual(['m-millrace-gateway', 'm-millrace-management-api']);
@@ -215,11 +215,11 @@ describe('scaling', () => {
   test('every deployment has a disruption budget that allows one unavailable pod', async () => {
     const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
     const names = (kind: string) =>
-      ofKind(rendered, kind)
+      filterByKind(rendered, kind)
         .map(({ metadata }) => metadata.name)
         .sort();
     expect(names('PodDisruptionBudget')).toEqual(names('Deployment'));
-    for (const { spec, metadata } of ofKind(rendered, 'PodDisruptionBudget')) {
+    for (const { spec, metadata } of filterByKind(rendered, 'PodDisruptionBudget')) {
       expect(spec).toMatchObject({ maxUnavailable: 1 });
       expect(spec.selector).toEqual(find(rendered, 'Deployment', metadata.name).spec.selector);
     }

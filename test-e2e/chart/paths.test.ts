@@ -1,5 +1,5 @@
 import type { Manifest } from './testing/manifest.ts';
-import { leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+import { filterByKind, leastValues, renderChart } from './testing/render-chart.ts';
 
 /**
  * Paths that SDKs and scripts request (docs/wire-rules.md#paths), and the service that handles each. If there is no
@@ -51,7 +51,7 @@ function serviceFor(routes: { path: string; service: string }[], path: string): 
 type Routes = { host: string | undefined; routes: { path: string; service: string }[] }[];
 
 const ofIngress = (rendered: Manifest[]): Routes =>
-  ofKind(rendered, 'Ingress').flatMap(({ spec }) =>
+  filterByKind(rendered, 'Ingress').flatMap(({ spec }) =>
     (spec.rules ?? []).map(({ host, http }) => ({
       host,
       routes: (http?.paths ?? []).map(({ path, backend }) => ({ path, service: backend.service.name })),
@@ -59,7 +59,7 @@ const ofIngress = (rendered: Manifest[]): Routes =>
   );
 
 const ofHttpRoutes = (rendered: Manifest[]): Routes =>
-  ofKind(rendered, 'HTTPRoute').map(({ spec }) => ({
+  filterByKind(rendered, 'HTTPRoute').map(({ spec }) => ({
     host: spec.hostnames?.[0],
     routes: (spec.rules ?? []).flatMap(({ matches = [], backendRefs = [] }) =>
       matches
@@ -108,7 +108,7 @@ describe.each(ways)('routes by %s', (_, values, routesOf) => {
 test('extra paths come before all other paths', async () => {
   const extraPaths = [{ path: '/api/projects/[^/]+/x', pathType: 'ImplementationSpecific', service: 'flags' }];
   const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, extraPaths } } });
-  const [first] = ofKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];
+  const [first] = filterByKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];
   expect(first).toMatchObject({
     pathType: 'ImplementationSpecific',
     backend: { service: { name: 'm-millrace-gateway' } },
@@ -118,7 +118,7 @@ test('extra paths come before all other paths', async () => {
 test('with `patterns`, the chart routes the flag definition paths of projects to the gateway', async () => {
   const gatewayApi = { enabled: true, parentRefs: [{ name: 'public' }], patterns: true };
   const rendered = await renderChart({ values: { ...base, gatewayApi } });
-  const pattern = ofKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;
+  const pattern = filterByKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;
   expect(pattern?.type).toBe('RegularExpression');
   const regex = new RegExp(`^${pattern?.value}$`);
   const paths = [

@@ -5,8 +5,8 @@ import {
   chartDirectory,
   documentedSettings,
   exampleNames,
+  filterByKind,
   leastValues,
-  ofKind,
   renderChart,
 } from './testing/render-chart.ts';
 import { variants } from './testing/variants.ts';
@@ -21,8 +21,8 @@ beforeAll(async () => {
     ...(await Promise.all(variants.map((values) => renderChart({ values })))),
     ...(await Promise.all((await exampleNames()).map((name) => renderChart({ examples: [name] })))),
   ].flat();
-  deployments = ofKind(rendered, 'Deployment');
-  migrations = ofKind(rendered, 'Job');
+  deployments = filterByKind(rendered, 'Deployment');
+  migrations = filterByKind(rendered, 'Job');
 });
 
 const serviceOf = (manifest: Manifest) => containerOf(manifest).name;
@@ -77,7 +77,7 @@ test('large numbers are rendered as whole numbers, and settings of a component o
     ...leastValues,
     gateway: { settings: { MAX_IN_FLIGHT_BYTES: 1_073_741_824, TRAFFIC_REPORT_MS: 1e6 } },
   };
-  const rendered = ofKind(await renderChart({ values }), 'Deployment');
+  const rendered = filterByKind(await renderChart({ values }), 'Deployment');
   const set = rendered.map((one) => [serviceOf(one), environmentOf(one).MAX_IN_FLIGHT_BYTES]);
   expect(set.filter(([, bytes]) => bytes !== undefined)).toEqual([['ingest-gateway', '1073741824']]);
   const gateway = rendered.find((one) => serviceOf(one) === 'ingest-gateway') as Manifest;
@@ -106,7 +106,7 @@ test('longer timeouts of a service extend the grace period', async () => {
     gateway: { preStopSeconds: 20, settings: { DRAIN_TIMEOUT_MS: 60_500 } },
     managementApi: { settings: { STOP_DELAY_MS: 10_000, DRAIN_TIMEOUT_MS: 20_000 } },
   };
-  const rendered = ofKind(await renderChart({ values }), 'Deployment');
+  const rendered = filterByKind(await renderChart({ values }), 'Deployment');
   const grace = Object.fromEntries(
     rendered.map((one) => [one.metadata.name, podOf(one)?.terminationGracePeriodSeconds]),
   );

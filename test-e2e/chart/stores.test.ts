@@ -1,5 +1,5 @@
 import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
-import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+import { filterByKind, find, leastValues, renderChart } from './testing/render-chart.ts';
 
 /**
  * Chart values, and the environment of a gateway that results from them. A value from a secret is written as
@@ -176,7 +176,7 @@ describe.each(cases)('%s', (_, values, expected) => {
   });
 
   test('every referenced secret of the chart is created with its key', () => {
-    const made = ofKind(rendered, 'Secret').flatMap(({ metadata, data = {} }) =>
+    const made = filterByKind(rendered, 'Secret').flatMap(({ metadata, data = {} }) =>
       Object.keys(data).map((key) => `${metadata.name}/${key}`),
     );
     const named = rendered
@@ -187,7 +187,7 @@ describe.each(cases)('%s', (_, values, expected) => {
   });
 
   test('every referenced file is mounted', () => {
-    for (const deployment of ofKind(rendered, 'Deployment')) {
+    for (const deployment of filterByKind(rendered, 'Deployment')) {
       const files = Object.entries(environmentOf(deployment)).filter(([name]) => name.endsWith('_FILE'));
       const volumes = podOf(deployment)?.volumes ?? [];
       for (const [, file] of files) {
@@ -208,7 +208,7 @@ test('no secret is rendered in plain text', async () => {
   };
   const rendered = await renderChart({ values });
   expect(JSON.stringify(rendered.filter(({ kind }) => kind !== 'Secret'))).not.toContain('hush');
-  const secretValues = ofKind(rendered, 'Secret').map(({ data = {} }) =>
+  const secretValues = filterByKind(rendered, 'Secret').map(({ data = {} }) =>
     Object.values(data).map((value) => atob(value)),
   );
   expect(secretValues.flat().filter((value) => value.includes('hush')).length).toBe(6);

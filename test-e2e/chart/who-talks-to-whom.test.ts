@@ -1,6 +1,6 @@
 import { mayConnect, type Party } from '../cluster/index.ts';
 import { type Manifest, partyOf } from './testing/manifest.ts';
-import { ofKind, renderChart } from './testing/render-chart.ts';
+import { filterByKind, renderChart } from './testing/render-chart.ts';
 
 /** Other pods in the cluster and hosts outside of it. */
 const others = {
@@ -125,10 +125,10 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
 ];
 
 const release = (example: string, values = {}) => renderChart({ examples: [example], values });
-const policiesOf = (rendered: Manifest[]) => ofKind(rendered, 'NetworkPolicy');
+const policiesOf = (rendered: Manifest[]) => filterByKind(rendered, 'NetworkPolicy');
 
 function podsOf(rendered: Manifest[]): Map<string, Party> {
-  const running = ['Deployment', 'Job', 'Pod'].flatMap((kind) => ofKind(rendered, kind)).map(partyOf);
+  const running = ['Deployment', 'Job', 'Pod'].flatMap((kind) => filterByKind(rendered, kind)).map(partyOf);
   return new Map(running.map((party) => [party.labels['app.kubernetes.io/component'] ?? '', party]));
 }
 

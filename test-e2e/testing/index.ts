@@ -16,11 +16,11 @@ export {
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export {
-  drip,
   type HostileServer,
-  pour,
   type SocketScript,
   startHostileServer,
+  writeFast,
+  writeSlowly,
 } from './hostile-servers/hostile-server.ts';
 export {
   afterHeaders,

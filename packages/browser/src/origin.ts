@@ -3,7 +3,7 @@
 import type { Options } from './client/client.ts';
 import type { Core, Feature } from './client/core.ts';
 import type { JsonValue, Properties } from './client/values.ts';
-import { attempt, ofDocument, page } from './page/globals.ts';
+import { attempt, page, readFromDocument } from './page/globals.ts';
 import { memoizeLast } from './values.ts';
 
 /** Records the origin of a visitor, a session and a tab at the first event, and adds it to every event. */
@@ -49,7 +49,7 @@ function createMemory({ options, store, tabStore }: Core): () => void {
     const address = page?.location.href ?? '';
     const isElsewhere = address !== readAddress;
     readAddress = address;
-    if (isElsewhere) tabStore.set(searchOf(page ? ofDocument('referrer') : ''));
+    if (isElsewhere) tabStore.set(searchOf(page ? readFromDocument('referrer') : ''));
     if (areCampaigns && isElsewhere) {
       const masked = maskAddress(address, options.mask_personal_data_properties);
       const campaign = campaignOf(masked, options.custom_campaign_params);
@@ -76,7 +76,7 @@ interface Origin {
 const direct = '$direct';
 
 function referrer(): { $referrer: string; $referring_domain: string } {
-  const from = attempt(() => page && ofDocument('referrer').trim());
+  const from = attempt(() => page && readFromDocument('referrer').trim());
   return { $referrer: from || direct, $referring_domain: (from && hostOf(from)) || direct };
 }
 

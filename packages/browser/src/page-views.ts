@@ -3,7 +3,7 @@
 
 import type { Core, Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
-import { ofDocument, onDocument, stopSignal } from './page/globals.ts';
+import { onDocument, readFromDocument, stopSignal } from './page/globals.ts';
 
 interface PageView {
   id: string;
@@ -29,7 +29,7 @@ export const createPageViews: Feature = (core) => {
     const before = ended(view, timestamp, scroll.properties());
     view = { id: uuid, pathname: location.pathname, startedAt: timestamp };
     scroll.restart();
-    return { ...before, $pageview_id: uuid, title: ofDocument('title') };
+    return { ...before, $pageview_id: uuid, title: readFromDocument('title') };
   });
 
   // After this, the current page view belongs to the previous session or visitor, so later events do not refer to it.
@@ -66,7 +66,7 @@ function captureFirst({ signals, options, isCapturing, capture }: Core, signal: 
   let isDone = false;
   const captureOnce = () => {
     if (isDone) return false;
-    if (!options.capture_pageview || ofDocument('visibilityState') !== 'visible' || !isCapturing()) return true;
+    if (!options.capture_pageview || readFromDocument('visibilityState') !== 'visible' || !isCapturing()) return true;
     isDone = true;
     capture('$pageview', null, { send_instantly: true });
     return true;
@@ -141,7 +141,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
 
 function isElsewhere(address: string | URL | null | undefined): boolean {
   try {
-    return address != null && new URL(address, ofDocument('baseURI')).href !== location.href;
+    return address != null && new URL(address, readFromDocument('baseURI')).href !== location.href;
   } catch {
     return false;
   }
@@ -168,7 +168,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
   let depth: Depth | undefined;
 
   const measure = () => {
-    const { scrollHeight = 0, clientHeight = 0 } = ofDocument('documentElement') ?? {};
+    const { scrollHeight = 0, clientHeight = 0 } = readFromDocument('documentElement') ?? {};
     const scroll = Math.max(0, window.scrollY || 0);
     const content = scroll + clientHeight;
     depth = {

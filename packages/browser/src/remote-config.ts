@@ -2,7 +2,7 @@
 
 import type { Core, RemoteConfig } from './client/core.ts';
 import type { JsonValue } from './client/values.ts';
-import { attempt, ofWindow } from './page/globals.ts';
+import { attempt, readFromWindow } from './page/globals.ts';
 
 declare global {
   interface Window {
@@ -21,7 +21,7 @@ export function createRemoteConfig({ token, options, store: { area }, sender, si
   setTimeout(async () => signals.emit('remoteConfig', await load()));
 
   async function load(): Promise<RemoteConfig | null> {
-    const ofPage = ofWindow('_POSTHOG_REMOTE_CONFIG')?.[token]?.config;
+    const ofPage = readFromWindow('_POSTHOG_REMOTE_CONFIG')?.[token]?.config;
     if (ofPage) return remember(ofPage);
     if (options.advanced_disable_flags) return null;
     const { status, json } = await sender.request(url(`/array/${token}/config`, 'assets'), {

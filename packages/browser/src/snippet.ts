@@ -1,13 +1,13 @@
 import type { Client, InitOptions } from './client/client.ts';
 import { createLateExceptions } from './exceptions/create-late-exceptions.ts';
 import { checkOptions, fullBuildOptions } from './options/check-options.ts';
-import { attempt, ofDocument, ofWindow, page } from './page/globals.ts';
+import { attempt, page, readFromDocument, readFromWindow } from './page/globals.ts';
 import { createLoadSideScript } from './side-scripts/load-side-script.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
 import { createWebVitals } from './web-vitals/web-vitals.ts';
 
-const script = page && (ofDocument('currentScript') as HTMLScriptElement | null);
+const script = page && (readFromDocument('currentScript') as HTMLScriptElement | null);
 
 /** The ingest host, which served `https://host/static/array.js` or `https://host/array/<token>/array.js`. */
 const scriptHost = /^(.*)\/(static|array)\//.exec(script?.src ?? '')?.[1];
@@ -30,7 +30,7 @@ type Stub = Calls & { _i?: [token: string, options: InitOptions | undefined, nam
 
 /** Replaces the snippet's stub with the client, and replays the calls that were made before the library loaded. */
 function takeOverStub(page: { posthog?: unknown }, client: Client): void {
-  const stub = ofWindow('posthog' as never) as unknown as (Stub & Record<string, Calls>) | undefined;
+  const stub = readFromWindow('posthog' as never) as unknown as (Stub & Record<string, Calls>) | undefined;
   // Each `init` of the snippet loads the script again.
   if (stub && !Array.isArray(stub._i) && typeof stub.init === 'function') return;
   for (const [token, options, name] of stub?._i ?? []) {

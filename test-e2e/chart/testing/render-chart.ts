@@ -58,7 +58,8 @@ export function find(manifests: Manifest[], kind: string, name: string): Manifes
   return found;
 }
 
-export const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((manifest) => manifest.kind === kind);
+export const filterByKind = (manifests: Manifest[], kind: string) =>
+  manifests.filter((manifest) => manifest.kind === kind);
 
 /** Returns the default of every setting in docs/configuration.md, by service and variable. */
 export async function documentedSettings(): Promise<Record<string, Record<string, string>>> {

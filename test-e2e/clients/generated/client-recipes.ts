@@ -24,7 +24,7 @@ interface Prepared {
   command(directory: string): string[];
 }
 
-export const sourceOf = (folder: string) => fileURLToPath(new URL(`./${folder}/`, import.meta.url));
+export const recipeDirectory = (folder: string) => fileURLToPath(new URL(`./${folder}/`, import.meta.url));
 const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
 export const clientRecipes: ClientRecipe[] = [
@@ -80,7 +80,7 @@ async function preparePython(): Promise<Prepared> {
 
 async function prepareJava(): Promise<Prepared> {
   await run(['javac', '-version']);
-  const pom = join(sourceOf('java'), 'pom.xml');
+  const pom = join(recipeDirectory('java'), 'pom.xml');
   const libraries = await installOnce(
     'openapi-generator-java-libraries',
     await readFile(pom, 'utf8'),
@@ -139,7 +139,7 @@ async function prepareGo(): Promise<Prepared> {
 }
 
 async function prepareOapiCodegen(): Promise<Prepared> {
-  await run(['go', 'tool', 'oapi-codegen', '-version'], sourceOf('oapi-codegen'));
+  await run(['go', 'tool', 'oapi-codegen', '-version'], recipeDirectory('oapi-codegen'));
   return {
     build: async (directory) => {
       const output = ['-generate', 'types,client', '-package', 'client', '-o', 'client/client.gen.go'];

@@ -6,7 +6,7 @@ import { readEnvironment } from '@millrace/runtime';
 import { type RunningServices, startServices } from '../../support/start-services.ts';
 import { installOnce, orSkip } from '../../testing/install-tools.ts';
 import { type SeededList, type SeededProject, seeded, seedProject } from '../seed.ts';
-import { type ClientRecipe, clientRecipes, sourceOf } from './client-recipes.ts';
+import { type ClientRecipe, clientRecipes, recipeDirectory } from './client-recipes.ts';
 
 /**
  * Generators create clients for the whole OpenAPI document. Each client is compiled, and a program uses it to read
@@ -29,10 +29,10 @@ type Build = Awaited<ReturnType<ClientRecipe['prepare']>>['build'];
 
 /** Generates and compiles a client. @returns the directory of the compiled client */
 async function compiledClient({ folder }: ClientRecipe, build: Build): Promise<string> {
-  const source = sourceOf(folder);
+  const source = recipeDirectory(folder);
   const files = (await readdir(source)).sort();
   const texts = await Promise.all(files.map((file) => readFile(join(source, file), 'utf8')));
-  const recipes = await readFile(join(sourceOf(''), 'client-recipes.ts'), 'utf8');
+  const recipes = await readFile(join(recipeDirectory(''), 'client-recipes.ts'), 'utf8');
   const content = [document, recipes, ...texts].join('\n');
   return installOnce(`generated-clients/${folder}`, content, async (draft) => {
     await cp(source, draft, { recursive: true });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { eventually } from '@millrace/testing';
 import pg from 'pg';
-import { recovery } from './judge-load.ts';
+import { measureRecovery } from './judge-load.ts';
 import type { Release } from './release.ts';
 import { measureStory, type Story, type StoryContext } from './story.ts';
 
@@ -82,7 +82,7 @@ export const kafkaCertificateStory: Story = {
         await expiredPods(release, 'consumer-live', 'consumers'),
       ];
       await serveKafka(context, new Date(Date.now() + year), null);
-      const served = await recovery(load);
+      const served = await measureRecovery(load);
       await release.settled();
       return `The certificate was expired for ${expiredForMs / 1000} s, and all connections were closed: ${said.join('; ')}. All clients were served again ${Math.round(served / 1000)} s after the renewal. All pods were ready without a manual restart.`;
     }),

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recovery } from './judge-load.ts';
+import { measureRecovery } from './judge-load.ts';
 import { measureStory, type Story } from './story.ts';
 
 const fullForMs = 20_000;
@@ -18,7 +18,7 @@ export const fullDiskStory: Story = {
       rmSync(ballast);
       await stores.kafka.kill();
       await stores.kafka.restart();
-      const served = await recovery(load);
+      const served = await measureRecovery(load);
       return `The disk was full for ${fullForMs / 1000} s. The broker ${hasStopped ? 'stopped' : 'continued'} and was restarted. All clients were served ${Math.round(served / 1000)} s after that.`;
     }),
 };

@@ -19,7 +19,7 @@ export interface ClientLoad {
 const recoveryPatienceMs = 60_000;
 
 /** Waits until every client has received a response with status 200. Returns how long this took. */
-export async function recovery(load: ClientLoad): Promise<number> {
+export async function measureRecovery(load: ClientLoad): Promise<number> {
   const from = performance.now();
   while (load.lastAcknowledgedAt.some((at) => at < from)) {
     if (performance.now() - from > recoveryPatienceMs) return Number.POSITIVE_INFINITY;

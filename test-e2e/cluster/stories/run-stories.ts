@@ -9,7 +9,7 @@ import { drainStory, killStory } from './pod-stories.ts';
 import { createRelease } from './release.ts';
 import { scaleStory } from './scale-story.ts';
 import type { Story, StoryContext, StoryResult } from './story.ts';
-import { type ClusterReport, refusals } from './story-report.ts';
+import { type ClusterReport, formatRefusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { brokenImageStory, upgradeFromStory, upgradeStory } from './upgrade-stories.ts';
 
@@ -93,6 +93,11 @@ function summary(result: StoryResult): string {
   const rate = Math.round(acknowledged / seconds);
   return [
     ...counts.map(([name, value]) => `${name} ${value}`),
-    ...[`refused ${refusals(result)}`, `${rate} events/s`, `longest gap ${(longestGapMs / 1000).toFixed(1)} s`, remark],
+    ...[
+      `refused ${formatRefusals(result)}`,
+      `${rate} events/s`,
+      `longest gap ${(longestGapMs / 1000).toFixed(1)} s`,
+      remark,
+    ],
   ].join(', ');
 }

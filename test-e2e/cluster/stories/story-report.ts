@@ -15,7 +15,7 @@ export interface ClusterReport {
 const count = (value: number) => value.toLocaleString('en-US');
 
 /** Formats the rejected requests, for example as `5: 3 × no response, 2 × 503`. */
-export function refusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'refusals'>): string {
+export function formatRefusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'refusals'>): string {
   const reasons = [...refusals].map(([status, times]) => `${count(times)} × ${status || 'no response'}`);
   return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
 }
@@ -26,7 +26,7 @@ export function storyReport({ surroundings, installation, eventsPerSecond, resul
   const rows = results.map((result) =>
     [
       ...[result.name, result.remark, count(Math.round(result.acknowledged / result.seconds))],
-      ...[count(result.acknowledged), refusals(result)],
+      ...[count(result.acknowledged), formatRefusals(result)],
       ...(['stored', 'lost', 'doubled', 'misordered'] as const).map((field) => count(result[field])),
       (result.longestGapMs / 1000).toFixed(1),
     ].join(' | '),

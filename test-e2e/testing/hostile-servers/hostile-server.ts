@@ -52,7 +52,7 @@ export async function startHostileServer(script: SocketScript): Promise<HostileS
 }
 
 /** Writes a piece repeatedly, as fast as the client reads, until the client closes the connection. */
-export function pour(socket: Socket, piece: string | Buffer): void {
+export function writeFast(socket: Socket, piece: string | Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(piece));
   };
@@ -61,7 +61,7 @@ export function pour(socket: Socket, piece: string | Buffer): void {
 }
 
 /** Writes a piece every 50 ms, until the client closes the connection. */
-export function drip(socket: Socket, piece: string | Buffer): void {
+export function writeSlowly(socket: Socket, piece: string | Buffer): void {
   const timer = setInterval(() => socket.write(piece), 50);
   socket.on('close', () => clearInterval(timer));
 }

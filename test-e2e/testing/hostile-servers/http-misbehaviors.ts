@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { drip, pour, type SocketScript } from './hostile-server.ts';
+import { type SocketScript, writeFast, writeSlowly } from './hostile-server.ts';
 
 export interface HttpMisbehavior {
   id: string;
@@ -53,7 +53,7 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-007', 'a negative status', end(respond('-200 OK')), 'invalid', 'invalid'],
   ['hostile-008', 'status 101', say(head('connection: upgrade\r\nupgrade: websocket', '101 Other')), 'invalid', 'invalid'],
   ['hostile-009', 'status 100 and then silence', say('HTTP/1.1 100 Continue\r\n\r\n'), 'late', 'late'],
-  ['hostile-010', 'status 103 without end', (socket) => drip(socket, 'HTTP/1.1 103 Early\r\nlink: </a>\r\n\r\n'), 'late', 'late'],
+  ['hostile-010', 'status 103 without end', (socket) => writeSlowly(socket, 'HTTP/1.1 103 Early\r\nlink: </a>\r\n\r\n'), 'late', 'late'],
   ['hostile-011', 'status 204 with a body', end(respond('204 No Content')), 'ok', 'surplus'],
   ['hostile-012', 'status 304', end(head('etag: "a"', '304 Not Modified')), 'refused', 'refused'],
   ['hostile-013', 'status 500', end(respond('500 Broken')), 'refused', 'refused'],
@@ -65,9 +65,9 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-019', 'a header that is not ASCII', end(`${head(`x-a: \u00ff\r\n${json}\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
   ['hostile-020', 'a header of 1 MB', end(head(`a: ${'b'.repeat(1_000_000)}`)), 'invalid', 'invalid'],
   ['hostile-021', '100,000 headers', end(head('a: b\r\n'.repeat(100_000))), 'invalid', 'invalid'],
-  ['hostile-022', 'headers without end', begin('HTTP/1.1 200 OK\r\n', (socket) => pour(socket, 'a: b\r\n'.repeat(1000))), 'invalid', 'invalid'],
-  ['hostile-023', 'a header line without end', begin('HTTP/1.1 200 OK\r\na: ', (socket) => pour(socket, 'b'.repeat(8192))), 'invalid', 'invalid'],
-  ['hostile-024', 'slow headers without end', begin('HTTP/1.1 200 OK\r\n', (socket) => drip(socket, 'a: b\r\n')), 'late', 'late'],
+  ['hostile-022', 'headers without end', begin('HTTP/1.1 200 OK\r\n', (socket) => writeFast(socket, 'a: b\r\n'.repeat(1000))), 'invalid', 'invalid'],
+  ['hostile-023', 'a header line without end', begin('HTTP/1.1 200 OK\r\na: ', (socket) => writeFast(socket, 'b'.repeat(8192))), 'invalid', 'invalid'],
+  ['hostile-024', 'slow headers without end', begin('HTTP/1.1 200 OK\r\n', (socket) => writeSlowly(socket, 'a: b\r\n')), 'late', 'late'],
   ['hostile-025', 'two lengths', end(`${head(`${json}\r\ncontent-length: 2\r\ncontent-length: 3`)}{} `), 'invalid', 'invalid'],
   ['hostile-026', 'a length and chunks', end(`${head(`${chunked}\r\ncontent-length: 2`)}2\r\n{}\r\n0\r\n\r\n`), 'invalid', 'invalid'],
   ['hostile-027', 'a negative length', end(`${head(`${json}\r\ncontent-length: -1`)}{}`), 'invalid', 'invalid'],
@@ -77,11 +77,11 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-031', 'a body cut short', end(`${head(`${json}\r\ncontent-length: 100`)}{`), 'ok', 'cut'],
   ['hostile-032', 'chunks cut short', end(`${head(chunked)}10\r\n{`), 'ok', 'cut'],
   ['hostile-033', 'a chunk length that is not a number', end(`${head(chunked)}zz\r\n{}\r\n`), 'ok', 'invalid'],
-  ['hostile-034', 'a chunk extension without end', begin(`${head(chunked)}2;`, (socket) => pour(socket, 'x'.repeat(8192))), 'ok', 'invalid'],
-  ['hostile-035', 'trailers without end', begin(`${head(chunked)}2\r\n{}\r\n0\r\n`, (socket) => pour(socket, 'a: b\r\n'.repeat(1000))), 'ok', 'invalid'],
-  ['hostile-036', 'a body without end', begin(head(json), (socket) => pour(socket, Buffer.alloc(65_536, ' '))), 'ok', 'large'],
-  ['hostile-037', 'chunks without end', begin(head(chunked), (socket) => pour(socket, `4000\r\n${' '.repeat(0x4000)}\r\n`)), 'ok', 'large'],
-  ['hostile-038', 'a slow body without end', begin(head(json), (socket) => drip(socket, ' ')), 'ok', 'late'],
+  ['hostile-034', 'a chunk extension without end', begin(`${head(chunked)}2;`, (socket) => writeFast(socket, 'x'.repeat(8192))), 'ok', 'invalid'],
+  ['hostile-035', 'trailers without end', begin(`${head(chunked)}2\r\n{}\r\n0\r\n`, (socket) => writeFast(socket, 'a: b\r\n'.repeat(1000))), 'ok', 'invalid'],
+  ['hostile-036', 'a body without end', begin(head(json), (socket) => writeFast(socket, Buffer.alloc(65_536, ' '))), 'ok', 'large'],
+  ['hostile-037', 'chunks without end', begin(head(chunked), (socket) => writeFast(socket, `4000\r\n${' '.repeat(0x4000)}\r\n`)), 'ok', 'large'],
+  ['hostile-038', 'a slow body without end', begin(head(json), (socket) => writeSlowly(socket, ' ')), 'ok', 'late'],
   ['hostile-039', 'a body that never comes', say(head(`${json}\r\ncontent-length: 100`)), 'ok', 'late'],
   ['hostile-040', 'a gzip bomb', begin(head(`${json}\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}`), end(bomb)), 'ok', 'refused'],
   ['hostile-041', 'gzip that is not gzip', end(`${head(`${json}\r\ncontent-encoding: gzip\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
@@ -97,7 +97,7 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['hostile-051', 'an HTTP request', end('GET / HTTP/1.1\r\nhost: a\r\n\r\n'), 'invalid', 'invalid'],
   ['hostile-052', 'a TLS alert', end(tlsAlert), 'invalid', 'invalid'],
   ['hostile-053', 'binary noise', end(noise), 'invalid', 'invalid'],
-  ['hostile-054', 'binary noise without end', (socket) => pour(socket, noise), 'invalid', 'invalid'],
+  ['hostile-054', 'binary noise without end', (socket) => writeFast(socket, noise), 'invalid', 'invalid'],
   ['hostile-055', 'one byte', say('H'), 'late', 'late'],
   ['hostile-056', 'silence', () => {}, 'late', 'late'],
   ['hostile-057', 'an end without a response', (socket) => void socket.end(), 'cut', 'cut'],
@@ -125,7 +125,7 @@ export const brokenTls: [string, string, SocketScript][] = [
     (socket) => void socket.once('data', () => socket.end(respond('400 Bad'))),
   ],
   ['hostile-062', 'a TLS alert', (socket) => void socket.once('data', () => socket.end(tlsAlert))],
-  ['hostile-063', 'noise instead of TLS', (socket) => void socket.once('data', () => pour(socket, noise))],
+  ['hostile-063', 'noise instead of TLS', (socket) => void socket.once('data', () => writeFast(socket, noise))],
   ['hostile-064', 'silence instead of TLS', () => {}],
   [
     'hostile-065',

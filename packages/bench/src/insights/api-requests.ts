@@ -1,7 +1,7 @@
 // The requests of the insight benchmark on ClickHouse: pages and queries, as the console sends them.
 
 import { createHash } from 'node:crypto';
-import { by, daily, dashboardTiles, event, funnel, queries, trend, week } from './queries.ts';
+import { breakdownBy, daily, dashboardTiles, event, funnel, queries, trend, week } from './queries.ts';
 
 export interface ApiRequest {
   name: string;
@@ -57,8 +57,8 @@ const pages: readonly ApiRequest[] = [
 ];
 
 export const weekly = trend(event('$pageview', { math: 'weekly_active' }));
-export const byPlan = { ...daily, ...by('plan') };
-export const byPersonPlan = { ...daily, ...by('plan', 'person') };
+export const byPlan = { ...daily, ...breakdownBy('plan') };
+export const byPersonPlan = { ...daily, ...breakdownBy('plan', 'person') };
 const ofPaying = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 const lifecycle = (range: object) => ({ kind: 'LifecycleQuery', ...range, series: [event('$pageview')] });
 const ofPageView = funnel('$pageview', 'added', 'ordered');
@@ -89,7 +89,11 @@ export const apiRequests: readonly ApiRequest[] = [
     targetMs: 5000,
   },
   { name: 'lifecycle, 7 days', ...queryRequest(lifecycle(week)), targetMs: 2000 },
-  { name: 'funnel from $pageview by $browser', ...queryRequest({ ...ofPageView, ...by('$browser') }), targetMs: 5000 },
+  {
+    name: 'funnel from $pageview by $browser',
+    ...queryRequest({ ...ofPageView, ...breakdownBy('$browser') }),
+    targetMs: 5000,
+  },
   { name: 'funnel from $pageview, conversion time', ...queryRequest(funnelWith({ funnelVizType: 'time_to_convert' })) },
   { name: 'funnel from $pageview over time', ...queryRequest(funnelWith({ funnelVizType: 'trends' })) },
   {

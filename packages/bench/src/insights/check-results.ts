@@ -15,7 +15,7 @@ import {
   type Send,
   weekly,
 } from './api-requests.ts';
-import { eventUuidOf, type Generated, planOf, selectGeneratedEvents } from './generated-events.ts';
+import { eventUuidOf, type GeneratedEvents, planOf, selectGeneratedEvents } from './generated-events.ts';
 import { daily, uniques } from './queries.ts';
 
 interface Checked extends ApiRequest {
@@ -37,7 +37,7 @@ const seriesOf = ([series]: Row[]) => series?.data;
 const valuesOf = (rows: Row[]) => rows.map((row) => [row.breakdown_value, row.count]).sort();
 const uuidsOf = (rows: Row[]) => rows.map(({ uuid }) => uuid);
 
-function listChecks(size: Generated): readonly Checked[] {
+function listChecks(size: GeneratedEvents): readonly Checked[] {
   const firstDay = Math.floor(Date.now() / dayMs) - 30;
   const generated = selectGeneratedEvents(size, '*');
   const views = (from: number) => `(${generated}) WHERE event = '$pageview' AND ${day} >= ${from}`;
@@ -78,7 +78,7 @@ function listChecks(size: Generated): readonly Checked[] {
  */
 export async function checkResults(
   client: ClickHouseClient,
-  size: Generated,
+  size: GeneratedEvents,
   { send, print }: { send: Send; print: Print },
 ): Promise<void> {
   let correct = 0;

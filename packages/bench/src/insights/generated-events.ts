@@ -14,7 +14,7 @@ const eventsPerVisit = 5;
  * The size of the data. Half of the visits are from persons who come only once. The other half are from regular
  * visitors.
  */
-export interface Generated {
+export interface GeneratedEvents {
   projectId: number;
   visits: number;
   regulars: number;
@@ -31,7 +31,7 @@ export async function ensureGeneratedEvents(
   { database, print, onEnd }: Pick<Bench, 'database' | 'print' | 'onEnd'>,
   client: ClickHouseClient,
   events: number,
-): Promise<Generated> {
+): Promise<GeneratedEvents> {
   const postgres = { url: database.url };
   await createTables(client, postgres);
   // Parts of different days do not overlap, so merging them would only use CPU time during the measurements.
@@ -58,7 +58,7 @@ export async function ensureGeneratedEvents(
 }
 
 /** Returns the number of persons. They are numbered consecutively, beginning with the regular visitors. */
-const personsOf = ({ visits, regulars }: Generated) => regulars + Math.floor(visits / 2);
+const personsOf = ({ visits, regulars }: GeneratedEvents) => regulars + Math.floor(visits / 2);
 
 export const planOf = (number: string) => `['free','pro','team'][1 + ${number} % 3]`;
 const personUuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toString(${number}))))))`;
@@ -72,7 +72,7 @@ const distinctIdOf = (person: string) => `concat('id ', toString(${person}))`;
  * `event`
  */
 export function selectGeneratedEvents(
-  { visits, regulars, begin }: Generated,
+  { visits, regulars, begin }: GeneratedEvents,
   columns: string,
   [from, to] = [0, visits],
 ): string {
@@ -113,7 +113,7 @@ const properties = `concat('{', ${Object.entries(usual)
  * sorting those would take most of the time. It also supplies the values of computed columns, so that ClickHouse does
  * not have to parse JSON.
  */
-async function fillClickHouse(client: ClickHouseClient, size: Generated): Promise<void> {
+async function fillClickHouse(client: ClickHouseClient, size: GeneratedEvents): Promise<void> {
   const time = "fromUnixTimestamp64Milli(ms, 'UTC')";
   const [uuid, distinctId] = [eventUuidOf('number'), distinctIdOf('person')];
   const names = [...propertyColumns.few, ...propertyColumns.many];
@@ -131,10 +131,10 @@ async function fillClickHouse(client: ClickHouseClient, size: Generated): Promis
   }
 }
 
-const visitOf = ({ visits }: Generated, day: number) => Math.round((visits * day) / days);
+const visitOf = ({ visits }: GeneratedEvents, day: number) => Math.round((visits * day) / days);
 
 /** Stores the persons of all events in PostgreSQL, from which ClickHouse reads them. */
-async function fillPersons(database: BenchDatabase, size: Generated): Promise<void> {
+async function fillPersons(database: BenchDatabase, size: GeneratedEvents): Promise<void> {
   const uuid = (number: string) => `md5('person ' || ${number})::uuid`;
   const everyMs = (2 * days * dayMs) / size.visits;
   for (let first = 0; first < personsOf(size); first += 500_000) {

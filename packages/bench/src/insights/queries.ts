@@ -22,8 +22,10 @@ export const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, 
 export const daily = trend(event('$pageview'));
 const rare = trend(event('rare'));
 export const uniques = trend(event('$pageview', { math: 'dau' }));
-export const by = (breakdown: string, type = 'event') => ({ breakdownFilter: { breakdown, breakdown_type: type } });
-const byBrowser = { ...uniques, ...by('$browser') };
+export const breakdownBy = (breakdown: string, type = 'event') => ({
+  breakdownFilter: { breakdown, breakdown_type: type },
+});
+const byBrowser = { ...uniques, ...breakdownBy('$browser') };
 export const funnel = (...names: string[]) => ({
   kind: 'FunnelsQuery',
   ...month,

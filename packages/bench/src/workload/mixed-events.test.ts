@@ -1,4 +1,4 @@
-import { mix, mixedEvents } from './mixed-events.ts';
+import { eventMix, mixedEvents } from './mixed-events.ts';
 
 const count = 20_000;
 const events = [...mixedEvents(count, 'phc_bench')];
@@ -11,9 +11,9 @@ test('generates events in the specified proportions', () => {
     seen.add(distinct_id);
     return isNew;
   });
-  expect(newVisitors).toBeCloseTo(mix.newPersonShare, 1.7);
-  expect(shareOf(({ event }) => event === '$identify')).toBeCloseTo(mix.identifyShare, 1.7);
-  expect(shareOf(({ event }) => event === '$groupidentify')).toBeCloseTo(mix.groupIdentifyShare, 1.7);
+  expect(newVisitors).toBeCloseTo(eventMix.newPersonShare, 1.7);
+  expect(shareOf(({ event }) => event === '$identify')).toBeCloseTo(eventMix.identifyShare, 1.7);
+  expect(shareOf(({ event }) => event === '$groupidentify')).toBeCloseTo(eventMix.groupIdentifyShare, 1.7);
 });
 
 test('generates properties of about 1 KB', () => {

@@ -6,14 +6,14 @@ import { seededRandom } from '@millrace/testing/seeded-random';
 import { fillerProperties } from './gateway-workloads.ts';
 
 /** Shares of events from new persons, of `$identify` events that merge persons, and of group updates. The rest are plain events. */
-export const mix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
+export const eventMix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
 
 const propertyBytes = 1024;
 /** Number of companies in a stream of events. */
 export const groupCount = 500;
 
 /**
- * Generates the events of an ordinary product in the proportions of `mix`, with properties of about 1 KB. Visitors
+ * Generates the events of an ordinary product in the proportions of `eventMix`, with properties of about 1 KB. Visitors
  * arrive anonymously and come back. Some of them sign in, which merges their anonymous person into a user. Companies
  * are updated. The same seed produces the same events.
  */
@@ -26,13 +26,13 @@ export function* mixedEvents(count: number, token: string, seed = 1, companies =
 
   function decide(index: number): { event: string; distinctId: string; properties: JsonObject } {
     const dice = random();
-    if (dice < mix.newPersonShare || known.length === 0) {
+    if (dice < eventMix.newPersonShare || known.length === 0) {
       const distinctId = `visitor-${seed}-${index}`;
       anonymous.push(distinctId);
       known.push(distinctId);
       return { event: eventNames.pageview, distinctId, properties: {} };
     }
-    if (dice < mix.newPersonShare + mix.identifyShare && anonymous.length > 0) {
+    if (dice < eventMix.newPersonShare + eventMix.identifyShare && anonymous.length > 0) {
       const [visitor = ''] = anonymous.splice(Math.floor(random() * anonymous.length), 1);
       const distinctId = `user-${seed}-${index}`;
       known.push(distinctId);
@@ -41,7 +41,7 @@ export function* mixedEvents(count: number, token: string, seed = 1, companies =
     }
     const distinctId = pick(known);
     const company = `company-${Math.floor(random() * companies)}`;
-    if (dice < mix.newPersonShare + mix.identifyShare + mix.groupIdentifyShare) {
+    if (dice < eventMix.newPersonShare + eventMix.identifyShare + eventMix.groupIdentifyShare) {
       const $group_set = { name: company, seats: Math.floor(random() * 100) };
       return {
         event: eventNames.groupIdentify,

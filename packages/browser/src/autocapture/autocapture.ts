@@ -4,7 +4,7 @@ import type { Core, Feature } from '../client/core.ts';
 import type { AutocaptureOptions } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
 import { findPath, isElement, matchesAny, readAttribute, readTag } from '../page/dom.ts';
-import { ofDocument, onDocument, stopSignal } from '../page/globals.ts';
+import { onDocument, readFromDocument, stopSignal } from '../page/globals.ts';
 import { readEvent, usefulTags } from './describe.ts';
 import { isReadable, readableText, readParts } from './privacy.ts';
 
@@ -142,7 +142,8 @@ function clipboardProperties($copy_type: string, canRead: boolean): Properties |
   if ($copy_type === 'paste') return { $copy_type };
   const selection = getSelection();
   const isPrivate = (element: Element) => selection?.containsNode(element, true);
-  if (!canRead || [...ofDocument('querySelectorAll').call(document, unreadable)].some(isPrivate)) return undefined;
+  if (!canRead || [...readFromDocument('querySelectorAll').call(document, unreadable)].some(isPrivate))
+    return undefined;
   const text = String(selection ?? '');
   const $selected_content = readableText(text);
   return $selected_content ? { $selected_content, $clipboard_text_length: text.length, $copy_type } : undefined;

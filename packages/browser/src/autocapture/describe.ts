@@ -3,7 +3,7 @@
 import type { Options } from '../client/client.ts';
 import type { Properties } from '../client/values.ts';
 import { findPlace, isElement, listChildren, nodeType, readTag } from '../page/dom.ts';
-import { ofDocument } from '../page/globals.ts';
+import { readFromDocument } from '../page/globals.ts';
 import {
   createRepetitionTest,
   isReadable,
@@ -82,7 +82,7 @@ function addressOf(parts: Part[], hidesAt: HidesAt): string {
 
 function isElsewhere(address: string): boolean {
   try {
-    const { host } = new URL(address, ofDocument('baseURI'));
+    const { host } = new URL(address, readFromDocument('baseURI'));
     return host !== '' && host !== location.host;
   } catch {
     return false;

@@ -3,7 +3,7 @@
 import type { FlagMembers, FlagsListener } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue } from '../client/values.ts';
-import { longestTimerMs, ofDocument, onDocument, page } from '../page/globals.ts';
+import { longestTimerMs, onDocument, page, readFromDocument } from '../page/globals.ts';
 import { createFlagRequest, createInputMembers, type FlagRequest } from './flag-request.ts';
 import { createDocument, selectActive } from './flag-snapshot.ts';
 import { createFlagState, type FlagState } from './flag-state.ts';
@@ -125,7 +125,7 @@ function refreshWhileVisible({ options }: Core, refresh: () => void): () => void
   let isDue = false;
 
   function refreshIfDue(): void {
-    if (!isDue || ofDocument('visibilityState') === 'hidden') return;
+    if (!isDue || readFromDocument('visibilityState') === 'hidden') return;
     isDue = false;
     refresh();
   }

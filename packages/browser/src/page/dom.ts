@@ -1,6 +1,6 @@
 // Reads elements of the page in ways with which the page cannot interfere.
 
-import { ofDocument, page } from './globals.ts';
+import { page, readFromDocument } from './globals.ts';
 
 /** The native getter of a property of nodes. */
 interface Getter<Value> {
@@ -69,7 +69,7 @@ export function findPath(target: Node): Element[] {
 export const findRoot = (element: Element): Node => native.getRootNode.call(element);
 
 export function findIn(root: Node, selector: string): Iterable<Element> {
-  const query = root === document ? ofDocument('querySelectorAll') : (root as ParentNode).querySelectorAll;
+  const query = root === document ? readFromDocument('querySelectorAll') : (root as ParentNode).querySelectorAll;
   return query.call(root, selector);
 }
 

@@ -15,17 +15,17 @@ export const page: Page | undefined = typeof document === 'undefined' ? undefine
  * name="currentScript">`) and add properties to `window` (`<a id="posthog">`). Objects are read from the native
  * prototype. Strings are read directly, because an application may override them on purpose.
  */
-export function ofDocument<Name extends keyof Document>(name: Name): Document[Name] {
+export function readFromDocument<Name extends keyof Document>(name: Name): Document[Name] {
   const value = document[name];
   return Object(value) === value ? Reflect.get(Object.getPrototypeOf(document), name, document) : value;
 }
 
-export function ofWindow<Name extends keyof Page>(name: Name): Page[Name] | undefined {
+export function readFromWindow<Name extends keyof Page>(name: Name): Page[Name] | undefined {
   return page && Object.hasOwn(page, name) ? page[name] : undefined;
 }
 
 export function onDocument(type: string, listener: (event: Event) => void, options?: AddEventListenerOptions): void {
-  ofDocument('addEventListener').call(document, type, listener, options);
+  readFromDocument('addEventListener').call(document, type, listener, options);
 }
 
 /**
@@ -57,7 +57,7 @@ export function timeZone(): string | undefined {
 
 /** `Temporal` is fast. For `Intl`, browsers load locale data, which takes tens of milliseconds, and more on phones. */
 function readZone(): string {
-  const time = ofWindow('Temporal' as never) as { Now?: { timeZoneId?(): string } } | undefined;
+  const time = readFromWindow('Temporal' as never) as { Now?: { timeZoneId?(): string } } | undefined;
   return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 

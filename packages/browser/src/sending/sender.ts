@@ -1,7 +1,7 @@
 // Sends events by combining the queue, the delivery, timers and the lifecycle of the page.
 
 import type { Core, Sender } from '../client/core.ts';
-import { ofDocument, onDocument } from '../page/globals.ts';
+import { onDocument, readFromDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
 import { createDelivery, type Delivery, isPaused, msUntilNextRequest, type Pace } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
@@ -105,9 +105,9 @@ const tickMs = 10_000;
 function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife): void {
   addEventListener('online', onOnline);
   addEventListener('pageshow', ({ persisted }) => persisted && onReturn());
-  onDocument('visibilitychange', () => ofDocument('hidden') && onHidden());
+  onDocument('visibilitychange', () => readFromDocument('hidden') && onHidden());
   setInterval(onTick, tickMs);
-  if (ofDocument('prerendering' as 'hidden')) onDocument('prerenderingchange', onSeen, { once: true });
+  if (readFromDocument('prerendering' as 'hidden')) onDocument('prerenderingchange', onSeen, { once: true });
   else onSeen();
 }
 

@@ -1,7 +1,7 @@
 // Requests, the format of a batch, and the beacon of a page that is left.
 
 import type { Core, ServerResponse } from '../client/core.ts';
-import { attempt, longestTimerMs, ofWindow } from '../page/globals.ts';
+import { attempt, longestTimerMs, readFromWindow } from '../page/globals.ts';
 import type { QueuedEvent } from './queue.ts';
 
 export type Body = string | ArrayBuffer;
@@ -27,7 +27,7 @@ const maxSeconds = 3600;
 async function pack(text: string): Promise<Body> {
   // This is read from the window, because builds for runtimes without it (Next.js on the edge) warn about the plain
   // name.
-  const Compression = ofWindow('CompressionStream');
+  const Compression = readFromWindow('CompressionStream');
   if (!Compression) return text;
   const { readable, writable } = new Compression('gzip');
   const writer = writable.getWriter();

@@ -3,7 +3,7 @@
 import type { Core } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { createReadException } from '../exceptions/read-exception.ts';
-import { ofDocument, ofWindow } from '../page/globals.ts';
+import { readFromDocument, readFromWindow } from '../page/globals.ts';
 import type { CaptureVitals } from '../web-vitals/web-vitals.ts';
 
 declare global {
@@ -35,18 +35,18 @@ export type LoadSideScript = <Name extends keyof SideScripts>(core: Core, name: 
 export function createLoadSideScript(own: { host: string | undefined; nonce: string | undefined }): LoadSideScript {
   return (core, name) =>
     new Promise((resolve, reject) => {
-      const script = ofDocument('createElement').call(document, 'script');
+      const script = readFromDocument('createElement').call(document, 'script');
       Object.assign(script, {
         crossOrigin: 'anonymous',
         integrity: SIDE_SCRIPT_DIGESTS[name],
         nonce: own.nonce,
         onerror: reject,
         onload() {
-          const loaded = ofWindow('__millrace')?.[name];
+          const loaded = readFromWindow('__millrace')?.[name];
           if (loaded) resolve(loaded);
         },
         src: `${own.host ?? core.url('', 'assets')}/static/${libraryVersion}/${name}.js`,
       });
-      ofDocument('head').append(script);
+      readFromDocument('head').append(script);
     });
 }

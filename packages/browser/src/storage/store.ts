@@ -6,10 +6,10 @@ import type { JsonValue, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
 import { memoizeLast, toJson, toPlain } from '../values.ts';
 import {
+  canStore,
   createCookieStorage,
   createMemoryStorage,
   createTabStorage,
-  doesKeep,
   type TextStorage,
   toTextStorage,
   webStorage,
@@ -37,7 +37,7 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const tabStore = storeIn(createTabStorage(kind));
   if (kind === 'sessionStorage') return { store: tabStore, tabStore };
   if (local && kind !== 'cookie') return { store: storeIn(toTextStorage(local), { cookies, doesCookieWin }), tabStore };
-  return { store: storeIn(cookies && doesKeep(cookies) ? cookies : createMemoryStorage()), tabStore };
+  return { store: storeIn(cookies && canStore(cookies) ? cookies : createMemoryStorage()), tabStore };
 }
 
 interface StorePlace {

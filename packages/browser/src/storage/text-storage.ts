@@ -1,7 +1,7 @@
 // Places that store texts by name: browser storage, cookies, or memory.
 
 import type { Options } from '../client/client.ts';
-import { attempt, ofDocument, page } from '../page/globals.ts';
+import { attempt, page, readFromDocument } from '../page/globals.ts';
 
 /** A place that stores texts by name. Its methods never throw. */
 export interface TextStorage {
@@ -19,12 +19,12 @@ const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } 
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
     const storage = attempt(() => page?.[kind]) ?? null;
-    known[kind] = storage && doesKeep(toTextStorage(storage)) ? storage : null;
+    known[kind] = storage && canStore(toTextStorage(storage)) ? storage : null;
   }
   return known[kind];
 }
 
-export function doesKeep(storage: TextStorage): boolean {
+export function canStore(storage: TextStorage): boolean {
   storage.write('mr_probe', '1');
   const isKept = storage.read('mr_probe') !== null;
   if (isKept) storage.remove('mr_probe');
@@ -85,7 +85,7 @@ function find(host: string): string {
 
 /** Returns the value of a cookie, or null if it does not exist or cookies are blocked. */
 function readCookie(name: string): string | null {
-  const cookies = String(attempt(() => page && ofDocument('cookie')));
+  const cookies = String(attempt(() => page && readFromDocument('cookie')));
   const found = cookies.split('; ').find((one) => one.startsWith(`${name}=`));
   if (found === undefined) return null;
   const value = found.slice(name.length + 1);

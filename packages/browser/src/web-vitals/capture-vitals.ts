@@ -4,7 +4,7 @@ import type { Core } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
 import { maskAddress } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
-import { ofDocument, ofWindow, onDocument, stopSignal } from '../page/globals.ts';
+import { onDocument, readFromDocument, readFromWindow, stopSignal } from '../page/globals.ts';
 
 /** A longer time means that the clock was wrong or the page was suspended. */
 const longestMs = 15 * 60 * 1000;
@@ -51,7 +51,7 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
     finish();
     flush(true);
   };
-  const onHidden = () => ofDocument('visibilityState') === 'hidden' && leave();
+  const onHidden = () => readFromDocument('visibilityState') === 'hidden' && leave();
   onDocument('visibilitychange', onHidden, { signal });
   core.signals.on('leaving', leave);
 }
@@ -90,7 +90,7 @@ type Entry = PerformanceEventTiming & {
  */
 function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
   // jsdom, in which the tests of applications run, has no PerformanceObserver.
-  if (!ofWindow('PerformanceObserver')) return () => {};
+  if (!readFromWindow('PerformanceObserver')) return () => {};
   // For a prerendered page, times are counted from when it was shown.
   const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
   const start = navigation?.activationStart ?? 0;
@@ -144,7 +144,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
 
 /** Ignores paints that happened while the page was hidden, because no visitor waited for them. */
 function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
-  const isHidden = () => ofDocument('visibilityState') === 'hidden';
+  const isHidden = () => readFromDocument('visibilityState') === 'hidden';
   const known = performance
     .getEntriesByType('visibility-state')
     .find(({ name, startTime }) => name === 'hidden' && startTime >= start);

@@ -8,7 +8,7 @@ import { FocusFirst } from '../parts/focus-first.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { isFields, toFields } from '../results/insight-query.ts';
 import { words } from '../words.ts';
-import { eventNameKey, type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
+import { describePropertyFilter, eventNameKey, type Filter, isComplete, newFilter } from './filter.ts';
 import { useCohorts, useGroupTypes } from './filter-options.ts';
 import { CohortFilter, EventNameFilter, PropertyFilter } from './property-filter.tsx';
 import { Select } from './select.tsx';
@@ -101,7 +101,7 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
         : filter.type === 'person'
           ? text.owners.person
           : '';
-    const line = lineOfFilter({
+    const line = describePropertyFilter({
       ...(filter as Filter),
       ...(cohort && { cohort_name: cohort.name ?? `#${cohort.id}` }),
     });

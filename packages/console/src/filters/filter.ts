@@ -34,9 +34,9 @@ export function isComplete({ type, key, operator, value }: Filter): boolean {
 }
 
 /** Describes a filter in words, for example `plan is pro or team` or `in cohort Buyers`. */
-export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
+export function describePropertyFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')
-    return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? plain(value));
+    return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? formatFilterValue(value));
   const name = type === 'event_metadata' && key === eventNameKey ? text.eventName : propertyName(key);
   return text.line(name, relationOf(operator), valuelessOperators.has(operator ?? '') ? '' : valuesText(value));
 }
@@ -44,8 +44,9 @@ export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }
 const relationOf = (operator: string | null | undefined): string =>
   (text.operators as Record<string, string>)[operator ?? 'exact'] ?? String(operator);
 
-const valuesText = (value: unknown): string => (Array.isArray(value) ? value.map(plain).join(text.or) : plain(value));
+const valuesText = (value: unknown): string =>
+  Array.isArray(value) ? value.map(formatFilterValue).join(text.or) : formatFilterValue(value);
 
 /** Formats a value for display: strings are shown without quotes. */
-export const plain = (value: unknown): string =>
+export const formatFilterValue = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');

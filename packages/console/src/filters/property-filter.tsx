@@ -5,7 +5,7 @@ import type { Query } from '../api/request.ts';
 import { Choices, useSuggestions } from '../frame/suggestions.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
-import { type Filter, listOperators, plain, valuelessOperators } from './filter.ts';
+import { type Filter, formatFilterValue, listOperators, valuelessOperators } from './filter.ts';
 import { useCohorts } from './filter-options.ts';
 import { NamePicker } from './name-picker.tsx';
 import { Select } from './select.tsx';
@@ -111,7 +111,7 @@ function FilterValue({
         className="input mono"
         aria-label={label}
         placeholder={label}
-        value={plain(list[at] ?? '')}
+        value={formatFilterValue(list[at] ?? '')}
         onChange={(event) => onChange([list[0] ?? '', list[1] ?? ''].with(at, event.target.value))}
       />
     ));
@@ -122,7 +122,7 @@ function FilterValue({
         className="input mono"
         aria-label={text.value}
         placeholder={text.value}
-        value={plain(filter.value ?? '')}
+        value={formatFilterValue(filter.value ?? '')}
         onChange={(event) => onChange(event.target.value)}
       />
     );
@@ -164,7 +164,7 @@ export function ValuesInput({
   const take = () => {
     const value = typed.trim();
     setTyped('');
-    if (value !== '' && !values.some((one) => plain(one) === value)) onChange([...values, value]);
+    if (value !== '' && !values.some((one) => formatFilterValue(one) === value)) onChange([...values, value]);
   };
   const press = (event: KeyboardEvent) => {
     if (event.key === 'Enter') {
@@ -176,12 +176,12 @@ export function ValuesInput({
   return (
     <span className="filter-values input">
       {values.map((value, at) => (
-        <span className="filter-one-value mono" key={plain(value)}>
-          {plain(value)}
+        <span className="filter-one-value mono" key={formatFilterValue(value)}>
+          {formatFilterValue(value)}
           <button
             type="button"
             className="chip-remove"
-            aria-label={words.remove(plain(value))}
+            aria-label={words.remove(formatFilterValue(value))}
             onClick={() => onChange(values.toSpliced(at, 1))}
           >
             <Icon name="close" size={9} />

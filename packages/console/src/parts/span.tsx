@@ -52,13 +52,13 @@ export function parseTime(time: string, now = new Date()): Date {
 const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** Returns the current start and end of a range, in milliseconds since 1970. */
-export function resolveEdges({ after, before }: Span): { from: number; to: number } {
+export function toTimeRange({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
   return { from: parseTime(after, now).getTime(), to: (before === '' ? now : parseTime(before, now)).getTime() };
 }
 
 export function spanLength(span: Span): number {
-  const { from, to } = resolveEdges(span);
+  const { from, to } = toTimeRange(span);
   return to - from;
 }
 

@@ -11,7 +11,7 @@ import { Marks } from './marks.tsx';
 import { createPlot, findNearest, type Plot, toDrawnSeries } from './plot.ts';
 import { wallTime } from './retention-cells.ts';
 import type { Series } from './series.ts';
-import { sentenceAt, Tooltip } from './tooltip.tsx';
+import { describeForScreenReaders, Tooltip } from './tooltip.tsx';
 import { type ChartActions, usePointing } from './use-pointing.ts';
 import { text } from './words.ts';
 import './results.css';
@@ -70,7 +70,7 @@ function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright:
       aria-valuemin={0}
       aria-valuemax={last}
       aria-valuenow={at ?? last}
-      aria-valuetext={sentenceAt(plot, at ?? last, nearest)}
+      aria-valuetext={describeForScreenReaders(plot, at ?? last, nearest)}
       {...handlers}
     >
       <Marks plot={plot} bright={bright} />

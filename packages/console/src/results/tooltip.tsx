@@ -22,7 +22,7 @@ function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
 }
 
 /** Returns the content of the tooltip as one sentence, for screen readers. @param nearest the series to name first */
-export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): string {
+export function describeForScreenReaders(plot: Plot, at: number, nearest: Drawn | undefined): string {
   const ordered = inOrder(plot.drawn, at).filter((one) => one !== nearest);
   const descriptions = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, maxRows).map((one) => {
     const { value, before, change } = numbersAt(plot, one, at);

@@ -4,7 +4,7 @@ import { call, ingestAddress } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { explain } from '../parts/states.tsx';
-import { curlOfFirst, type Snippet, snippets as sendingSnippets } from './snippets.ts';
+import { formatFirstEventCommand, type Snippet, snippets as sendingSnippets } from './snippets.ts';
 import { text } from './words.ts';
 import './sending.css';
 
@@ -46,7 +46,7 @@ export function TestEvent({ look }: { look?: 'main' }) {
   const send = useMutation({
     mutationFn: () => call({ method: 'POST', path: `/api/projects/${id}/test_event`, body: {} }),
   });
-  const command = curlOfFirst(key, ingestAddress());
+  const command = formatFirstEventCommand(key, ingestAddress());
   return (
     <>
       <p className="quiet">{text.fromTerminal}</p>

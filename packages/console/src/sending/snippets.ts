@@ -99,7 +99,7 @@ PostHogSDK.shared.capture("order placed",
 ];
 
 /** Returns a command that users can paste into a shell. */
-export const curlOfFirst = (key: string, host: string) => `curl ${host}/capture/ \\
+export const formatFirstEventCommand = (key: string, host: string) => `curl ${host}/capture/ \\
   -H 'Content-Type: application/json' \\
   -d '{"api_key":"${key}",
        "event":"hello","distinct_id":"ada"}'`;

@@ -11,4 +11,4 @@ export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind })
 }
 
 /** Returns the CSS class of a cell. Numbers are aligned to the right. Times and JSON are in the monospaced font. */
-export const classOf = (kind: ColumnKind) => (kind === 'number' ? 'number' : kind === 'text' ? undefined : 'mono');
+export const cellClass = (kind: ColumnKind) => (kind === 'number' ? 'number' : kind === 'text' ? undefined : 'mono');

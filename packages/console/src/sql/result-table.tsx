@@ -4,7 +4,7 @@ import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { copyText as copyToClipboard } from '../parts/copy.ts';
-import { CellValue, classOf } from './cell.tsx';
+import { CellValue, cellClass } from './cell.tsx';
 import { type Column, cellAt, copyText, prettyJson } from './columns.ts';
 import { text } from './words.ts';
 import './sql.css';
@@ -70,7 +70,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
             <tr aria-rowindex={1}>
               {columns.map(({ name, kind }, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same name
-                <th key={at} className={classOf(kind) === 'number' ? 'number' : undefined} translate="no">
+                <th key={at} className={cellClass(kind) === 'number' ? 'number' : undefined} translate="no">
                   {escapeInvisible(name)}
                 </th>
               ))}
@@ -88,7 +88,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
                     key={column}
                     id={idOf({ row: at, column })}
                     role="gridcell"
-                    className={classOf(kind)}
+                    className={cellClass(kind)}
                     translate="no"
                     aria-selected={place?.row === at && place.column === column}
                     onClick={() => select({ row: at, column })}

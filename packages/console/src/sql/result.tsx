@@ -3,7 +3,7 @@ import type { RefObject } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { SeriesChart } from '../results/chart.tsx';
 import type { Plot } from '../results/plot.ts';
-import { CellValue, classOf } from './cell.tsx';
+import { CellValue, cellClass } from './cell.tsx';
 import { chartColumns, chartOf, maxPoints } from './chart.ts';
 import { type Column, cellAt, columnsOf } from './columns.ts';
 import { displayOf, type SqlNode } from './node.ts';
@@ -81,7 +81,7 @@ function FirstRows({ rows, columns }: Shown) {
           <tr>
             {columns.map(({ name, kind }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same name
-              <th key={at} className={classOf(kind) === 'number' ? 'number' : undefined} translate="no">
+              <th key={at} className={cellClass(kind) === 'number' ? 'number' : undefined} translate="no">
                 {escapeInvisible(name)}
               </th>
             ))}
@@ -93,7 +93,7 @@ function FirstRows({ rows, columns }: Shown) {
             <tr key={at}>
               {columns.map(({ kind }, column) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
-                <td key={column} className={classOf(kind)} translate="no">
+                <td key={column} className={cellClass(kind)} translate="no">
                   <CellValue value={cellAt(row, column)} kind={kind} />
                 </td>
               ))}

@@ -48,7 +48,7 @@ export function useVariables(isNeeded = true) {
 export const loadVariables = (projectId: number) => queryClient.fetchQuery(variablesQuery(projectId));
 
 /** Returns the placeholder of a variable. A name that is not a plain identifier is quoted. */
-export const placeholderOf = (name: string) =>
+export const toPlaceholder = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) ? `{variables.${name}}` : `{variables.\`${name}\`}`;
 
 /** Returns the value of a variable: the one that is set, or else the default value. */

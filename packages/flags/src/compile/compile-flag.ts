@@ -10,8 +10,8 @@ import {
   type CompiledCondition,
   type CompiledFilter,
   type CompiledFlag,
-  compact,
   type Enrollment,
+  shareIfEmpty,
 } from './compiled.ts';
 import { nothingNeeded } from './flag-needs.ts';
 
@@ -30,17 +30,17 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
     key: flag.key,
     version: flag.version ?? 0,
     runtime: runtimeOf(flag.evaluation_runtime),
-    contexts: compact(flag.evaluation_contexts ?? []),
+    contexts: shareIfEmpty(flag.evaluation_contexts ?? []),
     enrollment: enrollmentOf(flag.key, filters, options),
     holdout: holdoutOf(filters.holdout),
     conditions,
-    variants: compact(variantsOf(filters.multivariate)),
+    variants: shareIfEmpty(variantsOf(filters.multivariate)),
     payloads: payloadsOf(filters.payloads),
     aggregation,
     bucketsBy: flag.bucketing_identifier === 'device_id' ? 'device_id' : 'distinct_id',
     keepsExperience: flag.ensure_experience_continuity === true,
     exitsEarly: filters.early_exit === true,
-    dependencies: compact(dependenciesOf(conditions)),
+    dependencies: shareIfEmpty(dependenciesOf(conditions)),
     brokenDependency: null,
     needs: nothingNeeded,
   };
@@ -126,8 +126,8 @@ function compileCondition(
   }
   return {
     aggregation,
-    filters: compact(filters),
-    cohortFilters: compact(cohortFilters),
+    filters: shareIfEmpty(filters),
+    cohortFilters: shareIfEmpty(cohortFilters),
     rolloutPercentage: percentageOf(condition.rollout_percentage),
     variant: typeof condition.variant === 'string' ? condition.variant : null,
   };

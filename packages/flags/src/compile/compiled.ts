@@ -120,6 +120,6 @@ const none: readonly never[] = Object.freeze([]);
  * Returns the list itself, or a shared instance if it is empty. This saves memory, because a process caches the flags
  * of many projects.
  */
-export function compact<Member>(list: readonly Member[]): readonly Member[] {
+export function shareIfEmpty<Member>(list: readonly Member[]): readonly Member[] {
   return list.length === 0 ? none : list;
 }

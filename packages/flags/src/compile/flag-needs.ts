@@ -6,9 +6,9 @@ import {
   type CompiledCohort,
   type CompiledCondition,
   type CompiledFlag,
-  compact,
   type FlagNeeds,
   type PropertyFilter,
+  shareIfEmpty,
 } from './compiled.ts';
 
 /** The needs of all flags that depend on the ID alone. */
@@ -35,11 +35,11 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
   const hashKeyOverride = flag.keepsExperience && !isSameForAll(flag);
   if (person.size + groups.size + staticCohorts.size === 0 && !hashKeyOverride) return nothingNeeded;
   return {
-    personProperties: compact([...person]),
-    groupProperties: compact([...groups].map(([groupType, keys]) => ({ groupType, keys: [...keys] }))),
-    staticCohorts: compact([...staticCohorts]),
+    personProperties: shareIfEmpty([...person]),
+    groupProperties: shareIfEmpty([...groups].map(([groupType, keys]) => ({ groupType, keys: [...keys] }))),
+    staticCohorts: shareIfEmpty([...staticCohorts]),
     hashKeyOverride,
-    patterns: compact([...patterns]),
+    patterns: shareIfEmpty([...patterns]),
   };
 
   function addCondition({ filters, cohortFilters }: CompiledCondition): void {

@@ -14,7 +14,7 @@ import type { Steps } from '../steps.ts';
 import { bucketingId, isWithinRollout, variantByHash } from './bucketing.ts';
 import type { EvaluationContext } from './context.ts';
 import { createEvaluation, type Evaluation, negate, type Outcome, spendSteps, stepLimits } from './evaluation-state.ts';
-import { type FlagFailure, type FlagReason, flagValue, reason } from './flag-result.ts';
+import { createReason, type FlagFailure, type FlagReason, flagValue } from './flag-result.ts';
 import { missing, unavailable } from './property-values.ts';
 
 export type ConditionsOutcome =
@@ -39,9 +39,10 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
       case 'failed':
         return outcome;
       case 'match':
-        return { kind: 'match', variant: outcome.variant, reason: reason('condition_match', index) };
+        return { kind: 'match', variant: outcome.variant, reason: createReason('condition_match', index) };
       case 'out_of_rollout_bound':
-        if (flag.exitsEarly && outcome.isRolloutMiss) return { kind: 'no_match', reason: reason(outcome.kind, index) };
+        if (flag.exitsEarly && outcome.isRolloutMiss)
+          return { kind: 'no_match', reason: createReason(outcome.kind, index) };
         break;
       case 'no_group_type':
         groupsWereSkipped = true;
@@ -55,7 +56,7 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
     }
   }
   const isNoted = groupsWereSkipped && nearest === 'no_condition_match';
-  return { kind: 'no_match', reason: reason(nearest, nearestIndex, { groupsWereSkipped: isNoted }) };
+  return { kind: 'no_match', reason: createReason(nearest, nearestIndex, { groupsWereSkipped: isNoted }) };
 }
 
 export type ConditionOutcome =

@@ -6,7 +6,7 @@ import { holdoutBucketingId, isHeldOut } from './bucketing.ts';
 import { evaluateCondition, evaluateConditions } from './conditions.ts';
 import type { EvaluationContext } from './context.ts';
 import { createEvaluation, type Evaluation, stepLimits } from './evaluation-state.ts';
-import { type FlagFailure, type FlagReason, type FlagResult, reason } from './flag-result.ts';
+import { createReason, type FlagFailure, type FlagReason, type FlagResult } from './flag-result.ts';
 import { missing, unavailable } from './property-values.ts';
 
 export interface EvaluatedFlags {
@@ -113,7 +113,7 @@ function* compilePatterns({ needs }: CompiledFlag): Steps<void> {
  * ends the evaluation.
  */
 function evaluateFlag(flag: CompiledFlag, evaluation: Evaluation): FlagResult {
-  if (flag.brokenDependency !== null) return off(flag, reason('missing_dependency'));
+  if (flag.brokenDependency !== null) return off(flag, createReason('missing_dependency'));
   if (flag.needs.hashKeyOverride && evaluation.context.stored.hashKeyOverrides === 'unavailable') {
     return failed(flag, 'hash_key_override_error');
   }
@@ -122,13 +122,13 @@ function evaluateFlag(flag: CompiledFlag, evaluation: Evaluation): FlagResult {
   if (typeof enrolled === 'string') return failed(flag, enrolled);
   if (enrolled !== null) {
     const decided = enrolled ? on : off;
-    return { ...decided(flag, reason('super_condition_value', 0)), payload: flag.payloads.get('true') ?? null };
+    return { ...decided(flag, createReason('super_condition_value', 0)), payload: flag.payloads.get('true') ?? null };
   }
 
   const { holdout } = flag;
   const holdoutId = holdout && holdoutBucketingId(flag, evaluation);
   if (holdout !== null && holdoutId !== null && isHeldOut(holdout.percentage, holdoutId)) {
-    return on(flag, reason('holdout_condition_value'), holdout.variant);
+    return on(flag, createReason('holdout_condition_value'), holdout.variant);
   }
 
   const outcome = evaluateConditions(flag, evaluation);
@@ -152,7 +152,7 @@ function off({ id, key, version }: CompiledFlag, why: FlagReason): FlagResult {
 }
 
 function failed(flag: CompiledFlag, failure: FlagFailure): FlagResult {
-  return { ...off(flag, reason(failure)), failure };
+  return { ...off(flag, createReason(failure)), failure };
 }
 
 /**

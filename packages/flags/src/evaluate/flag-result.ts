@@ -62,7 +62,7 @@ const descriptions: Record<ReasonCode | FlagFailure, string> = {
   timeout: 'Evaluation took too long',
 };
 
-export function reason(
+export function createReason(
   code: ReasonCode | FlagFailure,
   conditionIndex: number | null = null,
   { groupsWereSkipped = false } = {},

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import {
-  drip,
   eventually,
   type HostileServer,
   patienceMs,
-  pour,
   type SocketScript,
   startHostileServer,
+  writeFast,
+  writeSlowly,
 } from '@millrace/testing';
 import type { Logger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
@@ -53,11 +53,11 @@ const late = { result: 'unreachable' };
 // biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
   ['hostile-201', 'silence instead of a greeting', at('greeting'), late],
-  ['hostile-202', 'an endless slow greeting', at('greeting', (socket) => drip(socket, '220-hi\r\n')), late],
-  ['hostile-203', 'an endless greeting', at('greeting', (socket) => pour(socket, '220-hi\r\n'.repeat(1000))), unreachable],
-  ['hostile-204', 'an endless greeting line', at('greeting', (socket) => pour(socket, 'x'.repeat(8192))), unreachable],
+  ['hostile-202', 'an endless slow greeting', at('greeting', (socket) => writeSlowly(socket, '220-hi\r\n')), late],
+  ['hostile-203', 'an endless greeting', at('greeting', (socket) => writeFast(socket, '220-hi\r\n'.repeat(1000))), unreachable],
+  ['hostile-204', 'an endless greeting line', at('greeting', (socket) => writeFast(socket, 'x'.repeat(8192))), unreachable],
   ['hostile-205', 'noise instead of a greeting', at('greeting', say(noise)), failed],
-  ['hostile-206', 'endless noise', at('greeting', (socket) => pour(socket, noise)), failed],
+  ['hostile-206', 'endless noise', at('greeting', (socket) => writeFast(socket, noise)), failed],
   ['hostile-207', 'an HTTP response', at('greeting', say('HTTP/1.1 400 Bad\r\n\r\n')), failed],
   ['hostile-208', 'the code 000', at('greeting', say('000 hi\r\n')), failed],
   ['hostile-209', 'the code 999', at('greeting', say('999 hi\r\n')), failed],
@@ -66,7 +66,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-212', 'a closed connection', at('greeting', (socket) => void socket.end()), unreachable],
   ['hostile-213', 'a reset', at('greeting', (socket) => void socket.resetAndDestroy()), unreachable],
   ['hostile-214', 'silence after the greeting', at('EHLO'), late],
-  ['hostile-215', 'endless features', at('EHLO', (socket) => pour(socket, '250-SIZE 1\r\n'.repeat(1000))), unreachable],
+  ['hostile-215', 'endless features', at('EHLO', (socket) => writeFast(socket, '250-SIZE 1\r\n'.repeat(1000))), unreachable],
   ['hostile-216', 'STARTTLS without support for it', at('EHLO', say('250-hi\r\n250 STARTTLS\r\n')), failed],
   ['hostile-217', 'a closed connection after the greeting', at('EHLO', (socket) => void socket.end()), unreachable],
   ['hostile-218', 'a largest size of 1 byte', at('EHLO', say('250-hi\r\n250 SIZE 1\r\n')), accepted],
@@ -84,8 +84,8 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-230', 'a refusal of the mail', at('end', say('554 spam\r\n')), { result: 'refused', isPermanent: true }],
   ['hostile-231', 'a refusal in NUL and invalid UTF-8', at('end', say(Buffer.from([0x35, 0x35, 0x34, 0x20, 0, 0xff, 0xfe, 13, 10]))), refused],
   ['hostile-232', 'noise after the mail', at('end', say(noise)), failed],
-  ['hostile-233', 'an endless slow response', at('end', (socket) => drip(socket, '250-ok\r\n')), late],
-  ['hostile-234', 'an endless response', at('end', (socket) => pour(socket, '250-ok\r\n'.repeat(1000))), unreachable],
+  ['hostile-233', 'an endless slow response', at('end', (socket) => writeSlowly(socket, '250-ok\r\n')), late],
+  ['hostile-234', 'an endless response', at('end', (socket) => writeFast(socket, '250-ok\r\n'.repeat(1000))), unreachable],
   ['hostile-235', 'silence after the mail', at('end'), late],
   ['hostile-236', 'a closed connection after the mail', at('end', (socket) => void socket.end()), unreachable],
   ['hostile-237', 'a reset after the mail', at('end', (socket) => void socket.resetAndDestroy()), unreachable],

@@ -1,6 +1,6 @@
 // Shows the changed fields of one activity log entry, with the values before and after.
 
-import { lineOfFilter, plain } from '../../filters/filter.ts';
+import { describePropertyFilter, formatFilterValue } from '../../filters/filter.ts';
 import { isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { parseGroups } from '../cohorts/shapes.ts';
@@ -69,7 +69,8 @@ function linesOfValue(scope: string, field: string, value: unknown): string[] {
   if (field === 'filters' && isFields(value)) {
     if (scope === 'FeatureFlag') return describeFlagFilters(value as FlagFilters, (id) => `#${id}`);
     const groups = scope === 'Cohort' ? parseGroups(value) : null;
-    if (groups !== null) return groups.map((filters, at) => `${at + 1}. ${filters.map(lineOfFilter).join(text.and)}`);
+    if (groups !== null)
+      return groups.map((filters, at) => `${at + 1}. ${filters.map(describePropertyFilter).join(text.and)}`);
   }
   return partsOf(value, '');
 }
@@ -89,7 +90,11 @@ function partsOf(value: unknown, path: string): string[] {
     if (parts.length > 0) return parts;
   }
   const isEmpty = value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-  const shown = isEmpty ? text.nothing : Array.isArray(value) ? value.map(plain).join(', ') : plain(value);
+  const shown = isEmpty
+    ? text.nothing
+    : Array.isArray(value)
+      ? value.map(formatFilterValue).join(', ')
+      : formatFilterValue(value);
   const line = path === '' ? shown : `${path}: ${shown}`;
   return [line.length > longest ? `${line.slice(0, longest)} …` : line];
 }

@@ -13,13 +13,13 @@ import { FormProblem } from '../../parts/form.tsx';
 import { propertyName } from '../../parts/properties.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { type Definition, type Kind, pathOf } from './shapes.ts';
+import { type Definition, type Kind, toDefinitionsPath } from './shapes.ts';
 import { text } from './words.ts';
 
 /** The details of a definition, next to the list: facts about it, and a form for its description, tags and status. */
 export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind; onClose: () => void }) {
   const project = useProject();
-  const request: ApiCall = { path: `${pathOf(project.id, kind)}/${id}` };
+  const request: ApiCall = { path: `${toDefinitionsPath(project.id, kind)}/${id}` };
   const query = useQuery({
     queryKey: ['definitions', project.id, 'one', request.path],
     queryFn: ({ signal }) => call<Definition>(request, signal),

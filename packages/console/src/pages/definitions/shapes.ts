@@ -22,7 +22,7 @@ export interface Definition {
 
 export type Kind = 'events' | 'properties' | 'persons';
 
-export const pathOf = (project: number, kind: Kind) =>
+export const toDefinitionsPath = (project: number, kind: Kind) =>
   `/api/projects/${project}/${kind === 'events' ? 'event_definitions' : 'property_definitions'}`;
 
 export const orders = ['name', '-name', '-last_seen_at', 'last_seen_at'] as const;
@@ -35,7 +35,7 @@ export interface Shown {
 }
 
 export const requestOf = (project: number, { kind, search, show, order }: Shown): ApiCall => ({
-  path: pathOf(project, kind),
+  path: toDefinitionsPath(project, kind),
   query: {
     search,
     ordering: order,

@@ -1,6 +1,6 @@
 // A feature flag as the API returns it, and the parts of it that the console displays.
 
-import { type Filter, lineOfFilter, plain } from '../../filters/filter.ts';
+import { describePropertyFilter, type Filter, formatFilterValue } from '../../filters/filter.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import { text } from './words.ts';
 
@@ -107,7 +107,7 @@ function lineOf(condition: Condition, keyOf: KeyOf): string {
 
 export function describeFilter(filter: Filter, keyOf: KeyOf): string {
   const { type, key, value } = filter;
-  return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : lineOfFilter(filter);
+  return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : describePropertyFilter(filter);
 }
 
 /** Describes the filters of a flag in several lines, to compare two versions. */
@@ -115,7 +115,7 @@ export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[
   const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
   const payloads = Object.entries(filters.payloads ?? {}).map(([key, payload]) =>
-    text.payloadLine(key, plain(payload)),
+    text.payloadLine(key, formatFilterValue(payload)),
   );
   return [...conditions, ...variants, ...payloads];
 }
@@ -153,7 +153,7 @@ export const newFlag = { key: '', name: '', filters: { groups: [{ properties: []
 
 export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
   const { filters } = flag;
-  const payloadOf = (key: string) => plain(filters.payloads?.[key] ?? '');
+  const payloadOf = (key: string) => formatFilterValue(filters.payloads?.[key] ?? '');
   return {
     key: flag.key,
     name: flag.name,

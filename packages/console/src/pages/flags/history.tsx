@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
-import { plain } from '../../filters/filter.ts';
+import { formatFilterValue } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
@@ -110,7 +110,9 @@ export function formatLines(field: string, value: unknown, keyOf: KeyOf): string
   if (field === 'filters' && typeof value === 'object' && value !== null)
     return describeFlagFilters(value as FlagFilters, keyOf);
   if (value === null || value === undefined || value === '') return [text.history.nothing];
-  return [Array.isArray(value) ? value.map(plain).join(', ') || text.history.nothing : plain(value)];
+  return [
+    Array.isArray(value) ? value.map(formatFilterValue).join(', ') || text.history.nothing : formatFilterValue(value),
+  ];
 }
 
 /**

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
 import { formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
-import { type Filter, plain } from '../../filters/filter.ts';
+import { type Filter, formatFilterValue } from '../../filters/filter.ts';
 import { useGroupTypes } from '../../filters/filter-options.ts';
 import { useProject } from '../../frame/project.ts';
 import { useSuggestions } from '../../frame/suggestions.tsx';
@@ -327,7 +327,9 @@ function sourceText(
 ) {
   const where = text.why.sources[source] ?? source;
   const value = about === 'person' && source === 'stored' ? person?.properties[property] : undefined;
-  return value === undefined ? text.why.unknownValue(property, where) : text.why.theirs(property, plain(value), where);
+  return value === undefined
+    ? text.why.unknownValue(property, where)
+    : text.why.theirs(property, formatFilterValue(value), where);
 }
 
 function hashText({ rollout: { percentage, hash } }: Explanation['conditions'][number]): string {

@@ -7,7 +7,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { groupIntoSpans } from '../../parts/chart.tsx';
 import { CountsOverTime, chooseInterval, type Interval } from '../../parts/counts-over-time.tsx';
-import { resolveEdges, type Span } from '../../parts/span.tsx';
+import { type Span, toTimeRange } from '../../parts/span.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { text } from './words.ts';
@@ -65,7 +65,7 @@ export function DropsOverTime({ span, zone }: Shown) {
         {({ results }) => {
           const dropped = results.filter(({ outcome }) => outcome === 'dropped');
           const total = dropped.reduce((sum, { count }) => sum + count, 0);
-          const edges = { ...resolveEdges(span), spans };
+          const edges = { ...toTimeRange(span), spans };
           const values = groupIntoSpans(
             dropped.flatMap(({ counts }) => counts),
             edges,

@@ -41,7 +41,7 @@ const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': 
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
 /** The fields that all queries of the page share. */
-export function sharedFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
+export function commonQueryFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom
     ? { date_from: from === '' ? '-7d' : from, ...(to !== '' && { date_to: to }) }

@@ -15,7 +15,7 @@ import { Checklist } from './checklist.tsx';
 import { Figures, type Item } from './figures.tsx';
 import { type Dimension, nameOfValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
 import { Online } from './online.tsx';
-import { type Change, createQueryCall, sharedFields, useHomeUrlState, useWebQuery, type View } from './queries.ts';
+import { type Change, commonQueryFields, createQueryCall, useHomeUrlState, useWebQuery, type View } from './queries.ts';
 import { text } from './words.ts';
 
 /** Shows website traffic. Clicking a row filters all figures by its value. */
@@ -24,7 +24,7 @@ export function WebTraffic() {
   const { view, change, unknown } = useHomeUrlState();
   const [round, setRound] = useState(0);
   const excludesInternal = view.internal === '' ? isUsual === true : view.internal === 'excluded';
-  const { range, compareFilter } = sharedFields(view, excludesInternal);
+  const { range, compareFilter } = commonQueryFields(view, excludesInternal);
   const overviewQuery = { kind: 'WebOverviewQuery', ...range, ...(compareFilter && { compareFilter }) };
   const overview = useWebQuery<Item[]>(overviewQuery, round);
   const filters = view.filters.map(readFilter).filter((filter) => filter !== null);

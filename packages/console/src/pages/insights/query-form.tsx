@@ -11,7 +11,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { Part, type PartProps, textOf } from './fields.tsx';
 import { Filters } from './filters.tsx';
-import { convertToKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './query.ts';
+import { convertToKind, isKind, kinds, lacksProperty, propertyMaths, toSeriesLetter } from './query.ts';
 import { text } from './words.ts';
 
 interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
@@ -72,7 +72,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
     set(at, {
       math,
       math_group_type_index: group === undefined ? undefined : Number(group),
-      math_property: ofProperty.has(math) ? (series[at]?.math_property ?? '') : undefined,
+      math_property: propertyMaths.has(math) ? (series[at]?.math_property ?? '') : undefined,
     });
   };
   const least = kind === 'FunnelsQuery' ? 2 : 1;
@@ -84,7 +84,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
       problem={problem}
     >
       {series.map((one, at) => {
-        const letter = letterOf(at);
+        const letter = toSeriesLetter(at);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: an event has no ID other than its index
           <div key={at} className="insight-event">
@@ -106,7 +106,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
                   onChoose={(chosen) => setMath(at, chosen)}
                 />
               )}
-              {isTrend && ofProperty.has(mathOf(one)) && (
+              {isTrend && propertyMaths.has(mathOf(one)) && (
                 <NamePicker
                   label={text.mathProperty(letter)}
                   hint={text.mathPropertyHint}

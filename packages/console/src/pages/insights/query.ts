@@ -106,7 +106,7 @@ export function setChartType(insightQuery: InsightQuery, chartType: string): Ins
 }
 
 /** Aggregations for which the user must choose a property. */
-export const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
+export const propertyMaths = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
 /** Returns whether the query is complete, so that it can run. */
 export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: InsightQuery): boolean {
@@ -120,9 +120,9 @@ export function isComplete({ kind, series, breakdownFilter, funnelsFilter, reten
 }
 
 export const lacksProperty = ({ math, math_property: property }: Fields) =>
-  ofProperty.has(String(math)) && (property === undefined || property === '');
+  propertyMaths.has(String(math)) && (property === undefined || property === '');
 
-export const letterOf = (at: number) => String.fromCharCode(65 + at);
+export const toSeriesLetter = (at: number) => String.fromCharCode(65 + at);
 
 /**
  * Returns the part of the form to which an API error belongs. The message of the error begins with the path of the

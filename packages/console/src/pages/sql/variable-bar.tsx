@@ -2,7 +2,7 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { type SqlNode, type VariableProblem, variablesIn } from '../../sql/node.ts';
 import { VariableFields } from '../../sql/variable-field.tsx';
-import { placeholderOf, useVariables, withVariables } from '../../sql/variables.ts';
+import { toPlaceholder, useVariables, withVariables } from '../../sql/variables.ts';
 import { words } from '../../words.ts';
 import type { OpenVariables } from './variables-dialog.tsx';
 import { text } from './words.ts';
@@ -52,7 +52,7 @@ export function VariableBar({
       {missing.map((name) => (
         <div className="sql-variable field" key={name}>
           <code className="cut" translate="no">
-            {escapeInvisible(placeholderOf(name))}
+            {escapeInvisible(toPlaceholder(name))}
           </code>
           <span className="bad">{text.variables.missing}</span>
           <Button

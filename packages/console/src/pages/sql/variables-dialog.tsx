@@ -19,7 +19,7 @@ import { nameOfInsight } from '../../results/insight-query.ts';
 import { copyText } from '../../sql/columns.ts';
 import { sqlNodeOf, variablesIn } from '../../sql/node.ts';
 import { ValueField } from '../../sql/variable-field.tsx';
-import { placeholderOf, useVariables, type Variable, type VariableType, variableTypes } from '../../sql/variables.ts';
+import { toPlaceholder, useVariables, type Variable, type VariableType, variableTypes } from '../../sql/variables.ts';
 import { words } from '../../words.ts';
 import type { Insight } from '../insights/view.ts';
 import { text as pageText } from './words.ts';
@@ -72,14 +72,14 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
               <li key={variable.id}>
                 <span className="grow">
                   <strong translate="no">{escapeInvisible(variable.name)}</strong>
-                  <code translate="no">{placeholderOf(variable.code_name)}</code>
+                  <code translate="no">{toPlaceholder(variable.code_name)}</code>
                   <span className="hint">{describe(variable)}</span>
                 </span>
                 <Button
                   aria-label={`${text.insert} ${escapeInvisible(variable.name)}`}
                   onPress={() => {
                     onOpen(null);
-                    onInsert(placeholderOf(variable.code_name));
+                    onInsert(toPlaceholder(variable.code_name));
                   }}
                 >
                   {text.insert}
@@ -168,7 +168,7 @@ function VariableForm({
       <Field
         name="name"
         label={text.name}
-        hint={stored === null ? text.nameHint : text.usedAs(placeholderOf(stored.code_name))}
+        hint={stored === null ? text.nameHint : text.usedAs(toPlaceholder(stored.code_name))}
         maxLength={400}
         value={name}
         problem={change.error}
@@ -297,7 +297,7 @@ function RemoveVariable({ variable, onClose }: { variable: Variable; onClose: ()
   const request = { method: 'DELETE', path: pathOf(id, variable) } as const;
   return (
     <Dialog title={text.removeTitle(escapeInvisible(variable.name))} onClose={onClose}>
-      <p className="quiet">{text.removeText(placeholderOf(variable.code_name))}</p>
+      <p className="quiet">{text.removeText(toPlaceholder(variable.code_name))}</p>
       <InsightsWith variable={variable} />
       <FormProblem problem={remove.error} fields={[]} />
       <div className="form-buttons">

@@ -11,7 +11,7 @@ import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { rowKeys, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
-import { resolveEdges, SpanMenu } from '../../parts/span.tsx';
+import { SpanMenu, toTimeRange } from '../../parts/span.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { formatTime } from '../../parts/time.ts';
@@ -123,7 +123,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
 
 /** Shows the number of affected events, by what happened to them. */
 function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsUrlState }) {
-  const edges = resolveEdges(address.span);
+  const edges = toTimeRange(address.span);
   return (
     <section className="panel tiles warnings-tiles" aria-label={text.figures}>
       {(['dropped', 'changed', 'noted'] as const).map((outcome) => {
@@ -157,7 +157,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
 
 function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: string; address: WarningsUrlState }) {
   const { change, zone } = address;
-  const edges = resolveEdges(address.span);
+  const edges = toTimeRange(address.span);
   return (
     <div className="warnings-rows">
       <table className="table" aria-label={text.list}>

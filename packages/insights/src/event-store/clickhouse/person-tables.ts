@@ -8,10 +8,10 @@ import {
   createMovedIdOfPostgres,
   createPersonOfPostgres,
   isOnPrimary,
+  postgresSource,
   quoted,
   type ReadablePostgres,
   repairJsonSql,
-  source,
   tableSettings,
 } from './tables.ts';
 
@@ -88,7 +88,7 @@ export async function copyPersons(
   portion: PersonPortion,
   version: string,
 ): Promise<void> {
-  const read = (text: string) => `postgresql(${source(postgres, `query(${quoted(text)})`)})`;
+  const read = (text: string) => `postgresql(${postgresSource(postgres, `query(${quoted(text)})`)})`;
   await client.command({
     query: `INSERT INTO moved_id_copy (project_id, distinct_id_hash, person_uuid, version, is_deleted) ${copySettings}
       SELECT project_id, cityHash64(distinct_id), ifNull(person_uuid, toUUID('${noUuid}')), {version:UInt64}, isNull(person_uuid)

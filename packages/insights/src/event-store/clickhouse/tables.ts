@@ -18,7 +18,7 @@ export const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replac
 /**
  * Returns the arguments of ClickHouse's PostgreSQL table engine and function. @param what a quoted table name or query
  */
-export function source({ url }: ReadablePostgres, what: string): string {
+export function postgresSource({ url }: ReadablePostgres, what: string): string {
   const { hostname, port, username, password, pathname } = new URL(url);
   const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)];
   return `${quoted(`${hostname}:${port || '5432'}`)}, ${quoted(pathname.slice(1))}, ${what}, ${quoted(user)}, ${quoted(secret)}`;
@@ -163,7 +163,7 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
 }
 
 const createOfPostgres = (postgres: ReadablePostgres, name: string, fields: string) =>
-  `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${source(postgres, quoted(name))}, 'clickhouse')`;
+  `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${postgresSource(postgres, quoted(name))}, 'clickhouse')`;
 
 /** The persons in PostgreSQL, which queries read until all have been copied (see person-tables.ts). */
 export const createPersonOfPostgres = (postgres: ReadablePostgres) =>
@@ -273,7 +273,7 @@ export async function copyEvents(
       SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
              if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
              elements_chain, historical_migration, ${time('captured_ms')}, ${time('created_ms')}
-        FROM postgresql(${source(postgres, `query(${query})`)})`;
+        FROM postgresql(${postgresSource(postgres, `query(${query})`)})`;
   const query_params = { from: from.getTime(), until: until.getTime() };
   await changeEvents(
     client,

@@ -71,7 +71,7 @@ export function useExportsPath() {
 export type ExportState = 'paused' | 'ended' | 'failed' | 'retrying' | 'running' | 'working' | 'new';
 
 /** Returns the status of an export, which depends on its latest run. */
-export function stateOf({ paused, end_at, latest_runs: [last] }: BatchExport, now = Date.now()): ExportState {
+export function toExportState({ paused, end_at, latest_runs: [last] }: BatchExport, now = Date.now()): ExportState {
   if (paused) return 'paused';
   switch (last?.status) {
     case 'Failed':

@@ -17,7 +17,7 @@ import {
   type ExportState,
   type ExportsUrlState,
   exportsKey,
-  stateOf,
+  toExportState,
   useExportsPath,
 } from './export.ts';
 import { ExportForm } from './export-form.tsx';
@@ -106,7 +106,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
   );
   const about = (
     <>
-      <StatePill state={stateOf(one)} />{' '}
+      <StatePill state={toExportState(one)} />{' '}
       {text.sentence(one.model, text.types[one.destination.type], describeDestination(one), one.interval)}
     </>
   );

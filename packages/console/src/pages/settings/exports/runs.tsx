@@ -14,7 +14,7 @@ import { formatNumber, words } from '../../../words.ts';
 import { Block, ConfirmationDialog } from '../block.tsx';
 import { type BatchExport, type ExportsUrlState, exportsKey, isOpen, type Run } from './export.ts';
 import { PastDialog } from './past.tsx';
-import { reasonOf, text } from './words.ts';
+import { findErrorAdvice, text } from './words.ts';
 
 const spans = ['-24h', '-7d', '-30d', '-90d'];
 
@@ -229,7 +229,7 @@ const secondsBetween = (from: string, to: string) =>
 function Reason({ error }: { error: string }) {
   return (
     <div className="settings-reason">
-      <p>{reasonOf(error, codeOf(error))}</p>
+      <p>{findErrorAdvice(error, codeOf(error))}</p>
       <p className="quiet settings-response">
         {text.theySaid}: <code>{error}</code>
       </p>

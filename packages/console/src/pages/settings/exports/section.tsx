@@ -19,7 +19,7 @@ import {
   exportsKey,
   isOpen,
   type Run,
-  stateOf,
+  toExportState,
   useExportsPath,
   useExportsUrlState,
 } from './export.ts';
@@ -146,7 +146,7 @@ function Table({
             </td>
             <td data-label={text.columns.every}>{text.every[one.interval]}</td>
             <td data-label={text.columns.state}>
-              <StatePill state={stateOf(one)} />
+              <StatePill state={toExportState(one)} />
             </td>
             <td data-label={text.columns.last}>
               <LastRun run={one.latest_runs[0]} />

@@ -266,7 +266,7 @@ export const text = {
 };
 
 /** Explains what to do about an error. */
-export function reasonOf(error: string, code: string): string {
+export function findErrorAdvice(error: string, code: string): string {
   const known = text.reasons[code];
   if (known !== undefined) return known;
   return text.otherReasons.find(([pattern]) => pattern.test(error))?.[1] ?? text.unknownReason;

@@ -10,7 +10,7 @@ import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { ReportDialog } from './report.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
-import { reasonOf, text } from './words.ts';
+import { findErrorAdvice, text } from './words.ts';
 
 /** Lists the reports that were sent, newest first. A failed delivery shows what to do about it. */
 export function Deliveries({ of, path }: { of: Subscription; path: string }) {
@@ -114,7 +114,7 @@ function State({ of: { status, attempts, error } }: { of: Delivery }) {
 
 /** Shows advice about an error, and the original message from the worker. */
 function Reason({ error, tries }: { error: string; tries: number }) {
-  const reason = reasonOf(error);
+  const reason = findErrorAdvice(error);
   return (
     <div className="settings-reason">
       {reason !== '' && <p>{reason}</p>}

@@ -16,12 +16,12 @@ import { Deliveries } from './deliveries.tsx';
 import { NoMail } from './no-mail.tsx';
 import { ruleInWords } from './rule.ts';
 import {
-  aboutOf,
   isMasked,
   type Subscription,
   type SubscriptionsUrlState,
   subscriptionsKey,
   targetsOf,
+  toSubjectOption,
   useSubscriptionsPath,
 } from './subscription.ts';
 import { SubscriptionForm } from './subscription-form.tsx';
@@ -49,7 +49,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
             <SubscriptionForm
               heading={text.form.change(titleOf(one))}
               before={one}
-              about={aboutOf(one)}
+              about={toSubjectOption(one)}
               onDone={() => change({ edit: false })}
               onClose={() => change({ edit: false })}
             />

@@ -15,13 +15,13 @@ import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
 import { OneSubscription, useTitles } from './one-subscription.tsx';
 import { ruleInWords } from './rule.ts';
 import {
-  aboutOf,
   type Subscription,
   type SubscriptionsUrlState,
   subscriptionsKey,
   type TargetType,
   targetsOf,
   targetTypes,
+  toSubjectOption,
   useSubscriptionsPath,
   useSubscriptionsUrlState,
 } from './subscription.ts';
@@ -47,7 +47,7 @@ export function Section() {
           heading={text.newOne}
           before={undefined}
           type={type === '' ? undefined : type}
-          about={aboutOf({ insight: insight || null, dashboard: dashboard || null })}
+          about={toSubjectOption({ insight: insight || null, dashboard: dashboard || null })}
           onDone={({ id }) => change({ open: String(id), insight: '', dashboard: '', type: '' })}
           onClose={() => change({ open: '', insight: '', dashboard: '', type: '' })}
         />

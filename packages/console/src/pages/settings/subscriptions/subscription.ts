@@ -69,7 +69,7 @@ export const useSubscriptionsUrlState = () => useUrlState(address);
 export type SubscriptionsUrlState = ReturnType<typeof useSubscriptionsUrlState>;
 
 /** Returns the subject of the reports as the value of an option: `insight 12`, `dashboard 3`, or an empty text. */
-export const aboutOf = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
+export const toSubjectOption = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
   insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
 /** Returns the query key of all cached subscriptions, or of one. */

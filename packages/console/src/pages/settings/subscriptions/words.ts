@@ -214,4 +214,4 @@ export const text = {
 };
 
 /** Explains what to do about an error. Empty if there is no advice. */
-export const reasonOf = (error: string) => text.reasons.find(([pattern]) => pattern.test(error))?.[1] ?? '';
+export const findErrorAdvice = (error: string) => text.reasons.find(([pattern]) => pattern.test(error))?.[1] ?? '';

@@ -9,9 +9,9 @@ import {
   findPlace,
   ownNames,
   type PropertyOwner,
-  partsOf,
-  quoted,
+  quoteName,
   type SqlSchema,
+  splitPath,
   tablesOf,
 } from './names.ts';
 
@@ -66,20 +66,20 @@ async function afterDot(
   { path, typed }: { path: string; typed: Typed },
 ): Promise<CompletionResult | null> {
   const schema = await load();
-  const place = schema && findPlace(partsOf(path), context.state.doc.toString(), schema);
+  const place = schema && findPlace(splitPath(path), context.state.doc.toString(), schema);
   if (!place) return null;
   if (place.is !== 'properties')
     return { from: typed.from, options: fieldsAt(place, schema).map(columnOption), validFor: /^[\w$]*$/ };
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
-  const options = names.map((label): Completion => ({ label, apply: quoted(label), type: 'property' }));
+  const options = names.map((label): Completion => ({ label, apply: quoteName(label), type: 'property' }));
   // If the server knows more names than it returned, the editor loads names again after the user has typed more.
   return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
 }
 
 const columnOption = ({ name, type }: { name: string; type: string }): Completion => ({
   label: name,
-  apply: quoted(name),
+  apply: quoteName(name),
   detail: type.replace('_', ' '),
   type: 'property',
   boost: 2,
@@ -87,7 +87,7 @@ const columnOption = ({ name, type }: { name: string; type: string }): Completio
 
 const variableOption = ({ code_name: label, type }: { code_name: string; type: string }): Completion => ({
   label,
-  apply: quoted(label),
+  apply: quoteName(label),
   detail: type,
   type: 'variable',
 });

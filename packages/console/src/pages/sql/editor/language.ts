@@ -11,7 +11,7 @@ export const keywords = (
 
 const isKeyword = new Set(keywords);
 
-/** The token that continues on the next line: a comment, a string, or a quoted name. */
+/** The token that continues on the next line: a comment, a string, or a quoteName name. */
 interface State {
   inside: '' | '*' | "'" | '"' | '`';
 }

@@ -49,7 +49,7 @@ export function ownNames(query: string): string[] {
 }
 
 /** Splits a path such as `e.properties.` into `e` and `properties`, without quotes. */
-export const partsOf = (path: string): string[] =>
+export const splitPath = (path: string): string[] =>
   [...path.matchAll(/`([^`]*)`|"([^"]*)"|([\w$]+)/g)].map(([, first, second, third]) => first ?? second ?? third ?? '');
 
 /**
@@ -96,4 +96,4 @@ export function fieldsAt(place: Place, schema: SqlSchema): SchemaField[] {
 }
 
 /** Returns a name in the form in which a query must write it. */
-export const quoted = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);
+export const quoteName = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);
