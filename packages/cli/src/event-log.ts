@@ -97,7 +97,7 @@ export interface ReadOffset {
   group: string;
   log: string;
   nextOffset: bigint;
-  /** The offset that the next record will have. Null if the offset belongs to a log that is not open. */
+  /** The offset that the next record will have. It is null if the offset belongs to a log that is not open. */
   end: bigint | null;
   updatedAt: Date;
 }

@@ -143,8 +143,8 @@ export function formatDuration(seconds: number): string {
 const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'share';
 
 /**
- * Returns the change in percent of the previous value, or in percentage points if the values are percentages. Null if
- * there is no previous value.
+ * Returns the change in percent of the previous value, or in percentage points if the values are percentages. Returns
+ * null if there is no previous value.
  */
 export function computeChange(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
   if (before === null) return null;
@@ -160,7 +160,7 @@ export function formatChange(change: number | null, format: NumberFormat = plain
   return `${sign}${isPercent(format) ? `${written(size, 1)} points` : formatPercent(size)}`;
 }
 
-/** Returns whether a change is an improvement. Null if it is neither good nor bad. */
+/** Returns whether a change is an improvement, or null if it is neither good nor bad. */
 export function isGoodChange(
   change: number | null,
   { isIncreaseBad = false }: Pick<NumberFormat, 'isIncreaseBad'>,
@@ -173,13 +173,13 @@ export interface SeriesTotals {
   data?: readonly number[] | null;
   count?: number;
   aggregated_value?: number;
-  /** What the series counts. Null for a formula. */
+  /** What the series counts. It is null for a formula. */
   action?: { math?: string | null } | null;
 }
 
 /**
- * Returns the number of a series at a point in time. Null in an interval of a funnel trend that no one entered, because
- * it has no rate.
+ * Returns the number of a series at a point in time, or null in an interval of a funnel trend that no one entered,
+ * because it has no rate.
  */
 export const seriesValueAt = (
   { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },

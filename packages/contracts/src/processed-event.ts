@@ -22,14 +22,17 @@ export interface ProcessedEvent {
   /** The time when the gateway received the event. */
   captured_at: string;
   properties: JsonObject;
-  /** The clicked element and its parents. Empty for all events except autocapture. */
+  /** The clicked element and its parents, as a text. It is empty for all events except autocapture. */
   elements_chain: string;
   /**
    * The person at the time of ingestion. If the person is merged later, the table `person_distinct_id` contains the
    * current one.
    */
   person_id: string;
-  /** The time when the person was created. Null for an anonymous event, whose person does not exist in the database. */
+  /**
+   * The time when the person was created. It is null for an anonymous event, whose person does not exist in the
+   * database.
+   */
   person_created_at: string | null;
   person_properties: JsonObject;
   person_mode: ProcessedPersonMode;

@@ -4,7 +4,7 @@ import type { Sql } from './transaction.ts';
 
 /**
  * Returns the salt of a day, from which the IDs of cookieless visitors are derived. If none is stored, stores the given
- * one. Undefined if another process is storing a different salt at the same time. A second call then finds it.
+ * one. Returns undefined if another process is storing a different salt at the same time. A second call then finds it.
  */
 export async function findOrInsertSalt(
   sql: Sql,

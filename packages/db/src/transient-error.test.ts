@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const add = (id: number) => `UPDATE counter SET value = value + 1 WHERE id = ${id}`;
 
-/** Runs a transaction whose backend is terminated, as by an operator. */
+/** Runs a transaction, and terminates its backend like an operator could do. */
 async function killedTransaction(): Promise<unknown> {
   return database.transaction(async (tx) => {
     const [backend] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

@@ -32,7 +32,7 @@ const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
  * Returns when a certificate in a file expires, in milliseconds since 1970. If there are several, returns the earliest
- * time. Null if none can be read.
+ * time. Returns null if none can be read.
  */
 export function readEarliestExpiry(file: string): number | null {
   try {

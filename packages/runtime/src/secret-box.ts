@@ -28,7 +28,7 @@ export interface SealedSecret {
  * services know.
  */
 export interface SecretBox {
-  /** The prefix of everything that is encrypted with the newest key. Null if no key is configured. */
+  /** The prefix of everything that is encrypted with the newest key. It is null if no key is configured. */
   newestPrefix: string | null;
   /** The ids of the loaded keys. */
   keyIds: readonly string[];

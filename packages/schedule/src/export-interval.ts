@@ -68,7 +68,7 @@ export interface ExportSchedule extends ExportRhythm {
 
 /**
  * Returns the interval that an export covers next if everything before `from` is exported or is not needed. Its run is
- * triggered at its end. Null if that would be after `end_at`.
+ * triggered at its end. Returns null if that would be after `end_at`.
  * @param exportedUntil the end of the last exported interval, which may have had a different length. An interval that
  *   began earlier starts here, so that no event is exported twice.
  */

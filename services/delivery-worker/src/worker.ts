@@ -31,7 +31,7 @@ export interface WorkerDeps {
   parser: SqlParser;
   /**
    * The copy of stored events, and the number of days after which PostgreSQL drops copied ones (0 to keep them as long
-   * as the copy). Null for no copy.
+   * as the copy). It is null for no copy.
    */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;

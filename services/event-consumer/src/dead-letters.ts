@@ -139,7 +139,7 @@ export interface DeadLetter {
 /** A record that will become a dead letter, with what is known about its owner. */
 export interface UnprocessableRecord {
   deadLetter: DeadLetter;
-  /** The owner according to the record or its key. Null if neither contains it. */
+  /** The owner according to the record or its key. It is null if neither contains it. */
   owner: RecordOwner | null;
   eventUuid: string | null;
   /** What is wrong, without any value of the record. */

@@ -8,7 +8,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 /** A path that accepts events. `label` identifies it in metrics and logs. There are only a few labels. */
 export interface CapturePath {
   label: string;
-  /** The name for events without a name. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
+  /** The name for events without a name. It is null if such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /**
    * Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
@@ -125,7 +125,7 @@ const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip',
 /**
  * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one
  * of the headers with a single address, otherwise the address of the socket. Ports are removed, and invalid addresses
- * are skipped. Null if there is no valid address. Case field-020 (docs/wire-rules.md#client-address).
+ * are skipped. Returns null if there is no valid address. Case field-020 (docs/wire-rules.md#client-address).
  * @param options.trustProxy false if clients connect directly, because they could then forge these headers
  */
 export function findClientAddress(
@@ -224,7 +224,7 @@ const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['unity', { ...client, retriesOn429: false }],
 ]);
 
-/** Finds the SDK in a `User-Agent`. Null for unknown programs. */
+/** Finds the SDK in a `User-Agent`. Returns null for unknown programs. */
 export function findSdk(userAgent: string | undefined): Sdk | null {
   const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
   return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);

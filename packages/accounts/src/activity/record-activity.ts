@@ -41,7 +41,7 @@ export type Actor = { userId: number } | { command: string } | { scimDomain: str
 export interface Activity {
   /** The organization whose activity log contains the record, or null for changes to a user or the installation. */
   organizationId: string | null;
-  /** Only for changes within a single environment. */
+  /** The environment, if the change is within a single one. */
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;

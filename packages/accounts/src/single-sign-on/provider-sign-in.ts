@@ -49,7 +49,7 @@ export interface ProviderProfile {
    * changes.
    */
   subject: string;
-  /** The email address in lower case. Null if the provider reported none, or one that an account cannot have. */
+  /** The email address in lower case. It is null if the provider reported none, or one that an account cannot have. */
   email: string | null;
   /** Whether the provider has verified the address. */
   isEmailVerified: boolean;
@@ -228,7 +228,7 @@ async function link(
 }
 
 /**
- * Returns how an account joins the organization of the domain. Undefined if it is already a member or must not join,
+ * Returns how an account joins the organization of the domain: undefined if it is already a member or must not join,
  * and `blocked` if the organization has blocked the email address.
  */
 async function entryOf(

@@ -54,7 +54,10 @@ export interface TlsServer {
    * greeting and STARTTLS.
    */
   begins: 'at once' | 'postgresql' | 'smtp';
-  /** The authorities and the client certificate. Undefined for Node's default authorities and no client certificate. */
+  /**
+   * The authorities and the client certificate. They are undefined for Node's default authorities and no client
+   * certificate.
+   */
   secureContext: SecureContext | undefined;
   /** Whether services verify the certificate. */
   isVerified: boolean;
@@ -187,9 +190,9 @@ interface PresentedCertificates {
   chain: { subject: string; validTo: number }[];
   /** The issuer of the last certificate in the chain. */
   issuer: string;
-  /** OpenSSL's error code if the chain is not trusted. Null if it is. */
+  /** OpenSSL's error code if the chain is not trusted. It is null if it is. */
   refusal: string | null;
-  /** The host names in the certificate if none of them matches the server's name. Null if one does. */
+  /** The host names in the certificate if none of them matches the server's name. They are null if one does. */
   otherNames: string | null;
 }
 

@@ -121,7 +121,7 @@ interface KafkaContext {
   /** The names of the topics that exist. */
   existing: readonly string[];
   topics: readonly InspectedTopic[];
-  /** The stored offsets. Empty if PostgreSQL does not respond. */
+  /** The stored offsets. They are empty if PostgreSQL does not respond. */
   offsets: readonly ReadOffset[];
 }
 

@@ -9,7 +9,8 @@ export interface Line {
   /** Starts at 1. */
   number: number;
   /**
-   * The bytes of the line. Null if it is longer than `maxLineBytes`, because only its beginning is then kept in memory.
+   * The bytes of the line. They are null if it is longer than `maxLineBytes`, because only its beginning is then kept
+   * in memory.
    */
   bytes: Buffer | null;
   /**

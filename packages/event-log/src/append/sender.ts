@@ -34,7 +34,7 @@ interface Topic {
   leaders: number[];
   /** The leader of each partition, indexed by partition. */
   queues: PartitionQueue[];
-  /** The queues, indexed by partition. Empty until the number of partitions is known. */
+  /** The queues, indexed by partition. They are empty until the number of partitions is known. */
   unrouted: QueuedRecord[];
   isLoading: boolean;
   loadedAt: number;

@@ -25,7 +25,9 @@ export interface InspectedTopic {
   /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
-  /** The settings by their Kafka names, e.g. `retention.ms`. Null if this client is not allowed to read them. */
+  /**
+   * The settings by their Kafka names, e.g. `retention.ms`. They are null if this client is not allowed to read them.
+   */
   settings: ReadonlyMap<string, string> | null;
 }
 
@@ -37,8 +39,8 @@ export interface KafkaInspector {
   /** Returns the addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
   /**
-   * Returns the log directories of the brokers. Null if a broker is older than Kafka 3.3 or this client is not allowed
-   * to read them.
+   * Returns the log directories of the brokers, or null if a broker is older than Kafka 3.3 or this client is not
+   * allowed to read them.
    */
   logDirectories(): Promise<LogDirectory[] | null>;
   /** Returns those of the given topics that exist. */

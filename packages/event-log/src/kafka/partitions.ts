@@ -15,7 +15,7 @@ export interface AssignedPartition {
   beginnings: number;
   /**
    * The fingerprint of the record before the start position. That record is fetched again to check that the log still
-   * contains it. Null after the check.
+   * contains it. It is null after the check.
    */
   lastRecordFingerprint: string | null;
   /** The fingerprint of a record that the log no longer contains. Another record has its offset. */

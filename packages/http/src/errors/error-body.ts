@@ -10,7 +10,8 @@ export interface ErrorBody {
   /** A sentence for the caller. */
   detail: string;
   /**
-   * The name of the invalid field, with its parts joined by two underscores. Null if the error is not about a field.
+   * The name of the invalid field, with its parts joined by two underscores. It is null if the error is not about a
+   * field.
    */
   attr: string | null;
   /** Only in a 5xx response: the ID of the request, with which the log records the cause. */

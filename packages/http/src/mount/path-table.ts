@@ -83,8 +83,8 @@ function refuseAmbiguous(paths: readonly string[]): void {
 }
 
 /**
- * Returns the path of a request's URL. Some proxies send absolute URLs. The result is not decoded. Empty if the URL has
- * no path.
+ * Returns the path of a request's URL. Some proxies send absolute URLs. The result is not decoded. The result is empty
+ * if the URL has no path.
  */
 export function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);

@@ -68,8 +68,8 @@ export function originOf(request: IncomingMessage, trustedProxies: number): stri
 
 /**
  * Returns the IP address of the client. Each of our proxies appends the address from which it was called to
- * `X-Forwarded-For`. The client wrote the entries before these, and they are not trusted. Empty if the connection is
- * closed.
+ * `X-Forwarded-For`. The client wrote the entries before these, and they are not trusted. The result is empty if the
+ * connection is closed.
  */
 export function addressOf(request: IncomingMessage, trustedProxies: number): string {
   const own = request.socket.remoteAddress ?? '';

@@ -72,7 +72,7 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
   target: Target;
   query: Q;
   body: B;
-  /** The result of reading the declared file. Undefined if the client sent none. */
+  /** The result of reading the declared file. It is undefined if the client sent none. */
   file: File | undefined;
 }
 
@@ -182,11 +182,11 @@ export interface ApiRequest {
    * choose it.
    */
   baseUrl: string;
-  /** The configured public URL, without a trailing slash. Null if the operator has not set one. */
+  /** The configured public URL, without a trailing slash. It is null if the operator has not set one. */
   publicUrl: string | null;
   /** The path as the caller sent it, with or without a trailing slash. */
   path: string;
-  /** The client's IP address as seen by the last trusted proxy. Empty if the connection is closed. */
+  /** The client's IP address as seen by the last trusted proxy. It is empty if the connection is closed. */
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;

@@ -8,13 +8,13 @@ import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 export interface FieldError {
   code: string;
   detail: string;
-  /** The names and indexes that lead to the value. Empty for the whole body. */
+  /** The names and indexes that lead to the value. They are empty for the whole body. */
   path: string[];
 }
 
 /**
  * Returns the first invalid field in the order of the schema, with its code and message from docs/api/README.md#errors.
- * Null if all fields are valid.
+ * Returns null if all fields are valid.
  */
 export function findFieldError(schema: TSchema, value: unknown, path: string[] = []): FieldError | null {
   if (value === null) {

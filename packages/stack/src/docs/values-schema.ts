@@ -34,9 +34,9 @@ const variables: JsonSchema = {
 };
 /** A network in CIDR notation, such as 10.0.0.0/8. */
 const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
-/** A key in a Secret or ConfigMap, or empty. */
+/** The schema of a key in a Secret or ConfigMap. The key can be empty. */
 const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
-/** The name of a Kubernetes object, or empty. */
+/** The schema of the name of a Kubernetes object. The name can be empty. */
 const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
 
 function shaped(pattern: string): JsonSchema {

@@ -225,8 +225,8 @@ function localRepository(temporary: string): string[] {
 const oldest = 17;
 
 /**
- * Returns the first Java that is new enough, in this order: JAVA_HOME, the PATH, a downloaded one. Null if there is
- * none.
+ * Returns the first Java that is new enough, in this order: JAVA_HOME, the PATH, a downloaded one. Returns null if
+ * there is none.
  */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;

@@ -247,7 +247,7 @@ function tryOut(program: string, user: SystemUser | undefined) {
 
 export interface PostgresFiles {
   data: string;
-  /** The user who runs the server. Undefined for the user of this process. */
+  /** The user who runs the server. It is undefined for the user of this process. */
   user: SystemUser | undefined;
 }
 

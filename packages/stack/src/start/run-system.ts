@@ -38,9 +38,9 @@ export interface SystemOptions {
 
 export interface RunningSystem {
   connection: Connection;
-  /** A link with which the demo's owner can sign in once. Null if the console is not served. */
+  /** A link with which the demo's owner can sign in once. It is null if the console is not served. */
   consoleUrl: string | null;
-  /** A link to a dashboard with 30 days of example events. Null if it was deleted. */
+  /** A link to a dashboard with 30 days of example events. It is null if it was deleted. */
   exampleUrl: string | null;
   /** Stops the services first, and then the servers they need. */
   stop(): Promise<void>;

@@ -32,7 +32,7 @@ export type Suite = 'quick' | 'long';
 /** One run of jest over some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
-  /** A title that is printed before the run. Empty for the first run. */
+  /** A title that is printed before the run. It is empty for the first run. */
   title: string;
   /** The path of the Node.js that runs jest. */
   node: string;

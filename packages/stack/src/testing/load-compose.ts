@@ -26,7 +26,7 @@ export interface ComposeService {
   stop_grace_period?: string;
 }
 
-/** Returns why Compose files cannot be loaded on this machine. Empty if they can. */
+/** Returns why Compose files cannot be loaded on this machine. The result is empty if they can. */
 export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }

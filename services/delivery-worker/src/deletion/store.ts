@@ -13,7 +13,7 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToForget {
   distinct_id: string;
-  /** The time up to which events of the ID have been processed. Null if none have been. */
+  /** The time up to which events of the ID have been processed. It is null if none have been. */
   done_until: string | null;
 }
 

@@ -57,8 +57,8 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
 }
 
 /**
- * Returns how many days remain until the last certificate expires. Null if there is no valid certificate, or if it has
- * expired.
+ * Returns how many days remain until the last certificate expires, or null if there is no valid certificate, or if it
+ * has expired.
  */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {

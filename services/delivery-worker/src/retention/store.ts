@@ -3,14 +3,14 @@
 import type { Sql, Transaction } from '@millrace/db';
 
 /**
- * Returns an SQL expression for the retention period of environment `e` in days: the lowest of its own limit and the
- * given ones. Null for unlimited.
+ * Returns an SQL expression for the retention period of environment `e` in days, which is the lowest of its own limit
+ * and the given ones. Null stands for no limit.
  */
 const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
 
 /**
- * Returns the time before which no environment keeps events. Null if an environment keeps events without a limit, or if
- * there are no environments.
+ * Returns the time before which no environment keeps events, or null if an environment keeps events without a limit, or
+ * if there are no environments.
  * @param installationDays 0 for unlimited
  */
 export async function findCommonEnd(sql: Sql, installationDays: number): Promise<Date | null> {

@@ -182,7 +182,7 @@ export interface ClaimedDelivery
   insight_short_id: string | null;
   /** The first name of the user who created the subscription. */
   created_by: string | null;
-  /** The report to send. Null for the last delivery, which only says that the subscription has ended. */
+  /** The report to send. It is null for the last delivery, which only says that the subscription has ended. */
   report_id: string | null;
   content: ReportContent | null;
 }

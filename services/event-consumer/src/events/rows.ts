@@ -213,8 +213,9 @@ const maxHrefLength = 2048;
 
 /**
  * Returns the clicked element and its parents as text, for searching: `$elements_chain` as it was sent, or otherwise
- * built from `$elements`. Empty if the event has neither (docs/ingestion-rules.md#the-event-row). Elements are
- * separated by `;` and have the form `tag.class.class:name="value"name="value"`, with sorted classes and names.
+ * built from `$elements`. The result is empty if the event has neither (docs/ingestion-rules.md#the-event-row).
+ * Elements are separated by `;` and have the form `tag.class.class:name="value"name="value"`, with sorted classes and
+ * names.
  */
 export function buildElementsChain(properties: JsonObject): string {
   const chain = properties.$elements_chain;

@@ -21,7 +21,7 @@ export interface ResolvedProject extends IngestProject {
   isCookieless: boolean;
   /** IANA name. */
   timezone: string;
-  /** Events older than this number of days are not stored. Null for no limit. */
+  /** The number of days after which events are no longer stored, or null for no limit. */
   eventRetentionDays: number | null;
 }
 
@@ -51,7 +51,7 @@ export interface IncomingEvent {
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** `properties` as they were written. Undefined if the text cannot be stored without changes. */
+  /** `properties` as they were written. It is undefined if the text cannot be stored without changes. */
   written?: ReceivedProperties;
   /** The time in milliseconds since the epoch. */
   timestampMs: number;

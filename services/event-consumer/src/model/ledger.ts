@@ -23,7 +23,7 @@ export interface ProjectLedger {
   distinctIds: Map<string, DistinctIdState>;
   /** The persons by uuid. A person that is merged into another is removed, and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
-  /** Stored persons that this batch merged into others: the uuid of the surviving person by their uuid. */
+  /** The stored persons that this batch merged into others. Maps the UUID of each to that of the surviving person. */
   mergedPersons: ReadonlyMap<string, string>;
   /**
    * How often the distinct IDs of each merged person have moved in this batch. It is 1, or 2 if the surviving person

@@ -54,7 +54,7 @@ export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedg
 /** The person in the row of an event, in its state after the event was ingested. */
 export interface EventPerson {
   uuid: string;
-  /** The creation time. Null for the computed person of an event without one. */
+  /** The creation time. It is null for the computed person of an event without one. */
   createdAtMs: number | null;
   properties: JsonObject;
   /** The approximate size of the properties as JSON, or 0 if they are from the event itself. */

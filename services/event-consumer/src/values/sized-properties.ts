@@ -99,7 +99,7 @@ function exactBytesAfter({ properties, size }: SizedProperties, { put, removed }
   return bytes;
 }
 
-/** Returns the size of a member with its colon and a comma. */
+/** Returns the size of a property in JSON, including the colon and a comma. */
 function memberBytes(key: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
 }

@@ -43,7 +43,7 @@ export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise
   return (await lookUp(key, projectKeys))?.outcome === 'known';
 }
 
-/** Looks up a key. Null for a malformed key, for which `findProjectApiKey` throws its own error. */
+/** Looks up a key. Returns null for a malformed key, for which `findProjectApiKey` throws its own error. */
 async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;

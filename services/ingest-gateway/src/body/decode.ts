@@ -33,7 +33,7 @@ export interface ReceivedBody {
 export interface BodyHints {
   /** The query parameter `compression`. */
   compression: string | null;
-  /** The values of headers in lower case. Empty if the header is missing. */
+  /** The values of headers in lower case. They are empty if the header is missing. */
   contentType: string;
   contentEncoding: string;
 }
@@ -128,7 +128,7 @@ const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 
 /**
  * Returns the first value that looks like a project API key in the first 64 KiB of a body, after decoding it like
- * `decodeBody`. Null if there is none, or if the body is compressed with lz64.
+ * `decodeBody`, or null if there is none, or if the body is compressed with lz64.
  */
 export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<string | null> {
   const { contentType } = hints;
@@ -151,7 +151,7 @@ const shortLz64Bytes = 2048;
 const largeBytes = 128 * 1024;
 
 /**
- * Returns the API key in the outermost object of a large body. Null for a small body.
+ * Returns the API key in the outermost object of a large body, or null for a small body.
  * @throws AppError like `outlineJson`
  */
 async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string | null> {

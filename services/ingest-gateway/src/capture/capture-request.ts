@@ -27,8 +27,8 @@ export interface CaptureRequest {
   token: string;
   isHistorical: boolean;
   /**
-   * The time when the client sent the request according to its own clock, in milliseconds since the epoch. Null if it
-   * is unknown.
+   * The time when the client sent the request according to its own clock, in milliseconds since the epoch. It is null
+   * if it is unknown.
    */
   sentAtMs: number | null;
   /** The value of `sent_at`, if it cannot be parsed and no other time was sent. */
@@ -37,7 +37,7 @@ export interface CaptureRequest {
   eventCount: number;
   /** Returns the valid events in order, in at least one slice. Other requests are served between the slices. */
   slices(): Iterable<EventSlice>;
-  /** The index of each valid event in the request. Undefined if all events are valid. */
+  /** The index of each valid event in the request. It is undefined if all events are valid. */
   indexes?: ArrayLike<number> | undefined;
   /** Counts the events that are dropped, with samples. It already contains the invalid events. */
   dropped: DropTally;
@@ -63,7 +63,9 @@ export interface EventSlice {
 export interface CaptureReader {
   /** The name of the path in metrics and logs. */
   path: string;
-  /** The name that events without a name get. Null if such events are dropped (docs/wire-rules.md#dropped-events). */
+  /**
+   * The name that events without a name get. It is null if such events are dropped (docs/wire-rules.md#dropped-events).
+   */
   nameForNameless: string | null;
   /** The maximum size of a log record. */
   maxRecordBytes: number;
@@ -119,7 +121,7 @@ export interface RequestContext {
   ip: string | null;
   /** The environment of the API key, or null if the key could not be looked up. */
   environmentId: number | null;
-  /** The name that events without a name get. Null if such events are dropped. */
+  /** The name that events without a name get. It is null if such events are dropped. */
   nameForNameless: string | null;
   createUuid(): string;
 }

@@ -26,12 +26,14 @@ export interface ParsedRequest {
   token: string;
   /** The valid events, in the order in which they were sent. */
   events: ClientEvent[];
-  /** The index of each event in the request. Undefined if no event was dropped. */
+  /** The index of each event in the request. It is undefined if no event was dropped. */
   indexes: Int32Array<ArrayBuffer> | undefined;
   /** The invalid events. They are dropped, and the other events are stored. */
   drops: readonly EventDrop[];
   isHistorical: boolean;
-  /** When the client sent the request by its own clock, in milliseconds since the epoch. Null if unknown. */
+  /**
+   * When the client sent the request by its own clock, in milliseconds since the epoch. It is null if it is unknown.
+   */
   sentAtMs: number | null;
   /** The text of `sent_at` in the batch. Set only if it is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
@@ -62,7 +64,7 @@ export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
   return readScan(json, hints) ?? readText(json.toString('utf8'), hints);
 }
 
-/** Reads a request with the scanner. Null for an unusual request, for which parsing then finds the reason. */
+/** Reads a request with the scanner. Returns null for an unusual request, for which parsing then finds the reason. */
 function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const found = scan(json);
   if (found === null) return null;

@@ -54,7 +54,7 @@ export function readName(event: ClientEvent, nameForNameless: string | null): st
 const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** Returns the client's UUID in lower case with hyphens. Null if the client did not send one. */
+/** Returns the client's UUID in lower case with hyphens, or null if the client did not send one. */
 export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
   if (!uuid) return null;
   const lower = uuid.toLowerCase();
@@ -68,7 +68,7 @@ export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
 const maxCodePoints = 200;
 
 /**
- * Returns the value that identifies the user, as it was sent. Undefined if it is missing. Null counts as missing. An
+ * Returns the value that identifies the user, as it was sent, or undefined if it is missing. Null counts as missing. An
  * empty string in the event is used as it is. The gateway does not look for another value in the properties
  * (docs/wire-rules.md#distinct-ids).
  */
@@ -78,8 +78,8 @@ export function readRawDistinctId(event: ClientEvent): unknown {
 }
 
 /**
- * Returns the complete distinct ID. Null if it is missing, empty or blank. Values that are not strings become JSON text
- * with sorted keys (cases field-001 to field-011).
+ * Returns the complete distinct ID, or null if it is missing, empty or blank. Values that are not strings become JSON
+ * text with sorted keys (cases field-001 to field-011).
  */
 export function readDistinctId(event: ClientEvent): string | null {
   const raw = readRawDistinctId(event);
@@ -100,7 +100,7 @@ const otherIdProperty = new Map<string, string>([
   [eventNames.mergeDangerously, 'alias'],
 ]);
 
-/** Returns the second distinct ID of a merge event, as it was sent. Undefined for all other events. */
+/** Returns the second distinct ID of a merge event, as it was sent, or undefined for all other events. */
 export function readRawOtherId({ event, properties }: ClientEvent): unknown {
   const property = otherIdProperty.get(String(event));
   return property === undefined ? undefined : properties?.[property];
@@ -129,7 +129,7 @@ function sortedJson(value: unknown): string {
 export interface ValidatedEvents {
   /** The valid events, in their original order. */
   valid: ClientEvent[];
-  /** The index of each valid event in the request. Undefined if all events are valid. */
+  /** The index of each valid event in the request. It is undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
   drops: EventDrop[];
   firstFault: { index: number; fault: EventFault } | null;
@@ -195,8 +195,8 @@ function sampleOf(event: unknown, index: number, { path, reason }: EventFault): 
 interface EventFault {
   cause: 'invalid_event' | 'malformed_event_properties';
   /**
-   * The path of the invalid field in the event, e.g. `properties` or `$cookieless_mode`. Empty if the complete event is
-   * invalid.
+   * The path of the invalid field in the event, e.g. `properties` or `$cookieless_mode`. It is empty if the complete
+   * event is invalid.
    */
   path: readonly string[];
   /** For example `must be an object, not number`. */
@@ -204,8 +204,8 @@ interface EventFault {
 }
 
 /**
- * Checks the types and the depth of an event (docs/wire-rules.md#event-fields). Null if the event is valid. A missing
- * name or distinct ID is not an error here. Such an event is dropped, and the response is still 200.
+ * Checks the types and the depth of an event (docs/wire-rules.md#event-fields). Returns null if the event is valid. A
+ * missing name or distinct ID is not an error here. Such an event is dropped, and the response is still 200.
  */
 function findFault(event: unknown, isShallow: boolean): EventFault | null {
   const cause = 'invalid_event';

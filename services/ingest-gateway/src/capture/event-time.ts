@@ -12,7 +12,7 @@ const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 interface EventTime {
   /** The time in milliseconds since the epoch. */
   ms: number;
-  /** The warning for the project (docs/wire-rules.md#times). Null if the time was stored as it was sent. */
+  /** The warning for the project (docs/wire-rules.md#times). It is null if the time was stored as it was sent. */
   finding: TimeFinding | null;
 }
 
@@ -36,14 +36,15 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
 }
 
 /**
- * Returns the event's timestamp as text. Null if it is missing or empty. A number is in Unix seconds or milliseconds.
+ * Returns the event's timestamp as text, or null if it is missing or empty. A number is in Unix seconds or
+ * milliseconds.
  */
 export function readTimestampText({ timestamp }: ClientEvent): string | null {
   if (typeof timestamp === 'number') return String(timestamp);
   return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
 }
 
-/** Returns the time of an event according to the client. Null if its timestamp cannot be parsed. */
+/** Returns the time of an event according to the client, or null if its timestamp cannot be parsed. */
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
   const timestamp = readTimestampText(event);
@@ -62,8 +63,8 @@ const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 
 /**
  * Returns when the client sent the request, according to its own clock. This is `sent_at` of the batch (a date and time
- * with a time zone), or otherwise the query parameter `_` (milliseconds). Null if there is neither. Values that cannot
- * be parsed are ignored (docs/wire-rules.md#times).
+ * with a time zone), or otherwise the query parameter `_` (milliseconds). Returns null if there is neither. Values that
+ * cannot be parsed are ignored (docs/wire-rules.md#times).
  */
 export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
   const fromBatch = readInBatch(inBatch);
@@ -73,7 +74,7 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
   return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
 }
 
-/** Returns the batch's `sent_at` for the warning if it cannot be parsed. Undefined if it is missing or valid. */
+/** Returns the batch's `sent_at` for the warning if it cannot be parsed, or undefined if it is missing or valid. */
 export function findUnreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
   return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
@@ -238,7 +239,7 @@ const basicIso =
 const dayMs = 86_400_000;
 
 /**
- * Returns the date of a day in a week, such as `2021-10-29`. Null if the year has no such week.
+ * Returns the date of a day in a week, such as `2021-10-29`, or null if the year has no such week.
  * @param weekday 1 is Monday
  */
 function dayOfWeekDate(year: number, week: number, weekday: number): string | null {
@@ -247,7 +248,7 @@ function dayOfWeekDate(year: number, week: number, weekday: number): string | nu
   return dateOf(mondayMs + (weekday - 1) * dayMs);
 }
 
-/** Returns the date of a day in a year, such as `2021-10-29`. Null if the year has no such day. */
+/** Returns the date of a day in a year, such as `2021-10-29`, or null if the year has no such day. */
 function dayOfYearDate(year: number, day: number): string | null {
   const ms = startOfYearMs(year) + (day - 1) * dayMs;
   return day < 1 || ms >= startOfYearMs(year + 1) ? null : dateOf(ms);

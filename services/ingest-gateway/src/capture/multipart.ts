@@ -273,7 +273,7 @@ const step = /(?:^|\.)([^.[\]]+)|\[(\d{1,4})\]/y;
 
 /**
  * Parses a property path. For example, `$ai_input[0].content` is the field `content` of the first item in `$ai_input`.
- * Null if the path is invalid or too long.
+ * Returns null if the path is invalid or too long.
  */
 function parsePropertyPath(text: string): PropertyPath | null {
   const path: (string | number)[] = [];

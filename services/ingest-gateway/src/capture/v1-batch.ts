@@ -67,7 +67,7 @@ type Fields = Record<string, unknown>;
 interface SentEvent {
   /** The UUID as it was sent, because the client looks up the result by this value. */
   uuid: string;
-  /** The fields of the event. Null if it is nested too deeply to be traversed. */
+  /** The fields of the event. They are null if it is nested too deeply to be traversed. */
   fields: Fields | null;
 }
 
@@ -197,7 +197,7 @@ function readV1Event({ uuid, fields }: SentEvent, sdk: V1Head['sdk']): V1Result 
 }
 
 /**
- * Returns the properties that clients of this protocol send outside of `properties`. Null if an option has a wrong
+ * Returns the properties that clients of this protocol send outside of `properties`, or null if an option has a wrong
  * type.
  */
 function restoreProperties({ session_id, window_id, options }: Record<string, unknown>): JsonObject | null {

@@ -63,7 +63,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   return { token, sdk: { name, version }, sentAtMs };
 }
 
-/** Returns the client's request ID, which is the same for all attempts. Null if it is missing or not a UUID. */
+/** Returns the client's request ID, which is the same for all attempts, or null if it is missing or not a UUID. */
 export function readEchoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;

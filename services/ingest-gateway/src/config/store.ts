@@ -11,7 +11,7 @@ export interface ClientSettings {
   webVitalsMetrics: unknown;
 }
 
-/** Finds the settings for a key. Null if no environment has this key. Throws database errors. */
+/** Finds the settings for a key. Returns null if no environment has this key. Throws database errors. */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",

@@ -10,8 +10,8 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
  */
 export interface AnonymousIdCache {
   /**
-   * Returns the ID. Null if there is none or the cache does not respond. The flag is then evaluated with the distinct
-   * ID.
+   * Returns the ID, or null if there is none or the cache does not respond. The flag is then evaluated with the
+   * distinct ID.
    */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
   /**

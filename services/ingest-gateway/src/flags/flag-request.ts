@@ -86,12 +86,12 @@ export interface FlagRequest {
   token: string;
   /** Whether the client requests only the browser config and no flags. */
   isDisabled: boolean;
-  /** The context of the evaluation. Null if the client requests no flags and sends no distinct ID. */
+  /** The context of the evaluation. It is null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
   /** The keys of the requested flags. Absent if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
-  /** `evaluation_runtime` as it was sent. Null if it is missing. */
+  /** `evaluation_runtime` as it was sent. It is null if it is missing. */
   runtime: string | null;
 }
 
@@ -132,7 +132,7 @@ function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
   };
 }
 
-/** Reads the distinct ID. Null if it is missing. Unlike in events, an empty string is a valid distinct ID. */
+/** Reads the distinct ID. Returns null if it is missing. Unlike in events, an empty string is a valid distinct ID. */
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);

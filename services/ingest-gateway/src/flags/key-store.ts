@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db/sql';
 
 /**
- * Returns the environment that has this secret key, including the previous key after a rotation. Null for an unknown
+ * Returns the environment that has this secret key, including the previous key after a rotation, or null for an unknown
  * key.
  */
 export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise<number | null> {
@@ -14,7 +14,7 @@ export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise
   return row?.project_id ?? null;
 }
 
-/** Returns the project API key of an environment. Null if the environment does not exist. */
+/** Returns the project API key of an environment, or null if the environment does not exist. */
 export async function findKeyOfEnvironment(sql: Sql, environmentId: number): Promise<string | null> {
   const [row] = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,

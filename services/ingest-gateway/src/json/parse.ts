@@ -27,7 +27,9 @@ export function describeJsonFault(text: string): string {
   return `${isCutShort ? 'unexpected end' : 'unexpected character'} at line ${line}, column ${column}`;
 }
 
-/** Parses JSON. Undefined if it is invalid. `NaN` and infinities become null (docs/wire-rules.md#body-decoding). */
+/**
+ * Parses JSON. Returns undefined if it is invalid. `NaN` and infinities become null (docs/wire-rules.md#body-decoding).
+ */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);

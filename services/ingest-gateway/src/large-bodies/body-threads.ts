@@ -156,7 +156,7 @@ export async function findBodyOwner(
 /** A queue in which owners take turns. The items of one owner stay in order. */
 interface FairQueue<T> {
   add(ownerId: string, item: T): void;
-  /** Takes the next item. Undefined if the queue is empty. */
+  /** Takes the next item. Returns undefined if the queue is empty. */
   next(): T | undefined;
 }
 

@@ -88,7 +88,7 @@ export interface KeyRestrictions {
 }
 
 interface RestrictionSet {
-  /** Returns the restrictions of a key. Undefined for most keys, which have none. */
+  /** Returns the restrictions of a key, or undefined for most keys, which have none. */
   of(token: string): KeyRestrictions | undefined;
   size: number;
 }

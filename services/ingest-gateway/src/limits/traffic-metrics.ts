@@ -10,7 +10,7 @@ export interface TrafficMetrics {
   reportsLost(warnings: number): void;
 }
 
-/** Values that are read when the metrics are scraped. */
+/** Functions that return the current values when the metrics are scraped. */
 interface TrafficState {
   spikingProjects(): number;
   hotKeys(): number;

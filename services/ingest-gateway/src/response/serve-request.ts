@@ -113,7 +113,7 @@ export interface RequestTrace {
   end(outcome: { status: number; code: string | null; environmentId: number | null }): void;
 }
 
-/** The trace headers of log records. Undefined if the records do not belong to a trace. */
+/** The trace headers of log records. They are undefined if the records do not belong to a trace. */
 type RecordHeaders = Record<string, string> | undefined;
 
 /**

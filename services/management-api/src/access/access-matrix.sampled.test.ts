@@ -123,7 +123,7 @@ const send = (route: Route<Caller>, address: string, key?: string) =>
   });
 
 interface Rejection {
-  /** What is wrong with the request, after its case number if it has one. */
+  /** The case number, if there is one, and what is wrong with the request. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
   /** Returns names in `keys`, or none for a request without credentials. */

@@ -17,8 +17,8 @@ export type Credential =
       signedInAt: Date;
       method: string;
       /**
-       * What an organization requires of the user: to enter the second factor, or to set one up. Null if it requires
-       * nothing.
+       * What an organization requires of the user: to enter the second factor, or to set one up. It is null if it
+       * requires nothing.
        */
       wants: 'second factor' | 'second factor set up' | null;
     };
@@ -34,11 +34,11 @@ export interface Caller {
   credential: Credential;
   /** The scopes of the key. `*` means all. */
   scopes: string[];
-  /** The environments to which the key is limited. Empty for no limit. */
+  /** The environments to which the key is limited. They are empty for no limit. */
   scopedTeams: number[];
   /** The organizations to which these environments belong. */
   organizationsOfTeams: string[];
-  /** The organizations to which the key is limited. Empty for no limit. */
+  /** The organizations to which the key is limited. They are empty for no limit. */
   scopedOrganizations: string[];
   /** The organizations of the user: the current one first, and then in the order of joining. */
   memberships: Membership[];

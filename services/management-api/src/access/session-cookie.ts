@@ -31,7 +31,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** Returns the session secret in a request. Null if the request has no session cookie. */
+/** Returns the session secret in a request, or null if the request has no session cookie. */
 export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
@@ -74,7 +74,7 @@ export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
 /** The secrets for a browser after a sign-in. */
 export interface SignedIn {
   session: string;
-  /** The secret of the device. Null if the device cookie does not change. */
+  /** The secret of the device. It is null if the device cookie does not change. */
   device: string | null;
 }
 

@@ -73,7 +73,7 @@ test.each(Object.entries(lists))(
   },
 );
 
-test('returns all requested records of activity, and omits the changes of those that exceed the page size', async () => {
+test('returns all requested log entries, and omits the values of changes if the page would become too large', async () => {
   await query(
     `INSERT INTO activity_log (id, organization_id, environment_id, scope, item_id, activity, detail, created_at)
      SELECT gen_random_uuid(), $1, $2::int, 'Team', $2::text, 'updated',

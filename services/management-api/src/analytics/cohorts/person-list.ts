@@ -125,7 +125,7 @@ async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** The start of the next page. Null unless this is the last portion of the page. */
+  /** The start of the next page. It is null unless this is the last portion of the page. */
   end: { after: string | null } | null;
 }
 

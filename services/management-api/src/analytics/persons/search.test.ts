@@ -56,7 +56,7 @@ test('returns persons whose data starts with the search text first, and each per
   expect(await search('search=the%20')).toEqual([newest, oldest]);
 });
 
-test('finds an email that was changed by its new value, but not by the old one', async () => {
+test('finds a person by a new email, and no longer by the previous one', async () => {
   const { projectId, search } = await largeProject();
   const { sql } = api.database;
   const uuid = await storePerson(sql, projectId, { distinctIds: ['ada'], properties: { email: 'Ada@Old.example' } });

@@ -127,7 +127,7 @@ test('returns 404 for an invite without its secret', async () => {
   expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
 });
 
-describe('the first API key of an invited user is limited like the key that created the invite', () => {
+describe('the first API key of a user who was invited with a limited key', () => {
   const powersOf = async (key: string) => {
     const { body } = await api.get('/api/personal_api_keys/@current/', key);
     return [body.scopes, body.scoped_organizations, body.scoped_teams, body.expires_at];
@@ -144,20 +144,20 @@ describe('the first API key of an invited user is limited like the key that crea
     return signUp(id, { token });
   };
 
-  test('in its scopes', async () => {
+  test('has the scopes of the key that created the invite', async () => {
     const { body } = await joinedBy({ scopes: ['organization_member:write', 'user:read'] });
     expect(await powersOf(body.personal_api_key)).toEqual([['organization_member:write', 'user:read'], [], [], null]);
     expect((await api.get('/api/projects/', body.personal_api_key)).status).toBe(403);
   });
 
-  test('to its organizations, so it cannot create one', async () => {
+  test('is limited to the same organizations, and cannot create another one', async () => {
     const { body } = await joinedBy({ scopedOrganizations: [acme.organizationId] }, 8);
     expect(await powersOf(body.personal_api_key)).toEqual([['*'], [acme.organizationId], [], null]);
     const own = await api.send('POST', '/api/organizations/', { key: body.personal_api_key, body: { name: 'Own' } });
     expect(own.status).toBe(403);
   });
 
-  test('to its expiry, at which the invite expires too', async () => {
+  test('expires at the same time, and so does the invite', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { body } = await joinedBy({ expiresAt });
     const [, , , end] = await powersOf(body.personal_api_key);

@@ -57,8 +57,8 @@ export interface SamlIdentity {
   nameId: string;
   nameIdFormat: string;
   /**
-   * A name that identifies the account even when its address changes. Null if the provider sends another name ID at
-   * every sign-in.
+   * A name that identifies the account even when its address changes. It is null if the provider sends another name ID
+   * at every sign-in.
    */
   subject: string | null;
   email: string | null;

@@ -499,7 +499,7 @@ describe('the token of a SCIM client', () => {
     }
   });
 
-  test('cannot be enabled or disabled by changing the domain, which returns 400', async () => {
+  test('is required to turn SCIM on or off: changing `scim_enabled` of the domain returns 400', async () => {
     const change = (scim_enabled: unknown) =>
       api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
         key: acme.W.key,

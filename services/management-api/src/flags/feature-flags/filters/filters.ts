@@ -13,7 +13,7 @@ export interface FlagFilters extends Record<string, unknown> {
   multivariate?: { variants: FlagVariant[] } | null;
   /** The payloads as JSON texts, by variant key or `true`. */
   payloads?: Record<string, string>;
-  /** The group type of all conditions. Null if they are about persons, or about different group types. */
+  /** The group type of all conditions. It is null if they are about persons, or about different group types. */
   aggregation_group_type_index: number | null;
 }
 
