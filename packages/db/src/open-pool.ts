@@ -90,8 +90,8 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
 }
 
 /**
- * The pool passes its initial settings to every client. This replaces them with the current settings. It is a proxy,
- * because with a subclass of pg's client, storing an event takes Node.js a tenth longer.
+ * Creates a client with the current settings, because the pool passes its initial settings to every client. It is a
+ * proxy, because with a subclass of pg's client, storing an event takes Node.js a tenth longer.
  */
 function clientOf(config: ReadClientConfig): typeof pg.Client {
   return new Proxy(pg.Client, {

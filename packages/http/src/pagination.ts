@@ -55,7 +55,7 @@ export function offsetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Generated clients name a page type after its items. */
+/** Returns the title of a page type. Generated clients name it after the type of its items. */
 function pageTitle(item: TSchema): { title?: string } {
   const { title } = shapeOf(item);
   return title === undefined ? {} : { title: `${title}Page` };

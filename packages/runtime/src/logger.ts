@@ -52,7 +52,7 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   };
 }
 
-/** A cause that is not an error may be anything, so only its text is logged. */
+/** Describes the cause of an error. A cause that is not an error may be anything, so only its text is logged. */
 function describeCause(cause: unknown, depth: number): unknown {
   return cause instanceof Error ? describeError(cause, depth) : String(cause);
 }

@@ -55,7 +55,7 @@ test('workers send each due report once, clean up deleted data, and stop', async
   );
 });
 
-/** A server that accepts connections and never responds. */
+/** Starts a server that accepts connections and never responds. */
 async function startSilence(): Promise<{ url: string; connections: () => number; stop(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket));

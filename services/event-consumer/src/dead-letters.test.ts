@@ -14,7 +14,9 @@ function deadLetter(offset: number, value = 'value'): DeadLetter {
   };
 }
 
-/** A log that accepts records up to a size. Like the real ones, it accepts either all records of a call or none. */
+/**
+ * Creates a log that accepts records up to a size. Like the real ones, it accepts either all records of a call or none.
+ */
 function limitedLog(maxBytes: number) {
   const appended: AppendRecord[] = [];
   let isDown = false;

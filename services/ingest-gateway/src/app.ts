@@ -215,7 +215,7 @@ function captureV1Route(capture: CaptureDependencies): Router {
   });
 }
 
-/** Operational paths, CORS preflights for all paths, and the response for unknown paths. */
+/** Creates the app with operational paths, CORS preflights for all paths, and the response for unknown paths. */
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -292,7 +292,7 @@ describe('any batch of valid and invalid events', () => {
 
   const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-  /** The same rules, written independently. Returns the result for an item of a request. */
+  /** Applies the same rules, written independently, and returns the result for an item of a request. */
   function fate(sent: unknown): 'stored' | 'invalid_event' | 'missing_distinct_id' {
     if (!isObject(sent)) return 'invalid_event';
     const { properties, $set, $set_once, timestamp, offset, uuid: id, distinct_id: distinctId } = sent;

@@ -145,7 +145,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 
 const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
-/** Insight queries have their own read-only connections. */
+/** Starts the query runner. Insight queries have their own read-only connections. */
 function startQueries(
   lifecycle: Lifecycle,
   {

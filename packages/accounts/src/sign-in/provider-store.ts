@@ -32,7 +32,7 @@ const proofGraceDays = 7;
  */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
-/** The same condition as `isProofInTime`, for a row that was read. */
+/** Like `isProofInTime`, for a row that was read. */
 export function hasProofInTime(
   { proof_missing_since: since }: Columns<'organization_domain', 'proof_missing_since'>,
   now: Date,

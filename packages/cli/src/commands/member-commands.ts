@@ -183,7 +183,7 @@ async function acceptForPerson(tx: Transaction, inviteId: string, options: Accep
   return { ...accepted, personalApiKey: null };
 }
 
-/** `--level member|administrator|owner`, or the number that the API uses. */
+/** Creates the option `--level member|administrator|owner`. It also accepts the number that the API uses. */
 function levelOption(): Option {
   return new Option('--level <level>', 'membership level: member (1), administrator (8) or owner (15)').argParser(
     (text): MembershipLevel => {

@@ -271,7 +271,7 @@ async function requestPostgresTls(socket: Socket): Promise<void> {
   if (reply.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
 }
 
-/** STARTTLS: https://www.rfc-editor.org/rfc/rfc3207 */
+/** Requests TLS from a mail server with STARTTLS (https://www.rfc-editor.org/rfc/rfc3207). */
 async function requestMailServerTls(socket: Socket): Promise<void> {
   await nextReply(socket, '220');
   socket.write('EHLO localhost\r\n');

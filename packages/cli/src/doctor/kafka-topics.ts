@@ -37,8 +37,8 @@ function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number):
 }
 
 /**
- * Compaction would delete events, because it keeps only one record per key, and the key is the distinct ID or device
- * ID.
+ * Reports compaction, which would delete events: it keeps only one record per key, and the key is the distinct ID or
+ * device ID.
  */
 function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
   if (settings?.get('cleanup.policy')?.includes('compact') !== true) return [];

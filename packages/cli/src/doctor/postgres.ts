@@ -71,7 +71,7 @@ interface PostgresContext {
   prismaDirectory: string;
 }
 
-/** All checks of PostgreSQL, in the order of the output. */
+/** Returns all checks of PostgreSQL, in the order of the output. */
 function postgresChecks(
   database: Pick<Database, 'sql' | 'listen'>,
   { settings, prismaDirectory }: PostgresContext,

@@ -122,7 +122,10 @@ function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | nul
   );
 }
 
-/** The API serves only plain HTTP, so an https URL means that it is behind a proxy. */
+/**
+ * Reports an https URL without `TRUST_PROXY`. The API serves only plain HTTP, so an https URL means that it is behind a
+ * proxy.
+ */
 function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
   return warning(
@@ -140,7 +143,10 @@ function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
   );
 }
 
-/** If both URLs are the public address, the API forwards requests for flag definitions to itself in an endless loop. */
+/**
+ * Reports that both URLs are the public address. The API would then forward requests for flag definitions to itself in
+ * an endless loop.
+ */
 function definitionsLoop({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;

@@ -38,7 +38,9 @@ function personNotFound(): AppError {
   return new AppError('not_found', 'Not found.', { details: { resource: 'Person' } });
 }
 
-/** PostgreSQL cannot store NUL characters, so an ID that contains one matches no person. */
+/**
+ * Finds the persons with an ID. PostgreSQL cannot store NUL characters, so an ID that contains one matches no person.
+ */
 async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
 }

@@ -92,7 +92,10 @@ function createCheck() {
   };
 }
 
-/** Each field is a byte and a NUL-terminated text. Another NUL follows the last field. */
+/**
+ * Returns whether a message is complete. Each field is a byte and a text that ends with NUL. Another NUL follows the
+ * last field.
+ */
 function hasEnd(message: Buffer): boolean {
   let at = headerBytes;
   while (at < message.length && message[at] !== 0) {

@@ -7,8 +7,8 @@ import { partitionForKey } from './partition-queue.ts';
 import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from './transport.ts';
 
 /**
- * A transport that fails in the given order. It is used instead of a real server, because a real one cannot be made to
- * fail at a chosen record. Other tests use the real transports and servers.
+ * Creates a transport that fails in the given order. It is used instead of a real server, because a real one cannot be
+ * made to fail at a chosen record. Other tests use the real transports and servers.
  */
 function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-answer')[]) {
   const written = new Map<string, string[]>();

@@ -99,7 +99,7 @@ export function sendTimeoutOf({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);
 }
 
-/** The length of Kafka's variable-length encoding of a non-negative integer, in bytes. */
+/** Returns the length of Kafka's variable-length encoding of a non-negative integer, in bytes. */
 export function varintSize(value: number): number {
   if (value < 64) return 1;
   if (value < 8192) return 2;

@@ -53,8 +53,8 @@ export async function deliver(
 }
 
 /**
- * Without this check, a handler that reports `done` without advancing the offset would receive the same records in a
- * tight loop.
+ * Checks that a batch made progress. Otherwise, a handler that reports `done` without advancing the offset would
+ * receive the same records again and again.
  */
 function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
   const first = records[0];

@@ -67,7 +67,7 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
   const { topic, group } = consume;
   const whenFree = limitConcurrency(consume.partitionConcurrency);
 
-  /** After each batch, the partition is queued again behind the others. */
+  /** Delivers waiting records. After each batch, the partition is queued again after the others. */
   function deliverWaiting(partition: AssignedPartition): void {
     if (partition.delivery !== null || partition.waiting.length === 0) return;
     partition.delivery = whenFree(() => deliverNext(partition)).then(() => {

@@ -98,7 +98,10 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  /** The number of records in the topic. An append that timed out is retried, so some records may be duplicates. */
+  /**
+   * Returns the number of records in the topic. An append that timed out is repeated, so some records may be
+   * duplicates.
+   */
   async function endOf({ log: from, topic }: Fixture): Promise<number> {
     const [partition] = await eventually(() => from.endOffsets(topic), { what: 'the end of the topic' });
     return Number(partition?.endOffset);

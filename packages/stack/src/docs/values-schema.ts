@@ -51,7 +51,7 @@ function oneOf(...allowed: (string | null)[]): JsonSchema {
   return { enum: allowed };
 }
 
-/** An object with only these fields, so that a misspelled field is reported. */
+/** Returns the schema of an object with only these fields, so a misspelled field is reported. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', additionalProperties: false, properties };
 }

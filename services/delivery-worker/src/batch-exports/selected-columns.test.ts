@@ -65,7 +65,7 @@ interface StoredEvent {
   timestamp?: string;
 }
 
-/** A project with events that were stored between 10 and 11 o'clock. */
+/** Creates a project with events that were stored between 10 and 11 o'clock. */
 async function projectWith(events: readonly StoredEvent[]): Promise<number> {
   const { environmentId } = await createTestTenant(fixture.database);
   for (const { event = 'order', properties, timestamp = '2010-01-02T09:59:59.250Z' } of events) {

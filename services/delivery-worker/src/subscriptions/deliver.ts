@@ -273,7 +273,10 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   return { result: 'failed', isPermanent: !mayChange, error: `The webhook URL responded with ${status}.` };
 }
 
-/** If a subscription has both, the insight takes precedence over the dashboard (docs/api/subscriptions.md). */
+/**
+ * Creates the message for a delivery. If a subscription has both an insight and a dashboard, the insight takes
+ * precedence (docs/api/subscriptions.md).
+ */
 function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): ReportMessage {
   const { insight, dashboard, environment_name, subject_name, insight_short_id: shortId, occasion } = delivery;
   const links = createReportLinks(deps, delivery.environment_id);

@@ -90,7 +90,7 @@ export const testProject: IngestProject = {
   personProcessingOptOut: false,
 };
 
-/** An event that is ready for the rules. It is frozen, so that a rule that modifies it throws. */
+/** Returns an event that is ready for the rules. It is frozen, so a rule that modifies it throws an error. */
 export function incoming(captured: CapturedEvent): IncomingEvent {
   const received = { ...captured, properties: { ...captured.properties } };
   const admission = admitEvent(received, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });

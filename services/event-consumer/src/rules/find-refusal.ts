@@ -26,7 +26,10 @@ export function findRefusal(event: IncomingEvent): Refusal | null {
 /** The maximum length of a client's message in a warning. SDKs send shorter ones. */
 const shownMessageCharacters = 500;
 
-/** SDKs send this event to report what they dropped, for example because of their own rate limit. */
+/**
+ * Refuses an event with which an SDK reports events that it dropped, for example because of its own rate limit. The
+ * report is stored as a warning.
+ */
 function clientWarning(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.clientWarning) return null;
   const { $$client_ingestion_warning_message: message } = event.properties;

@@ -42,8 +42,8 @@ export interface MergeRequest {
 export type RefuseWhen = 'source_identified' | 'both_identified' | 'never';
 
 /**
- * `$identify`: merges the anonymous ID into distinct_id, unless the anonymous ID already has an identified person
- * (docs/ingestion-rules.md#merges). Without `$anon_distinct_id`, the event only updates properties
+ * Handles `$identify`, which merges the anonymous ID into distinct_id, unless the anonymous ID already has an
+ * identified person (docs/ingestion-rules.md#merges). Without `$anon_distinct_id`, the event only updates properties
  * (docs/ingestion-rules.md#effects-of-event-names).
  */
 function identify(event: IncomingEvent): MergeRequest | null {
@@ -74,7 +74,7 @@ export function readOtherId(value: unknown): string | null {
 }
 
 /**
- * `$create_alias`: merges distinct_id into the alias, which becomes the main distinct ID
+ * Handles `$create_alias`, which merges distinct_id into the alias, which becomes the main distinct ID
  * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. The merge is rejected only if both are
  * identified. SDKs disagree about the order of the two arguments, so a merge that is valid in either direction must
  * succeed.
@@ -86,8 +86,8 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * `$merge_dangerously`: merges the alias into distinct_id, even if both are identified. Only illegal IDs prevent it
- * (docs/ingestion-rules.md#merges). It is meant for manual repairs.
+ * Handles `$merge_dangerously`, which merges the alias into distinct_id, even if both are identified. Only illegal IDs
+ * prevent it (docs/ingestion-rules.md#merges). It is meant for manual repairs.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {
   const alias = readOtherId(event.properties.alias);

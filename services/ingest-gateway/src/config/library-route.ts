@@ -114,7 +114,10 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
  */
 const compileHint = '//# allFunctionsCalledOnLoad\n';
 
-/** `/array/<key>/array.js`: the config of the environment and the library in one script, so that a page needs one request. */
+/**
+ * Adds routes for `/array/<key>/array.js`, which contains the config of the environment and the library in one script,
+ * so a page needs only one request.
+ */
 function libraryWithConfigRoutes(router: Router, deps: SdkConfigDependencies, library: BrowserLibrary | null): void {
   router
     .route('/array/:token/array.js')

@@ -118,7 +118,7 @@ export function createSharedCounters(options: {
   };
 }
 
-/** The counters that must be sent to the store, oldest first. */
+/** Creates a list of the counters that must be sent to the store, oldest first. */
 function createWaitingCounters(most: number) {
   const waiting = new Map<string, Counter>();
   return {

@@ -63,7 +63,7 @@ export interface GatewayFixture {
 /** The program is compiled, because a thread that loads the sources needs two seconds of CPU time to start. */
 const bodyProgramSource = 'services/ingest-gateway/src/capture/body-worker.ts';
 
-/** A program that exits when it gets a body with this text, and otherwise does what `program` does. */
+/** Returns a program that exits when it gets a body with this text, and otherwise does what `program` does. */
 function exitingProgram(text: string, program: URL): URL {
   const source = `
     import { parentPort } from 'node:worker_threads';

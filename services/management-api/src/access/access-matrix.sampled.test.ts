@@ -75,7 +75,10 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 const places = new Map<string, Place>();
 
-/** A user can have ten keys, so each key without a `userId` gets its own owner of the organization. */
+/**
+ * Creates a key. Without a `userId`, the key gets its own owner of the organization, because a user can have only ten
+ * keys.
+ */
 async function createKey(
   label: string,
   options: { userId?: number; scopes?: GrantedScope[]; scopedTeams?: number[]; scopedOrganizations?: string[] },

@@ -168,7 +168,7 @@ export function environmentBases<Found>(
   ];
 }
 
-/** The two base paths of an environment's resources (`addressedProject`). */
+/** Returns the two base paths of an environment's resources (`addressedProject`). */
 export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
   return environmentBases(addressedProject(sql));
 }

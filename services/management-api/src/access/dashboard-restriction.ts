@@ -47,7 +47,7 @@ export function requireChange(dashboard: Restricted, editor: Editor): void {
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");
 }
 
-/** The fields of responses that describe this access. */
+/** Returns the fields of responses that describe this access. */
 export function describeRights(dashboards: readonly Restricted[], mayEdit: boolean) {
   return {
     effective_restriction_level: Math.max(

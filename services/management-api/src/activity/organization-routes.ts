@@ -33,7 +33,10 @@ const organizationActivity = Type.Object(keysetPageOf(organizationItem).properti
   title: 'OrganizationActivityPage',
 });
 
-/** The route is for administrators only, because the activity includes private environments. */
+/**
+ * Creates the route of an organization's activity. It is for administrators only, because the activity includes private
+ * environments.
+ */
 export function organizationActivityRoute({
   sql,
   searches,

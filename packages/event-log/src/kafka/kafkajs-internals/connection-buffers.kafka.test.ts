@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { resetConnectionBuffers } from './connection.ts';
 
-/** A proxy to the broker that can cut off a response in the middle, as if the broker's machine died. */
+/** Starts a proxy to the broker that can cut off a response in the middle, as if the broker's machine had failed. */
 async function startCuttingProxy() {
   const { targetHost: host, targetPort } = serverAddress('kafka');
   let passes = Number.POSITIVE_INFINITY;

@@ -80,7 +80,7 @@ function hasWrappedRecords({ topicData }: ProduceRequest): boolean {
   return topicData.every(({ partitions }) => partitions.every(({ messages }) => unwrapRecords(messages) !== null));
 }
 
-/** Produce request, versions 3 to 7: https://kafka.apache.org/protocol#The_Messages_Produce */
+/** Encodes a produce request of versions 3 to 7 (https://kafka.apache.org/protocol#The_Messages_Produce). */
 function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): RequestFrame {
   const now = Date.now();
   const topics = topicData.map(({ topic, partitions }) => ({

@@ -142,7 +142,7 @@ async function eventEdits(
   return { ...withChanges(before, changes, { userId: caller.userId, kind: 'event' }), owner_id: owner };
 }
 
-/** A definition cannot be both verified and hidden, so setting one to true sets the other to false. */
+/** Applies changes. A definition cannot be both verified and hidden, so setting one to true sets the other to false. */
 function withChanges(
   before: EditedRow,
   changes: Pick<PropertyChanges, 'description' | 'tags' | 'verified' | 'hidden'>,

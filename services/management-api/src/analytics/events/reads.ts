@@ -216,7 +216,7 @@ const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 
-/** Both ends of the requested range are exclusive, but `from` of the event store is inclusive. Times have milliseconds. */
+/** Both ends of the requested range are excluded, but the event store includes `from`. Times have milliseconds. */
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 

@@ -106,7 +106,7 @@ async function writtenInsight(tx: Transaction, environmentId: number, id: number
   return row;
 }
 
-/** The fields of a row that clients can set. */
+/** Returns the fields of a row that clients can set. */
 function fieldsOf(row: InsightRow): InsightFields {
   const { name, derived_name, description, query, order, deleted, tags, favorited, saved } = row;
   return { name, derived_name, description, query, order, deleted, tags, favorited, saved };

@@ -34,7 +34,7 @@ function sampleOf(path: string): BodySample {
 
 const neededBy = ({ needed = {} }: BodySample): Fields => (typeof needed === 'function' ? needed() : needed);
 
-/** The other fields that a request needs. */
+/** Returns the other fields that a request needs. */
 function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
   if (method === 'PATCH') return {};
   const repeated = method === 'PUT' ? (sample.repeated ?? []) : [];

@@ -133,7 +133,7 @@ function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: T
 
 const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
 
-/** The application name of each connection begins with the name of its service. */
+/** Groups connections by service. The application name of each connection begins with the name of its service. */
 function byService(connections: readonly { application: string; count: number }[]) {
   return services.map((name) => ({
     name,

@@ -116,7 +116,7 @@ export function requireLevelsOfNew(caller: Caller, organizationId: string, sent:
   requireLevelForSettings(own?.level ?? 0, { settings: sent });
 }
 
-/** Only administrators of the organization can send `access_control`, even if the value does not change. */
+/** Checks that only administrators of the organization send `access_control`, even if the value does not change. */
 function requireAccessControlLevel(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   if (sent.access_control === undefined) return;
   if (isAdministrator(caller, organizationId)) return;

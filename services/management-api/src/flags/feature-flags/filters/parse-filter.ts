@@ -58,7 +58,10 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
   }
 }
 
-/** A missing operator and `exact` are stored as `in`, because servers and SDKs interpret them differently. */
+/**
+ * Parses a filter on a cohort. A missing operator and `exact` are stored as `in`, because servers and SDKs interpret
+ * them differently.
+ */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   const cohortId = namedCohort({ type, value });
   if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quote(value)}`);
