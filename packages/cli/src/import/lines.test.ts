@@ -144,7 +144,7 @@ test('always derives the same uuid from the text and the line number', () => {
   expect(new Set([uuidOf(text, 1), uuidOf(text, 2), uuidOf('{"event":"b"}', 1)]).size).toBe(3);
 });
 
-test('keeps a number in an imported event that JavaScript cannot represent', () => {
+test('imports a number unchanged even if JavaScript cannot represent it', () => {
   expect(add('{"event":"a","properties":{"n":12345678901234567890.10}}')).toContain('12345678901234567890.10');
 });
 

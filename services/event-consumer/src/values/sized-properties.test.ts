@@ -38,7 +38,7 @@ test('adjusts the size by each change correctly, and does not modify shared obje
   );
 });
 
-test('measures the size of replaced properties again', () => {
+test('updates the size when a property is replaced', () => {
   const sized: SizedProperties = { properties: { a: 'x'.repeat(100) } };
   expect(sizeAfterChange(sized, noChange, exactly)).toBe('{"a":""}'.length + 100);
   replaceProperties(sized, { b: 1 });

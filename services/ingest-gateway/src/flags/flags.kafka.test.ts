@@ -245,7 +245,7 @@ describe('requests and responses', () => {
     expect(reply.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('prefers sent properties to stored properties, and uses groups and device IDs', async () => {
+  test('evaluates flags with the groups and the device ID in the request, and prefers properties in the request to stored ones', async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'free' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });

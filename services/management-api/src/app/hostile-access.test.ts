@@ -206,7 +206,7 @@ describe('concurrent requests', () => {
     expect(left).toEqual([]);
   });
 
-  test('accept an invite once', async () => {
+  test('accept an invite only once', async () => {
     const email = `${randomUUID()}@example.com`;
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });

@@ -298,7 +298,7 @@ describe('backup codes', () => {
     await waitForMail('A backup code was used');
   });
 
-  test('signin-020: new codes replace the old ones, and require a second factor', async () => {
+  test('signin-020: can be replaced by users with a second factor, and the old codes become invalid', async () => {
     const none = await own('POST', '/api/users/@me/two_factor_backup_codes/');
     expect(none).toMatchObject({ status: 400, body: { code: '2fa_not_enabled' } });
     const { codes } = await connectApp();
