@@ -29,8 +29,8 @@ for (const [network, prefix] of [
   notPublic.addSubnet(network, prefix, 'ipv4');
 }
 for (const [network, prefix] of [
-  // Teredo, benchmarking, documentation and 6to4. These ranges are inside the public one, but are not valid
-  // destinations. Teredo and 6to4 contain an IPv4 address, which may be private.
+  // The ranges for Teredo, benchmarking, documentation and 6to4 are part of the public range, but are not valid
+  // destinations. Addresses of Teredo and 6to4 contain an IPv4 address, which may be private.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],

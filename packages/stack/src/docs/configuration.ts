@@ -81,7 +81,7 @@ function row(field: string, setting: Setting, { required = [] }: ConfigSchema): 
   return [name, defaultOf(setting, required.includes(field)), allowed(setting), asSentences(setting.description)];
 }
 
-/** Error messages put descriptions in parentheses, so descriptions start in lower case and have no period. */
+/** Error messages contain descriptions in parentheses, so they start in lower case and have no final period. */
 export function asSentences(description: string): string {
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }

@@ -97,7 +97,7 @@ function serverProperties(host: string, port: number, controllerPort: number, se
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT',
     ...(secured ? { 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': secured.keyStore } : {}),
-    // Relative to the working directory, so that its name may contain any characters.
+    // The path is relative to the working directory, whose name may contain any characters.
     'log.dirs': 'data',
     'offsets.topic.replication.factor': 1,
     'transaction.state.log.replication.factor': 1,

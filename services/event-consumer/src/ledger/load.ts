@@ -27,7 +27,7 @@ import type { TouchedByBatch } from './touched.ts';
 /** The ledger that the rules change, and the versions that the stored rows had when it was read. */
 export interface LoadedLedger {
   ledger: Ledger;
-  /** Stored persons by `toStoredPersonKey`. */
+  /** The stored persons, by the key that `toStoredPersonKey` returns. */
   stored: Map<string, PersonVersion>;
 }
 

@@ -135,7 +135,7 @@ export function createKnownIds(slots = defaultSlots): KnownIds {
   };
 }
 
-/** Never returns 0, which marks an empty slot. */
+/** Returns the hash of a key. Never returns 0, because 0 means that an array item is empty. */
 function hashOf(key: string): number {
   return textHash32(key) || 1;
 }

@@ -107,8 +107,8 @@ export function readRawOtherId({ event, properties }: ClientEvent): unknown {
 }
 
 /**
- * Returns the property of a merge event whose distinct ID is too long, or null. The ID must be truncated like all
- * distinct IDs. The events of that user were stored under the truncated ID, so no event has the complete one.
+ * Returns the property of a merge event whose distinct ID is too long, or null if there is none. The ID must be
+ * truncated like all distinct IDs, because the events of its user were stored under the truncated ID.
  */
 export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);

@@ -63,7 +63,7 @@ const bodies = [
   `["${'x'.repeat(500_000)}"]`,
 ];
 
-/** Paths of the page in which every parameter, and what is below a tree, has the value. */
+/** Returns paths of the page with this value for every parameter, and below the path if the page serves all of it. */
 const pathsWith = ({ path }: PageRoute, value: string) => {
   const filled = path.replaceAll(/:\w+/g, value);
   return filled.endsWith('/*')

@@ -25,7 +25,7 @@ const keyOfOwner = async (scopes: GrantedScope[], expiresAt?: Date) => {
   return { id: key.id, value };
 };
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-/** All paths that return a complete project or environment. */
+/** Returns all paths that return a complete project or environment. */
 const itemPaths = () => [
   `/api/projects/${actors.projectId}/`,
   `/api/environments/${actors.projectId}/`,

@@ -24,7 +24,7 @@ const allRoutes = () => {
   return declared;
 };
 
-/** Every route of the OpenAPI document. */
+/** Returns every route of the OpenAPI document. */
 export const declaredRoutes = () => allRoutes().api;
 
 /** Returns every page route, with the console, public links and a gateway. */

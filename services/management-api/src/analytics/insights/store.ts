@@ -200,7 +200,7 @@ export interface TrendingRow extends InsightRow {
 }
 
 /**
- * Returns the insights that most users opened since a time, sorted by the number of users.
+ * Returns the insights that most users opened after a time, sorted by the number of users.
  * @param viewers the maximum number of users to return for each insight
  */
 export async function listTrending(

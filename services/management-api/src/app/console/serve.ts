@@ -96,7 +96,10 @@ export async function serveConsole({
   };
 }
 
-/** The page behind a public link, whose files are below `/console/` too. @returns null if no console was built. */
+/**
+ * Reads the page behind a public link. Its files are below `/console/` too.
+ * @returns null if no console was built
+ */
 export async function readSharedPage({
   directory,
   publicUrl,

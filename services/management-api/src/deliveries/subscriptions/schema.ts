@@ -68,7 +68,7 @@ const fields = {
   ),
 };
 
-/** A subscription, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** A subscription. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const subscription = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the subscription.' }),

@@ -123,7 +123,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
   return { path: '/scim/*', methods: 'any', serve };
 }
 
-/** The path without the prefix that all requests of a domain share. */
+/** Returns the path without the prefix that all requests of a domain share. */
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 

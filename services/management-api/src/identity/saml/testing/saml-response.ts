@@ -137,5 +137,5 @@ export function sign(
   return signer.getSignedXml();
 }
 
-/** Encodes the message as the form of a provider's page does. */
+/** Encodes a message like the form on a provider's page. */
 export const encode = (xml: string): string => Buffer.from(xml).toString('base64');
