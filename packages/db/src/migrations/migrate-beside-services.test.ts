@@ -32,7 +32,7 @@ const next = '29990101000000_next';
 const addColumn = 'ALTER TABLE person ADD COLUMN extra TEXT';
 
 describe('a migration of a table in use', () => {
-  test('backs off so that other queries run, and is applied only once when the table is free', async () => {
+  test('stops waiting from time to time so that other queries run, and is applied only once when the table is free', async () => {
     const holder = await connect();
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM person');

@@ -242,7 +242,7 @@ test('retries an export whose destination is down and reports why, without revea
   await proxy.stop();
 });
 
-test('an export gives up a database that does not exist after five attempts', async () => {
+test('an export fails after five attempts if its database does not exist', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
   await repeatUntilDone(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {

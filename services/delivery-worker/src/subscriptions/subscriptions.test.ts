@@ -206,7 +206,7 @@ test.each([404, 301])('gives up a webhook immediately after it responds with %i'
   expect(fixture.receiver.posts.length).toBe(1);
 });
 
-test('gives up an unreachable webhook after five attempts', async () => {
+test('stops sending a report to an unreachable webhook after five attempts', async () => {
   await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
   await scheduleDueReports(fixture.database, now);
   for (let attempt = 1; attempt <= 6; attempt += 1) {

@@ -217,7 +217,7 @@ interface NotedNames {
 }
 
 function createNotedNames(): NotedNames {
-  /** The mark of each name, by the hash of its key. */
+  /** The hour in which each name was recorded and whether its type was known, as one number, by the hash of its key. */
   const marks = new LRUCache<number, number>({ max: maxRemembered });
   const has = (key: string, mark: number) => (marks.get(textHash53(key)) ?? 0) >= mark;
   return {

@@ -273,7 +273,7 @@ describe('requests and responses', () => {
     );
   });
 
-  test('evaluates only survey flags or only with the sent properties, on request', async () => {
+  test('on request, evaluates only survey flags, or uses only the properties in the request', async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'pro' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });

@@ -209,7 +209,7 @@ test.each(storing)('returns 403 for a restricted cohort in %s', async (_place, r
   }
 });
 
-test('returns 400 for a cohort that is named in another spelling', async () => {
+test('returns 400 for a cohort whose ID is written in an unusual form', async () => {
   const query = { ...trend, properties: [inCohort(`0${closed.cohort}`)] };
   const none = { status: 400, body: { detail: expect.stringMatching(/Cohort 0\d+ does not exist/) } };
   expect(await send('POST', 'insights', { query })).toMatchObject(none);

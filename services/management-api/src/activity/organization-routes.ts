@@ -28,7 +28,7 @@ const organizationItem = Type.Object(
   { title: 'OrganizationActivity' },
 );
 
-/** A list with a cursor. The other activity lists have page numbers. */
+/** This list has a cursor. The other activity lists have page numbers. */
 const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
   title: 'OrganizationActivityPage',
 });

@@ -70,7 +70,7 @@ describe.each(kinds)('%s', (kind) => {
   const change = (id: number, key?: string) =>
     send('PATCH', `${path}/${id}/`, { ...(key && { key }), body: { name: 'other' } });
 
-  test('a rule for all records of the kind restricts them, shows them or allows changes only to a role', async () => {
+  test('a rule for all records of the kind can forbid access, allow viewing, or allow changes only to a role', async () => {
     const id = await make(kind);
     const seen: unknown[] = [];
     for (const level of ['none', 'viewer', 'editor', 'manager', null] as const) {

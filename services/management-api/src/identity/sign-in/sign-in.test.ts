@@ -297,7 +297,7 @@ describe('a session', () => {
     expect((await me(first)).status).toBe(200);
   });
 
-  test('signin-044: is rejected at the next request after it was ended, individually or with all others', async () => {
+  test('signin-044: is rejected as soon as it is ended, alone or together with all other sessions', async () => {
     const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
     const { body } = await api.get('/api/users/@me/login_sessions/', one);
     const current = (await api.get('/api/users/@me/login_sessions/', two)).body[0].id;
