@@ -44,6 +44,11 @@ test.each([
     { length: 2, first: 2, next: `${list}?limit=2&offset=4`, previous: `${list}?limit=2` },
   ],
   ['G2b', `${list}?limit=2&offset=5`, { next: `${list}?limit=2&offset=7`, previous: `${list}?limit=2&offset=3` }],
+  [
+    'request-002',
+    `${list}?limit=127&offset=127`,
+    { length: 127, first: 127, next: null, previous: `${list}?limit=127` },
+  ],
   ['request-003', list, { length: 100, next: `${list}?limit=100&offset=100`, previous: null }],
   ['request-003', `${list}?limit=0`, { length: 100, next: `${list}?limit=100&offset=100` }],
   ['request-003', `${list}?limit=-1`, { length: 100, next: `${list}?limit=100&offset=100` }],

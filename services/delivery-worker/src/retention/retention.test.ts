@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createIdentityExpiry, dropMonths, expireEvents } from './retention.ts';
+import { createIdentityExpiry, dropMonths, expireEvents, retentionTasks } from './retention.ts';
 import { deleteOldActivity, deleteOldWarnings } from './store.ts';
 
 let fixture: WorkerFixture;
@@ -165,4 +165,23 @@ test('deletes activity records after a number of days', async () => {
   }
   while ((await deleteOldActivity(fixture.database.sql, { days: 90, limit: 2 })) > 0);
   expect(await query('SELECT 1 FROM activity_log')).toHaveLength(1);
+});
+
+test('the tasks keep warnings and activity records for their own number of days', async () => {
+  const { environmentId } = tenant;
+  for (const days of [1, 50, 100]) {
+    await query(
+      `INSERT INTO ingestion_warning (project_id, id, type, severity, timestamp) VALUES ($1, gen_random_uuid(), 't', 'error', $2)`,
+      [environmentId, daysAgo(days)],
+    );
+    await query(
+      `INSERT INTO activity_log (id, scope, item_id, activity, detail, created_at)
+       VALUES (gen_random_uuid(), 'Team', '1', 'updated', '{}', $1)`,
+      [daysAgo(days)],
+    );
+  }
+  const options = { eventRetentionDays: 0, keepWarningsDays: 10, keepActivityDays: 60 };
+  for (const { work } of retentionTasks(fixture, options)) await work(new AbortController().signal);
+  expect(await agesIn('ingestion_warning', environmentId)).toEqual([1]);
+  expect(await query('SELECT 1 FROM activity_log')).toHaveLength(2);
 });
