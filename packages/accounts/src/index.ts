@@ -66,7 +66,7 @@ export {
   type AccessLevel,
   type AccessRuleSubject,
   accessLevels,
-  changeAccessRule,
+  changeEnvironmentAccessRule,
   changeRecordRule,
   type RecordAccessLevel,
   recordAccessLevels,

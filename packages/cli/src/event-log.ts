@@ -129,7 +129,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
 }
 
 /** Sets the offset from which the group continues. Does not check that the record before it is the expected one. */
-export async function acceptOffset(
+export async function overrideOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,
   nextOffset: bigint,

@@ -1,4 +1,4 @@
-// A client for the management API, and the options with which commands choose its URL and key.
+// A client for the management API, and the command-line options for its URL and key.
 
 import { type Command, Option } from 'commander';
 import { Refusal, UsageError } from './failures.ts';

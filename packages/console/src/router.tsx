@@ -68,7 +68,7 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
-/** Keeps the navigation on unknown addresses within a project. */
+/** Shows the navigation even if the page does not exist, as long as its URL is within a project. */
 const noPage = createRoute({ getParentRoute: () => project, path: '$', component: NoPage });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({

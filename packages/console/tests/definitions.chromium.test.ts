@@ -81,7 +81,7 @@ describe('definitions of a shop', () => {
     await page.context().close();
   });
 
-  it('reports that saving failed without losing the input, and keeps the list if counting fails', async () => {
+  it('keeps the input and shows an error if saving fails, and keeps the list if counting fails', async () => {
     const page = await console.open('definitions?search=search', {
       prepare: async (visitor) => {
         await visitor.route(/volumes=true/, (route) =>

@@ -3,7 +3,7 @@ import { type DestinationField, exportDestinations } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { destinationSettings, destinationTypes } from '../src/pages/settings/exports/destinations.ts';
-import { lastFinished, type Rhythm } from '../src/pages/settings/exports/rhythm.ts';
+import { type ExportSchedule, lastFinished } from '../src/pages/settings/exports/schedule.ts';
 import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 let console: RunningConsole;
@@ -201,24 +201,24 @@ it('saves filters, time zone and offsets, and shows API errors at their fields',
   await page.context().close();
 });
 
-it.each<{ rhythm: Partial<Rhythm>; now: string; last: [string, string] }>([
-  { rhythm: { interval: 'hour' }, now: '2026-11-21T05:59Z', last: ['2026-11-21T04:00Z', '2026-11-21T05:00Z'] },
-  { rhythm: { interval: 'day' }, now: '2026-11-21T03:00Z', last: ['2026-11-20T00:00Z', '2026-11-21T00:00Z'] },
+it.each<{ schedule: Partial<ExportSchedule>; now: string; last: [string, string] }>([
+  { schedule: { interval: 'hour' }, now: '2026-11-21T05:59Z', last: ['2026-11-21T04:00Z', '2026-11-21T05:00Z'] },
+  { schedule: { interval: 'day' }, now: '2026-11-21T03:00Z', last: ['2026-11-20T00:00Z', '2026-11-21T00:00Z'] },
   {
-    rhythm: { interval: 'day', timezone: 'America/New_York' },
+    schedule: { interval: 'day', timezone: 'America/New_York' },
     ...{ now: '2026-11-02T12:00Z', last: ['2026-11-01T04:00Z', '2026-11-02T05:00Z'] },
   },
   {
-    rhythm: { interval: 'day', offset_hour: 6 },
+    schedule: { interval: 'day', offset_hour: 6 },
     ...{ now: '2026-11-21T05:59Z', last: ['2026-11-19T06:00Z', '2026-11-20T06:00Z'] },
   },
-  { rhythm: { interval: 'week' }, now: '2026-11-21T03:00Z', last: ['2026-11-09T00:00Z', '2026-11-16T00:00Z'] },
+  { schedule: { interval: 'week' }, now: '2026-11-21T03:00Z', last: ['2026-11-09T00:00Z', '2026-11-16T00:00Z'] },
   {
-    rhythm: { interval: 'week', offset_day: 0, offset_hour: 6 },
+    schedule: { interval: 'week', offset_day: 0, offset_hour: 6 },
     ...{ now: '2026-11-22T06:00Z', last: ['2026-11-15T06:00Z', '2026-11-22T06:00Z'] },
   },
-])('finds the last finished interval: $rhythm at $now', ({ rhythm, now, last }) => {
-  const all: Rhythm = { interval: 'day', timezone: 'UTC', offset_day: null, offset_hour: null, ...rhythm };
+])('finds the last finished interval: $schedule at $now', ({ schedule, now, last }) => {
+  const all: ExportSchedule = { interval: 'day', timezone: 'UTC', offset_day: null, offset_hour: null, ...schedule };
   const { start, end } = lastFinished(all, new Date(now));
   expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
 });

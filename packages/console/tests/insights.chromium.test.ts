@@ -161,7 +161,7 @@ it('does not sum persons over days, so that a person who came on two days is cou
   await page.context().close();
 });
 
-it('opens the persons behind a number by keyboard, with a link to each person', async () => {
+it('opens the list of persons behind a number with the keyboard, and links to each person', async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),

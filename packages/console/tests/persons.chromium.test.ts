@@ -42,7 +42,7 @@ it('searches on the server, never shows an older response after a newer one, and
   await page.context().close();
 });
 
-it('shows a plus after a count that ran out of time, and its own message if a count failed for this reason', async () => {
+it('shows a plus after a partial count that ran out of time, and a message if a count failed because of the time limit', async () => {
   const page = await console.open('persons');
   const tooSlow = { type: 'server_error', code: 'query_timeout', detail: 'Use `distinct_id` or `email`.' };
   for (const [response, shown] of [

@@ -13,7 +13,7 @@ export {
 export { stepLimits } from './evaluate/evaluation-state.ts';
 export { type FlagFailure, type FlagResult, type FlagValue, flagValue } from './evaluate/flag-result.ts';
 export { type NeededData, neededData } from './evaluate/needed-data.ts';
-export { countWithheld, type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
+export { countWithheldForRuntime, type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
 export { createExplainer, type FlagExplanation } from './explain/explain-flag.ts';
 export { sdkWarnings } from './explain/sdk-warnings.ts';
 export { isFilterDate } from './filters/date-operators.ts';

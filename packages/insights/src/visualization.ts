@@ -32,8 +32,8 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 const columnOf = (axis: unknown) => (isRecord(axis) ? textOf(axis.column) : null);
 
 /**
- * Returns the setting of a `DataVisualizationNode` that is malformed, or null if there is none. Unknown settings are
- * allowed.
+ * Returns the first malformed setting of a `DataVisualizationNode`, or null if all settings are valid. Unknown settings
+ * are allowed.
  */
 export function findVisualizationProblem({
   display,

@@ -16,7 +16,7 @@ import { isAppError } from '@millrace/runtime';
 import { createTimeZone } from '@millrace/schedule';
 import { buildChart, type Chart, removeFuturePoints } from './chart.ts';
 import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
-import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
+import { buildSingleNumberFigures, buildSqlChart } from './sql-chart.ts';
 import { findSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
 /** Content of a report. It is stored as it is sent. Emails, messages and pictures are created from it. */
@@ -169,7 +169,7 @@ async function runInsight(
   const wallTime = createTimeZone(timezone).toWallTime(now);
   const results = removeFuturePoints(result.results, source, wallTime);
   const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
-  const figuresNow = sql === null ? buildFigures(results, source) : buildSqlFigures(result, sql);
+  const figuresNow = sql === null ? buildFigures(results, source) : buildSingleNumberFigures(result, sql);
   const figures = source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, result, now }) : figuresNow;
   const table = toResultTable(results, columns);
   return {

@@ -1,5 +1,5 @@
 import { readVisualization } from '@millrace/insights';
-import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
+import { buildSingleNumberFigures, buildSqlChart } from './sql-chart.ts';
 
 const resultWith = (types: [string, string][], results: unknown[][]) => ({ types, results, timezone: 'UTC' });
 const perDay = resultWith(
@@ -76,7 +76,9 @@ test.each([
 });
 
 test('a single number is the first one in the result, or in the chosen column', () => {
-  expect(buildSqlFigures(perDay, show('BoldNumber'))).toMatchObject([{ label: 'orders', value: 3, before: null }]);
-  expect(buildSqlFigures(perDay, show('BoldNumber', { yAxis: [{ column: 'revenue' }] }))).toEqual([]);
-  expect(buildSqlFigures(perDay, show('ActionsTable'))).toEqual([]);
+  expect(buildSingleNumberFigures(perDay, show('BoldNumber'))).toMatchObject([
+    { label: 'orders', value: 3, before: null },
+  ]);
+  expect(buildSingleNumberFigures(perDay, show('BoldNumber', { yAxis: [{ column: 'revenue' }] }))).toEqual([]);
+  expect(buildSingleNumberFigures(perDay, show('ActionsTable'))).toEqual([]);
 });

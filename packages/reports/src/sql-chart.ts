@@ -31,7 +31,7 @@ const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
 /** Returns the first number of the result if the insight shows a single number. Otherwise, returns no figures. */
-export function buildSqlFigures(result: QueryResult, { display, y }: Visualization): Figure[] {
+export function buildSingleNumberFigures(result: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
   const columns = columnsOf(result);
   const column = columns.find(({ name }) => name === y[0]) ?? columns.find(({ kind }) => kind === 'number');

@@ -78,7 +78,7 @@ async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' 
   await stop.arrived;
   const handlingTwo = two.handle(batchOf(1, second));
   await stored.promise;
-  // The second batch was decided and has stored its events, but has not written or locked a person.
+  // The second batch has made its decisions and stored its events, but has not yet locked or written a person.
   const early = statements.filter((text) => writingPersons.test(text));
   if (ends === 'are committed') stop.letOn();
   else stop.fail(Object.assign(new Error('cut off'), { code: '40001' }));

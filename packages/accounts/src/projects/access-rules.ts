@@ -41,7 +41,7 @@ export interface RecordRule extends AccessRuleSubject {
  * @throws AppError `invalid` for a member or role of another organization, or `not_found` if the environment does not
  * exist
  */
-export async function changeAccessRule(
+export async function changeEnvironmentAccessRule(
   tx: Transaction,
   {
     environmentId,

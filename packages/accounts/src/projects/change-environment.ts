@@ -147,7 +147,7 @@ export async function resetToken(
   });
 }
 
-/** Records changes to an environment, under its name. */
+/** Records changes to an environment in the activity log. The entry shows the name of the environment. */
 export async function recordEnvironmentChange(
   tx: Transaction,
   { id, project_id, name }: Pick<StoredEnvironment, 'id' | 'project_id' | 'name'>,

@@ -73,7 +73,7 @@ test('a rolled project secret key stays valid as the backup until the next roll'
   });
 });
 
-test('deletes one or both secret keys, and the backup stays valid when another key is created', async () => {
+test('deletes one or both secret keys, and keeps the backup key valid when another key is created', async () => {
   const [first] = [await roll(), await roll()];
   expect(await revoke('primary')).toEqual(['primary']);
   const third = await create();

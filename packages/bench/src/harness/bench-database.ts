@@ -36,7 +36,7 @@ export async function createBenchDatabase(projectApiKey: string): Promise<BenchD
   return bench;
 }
 
-/** Opens the database that `file` describes. If the file does not exist, creates a database, which is not dropped. */
+/** Opens the database that `file` describes. If the file does not exist, creates a database and keeps it. */
 export async function openKeptDatabase(file: string): Promise<BenchDatabase> {
   if (!existsSync(file)) {
     const { query, copy, drop, ...facts } = await createBenchDatabase(newProjectKey());

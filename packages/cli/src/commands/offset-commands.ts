@@ -1,7 +1,7 @@
 // `millrace offsets …`: commands that show and set the offsets from which consumers continue to read the event log.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';
+import { forgetLog, overrideOffset, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';
 import { Refusal, UsageError } from '../failures.ts';
 import type { Row, Terminal } from '../output.ts';
 import { type Session, withSession } from '../session.ts';
@@ -45,7 +45,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
         );
         if (concerned.length === 0)
           throw new Refusal(`<partition>: No consumer group has read ${partition} in a reachable log.`);
-        for (const one of concerned) await acceptOffset(prisma, one, toOffset(options.from, one));
+        for (const one of concerned) await overrideOffset(prisma, one, toOffset(options.from, one));
         printer.table(concerned.map((one) => ({ ...toRow(one), next: Number(toOffset(options.from, one)) })));
       }),
     );

@@ -17,7 +17,7 @@ interface Appender {
 }
 
 /** Stores the heartbeat and state of this process. Writes only its own row, so that processes cannot deadlock. */
-export async function reportAppender(tx: Transaction, appender: Appender): Promise<void> {
+export async function storeAppenderHeartbeat(tx: Transaction, appender: Appender): Promise<void> {
   await tx.query('INSERT INTO event_log_fallback (topic) VALUES ($1) ON CONFLICT DO NOTHING', [appender.topic]);
   await tx.query(
     `INSERT INTO event_log_appender (topic, appender_id, reaches_kafka, settled_epoch, expires_at)

@@ -21,7 +21,7 @@ import {
   nextPhase,
   readFallback,
   removeAppender,
-  reportAppender,
+  storeAppenderHeartbeat,
 } from './store.ts';
 
 export interface FallbackSwitchDeps {
@@ -136,7 +136,7 @@ function heartbeat(
   const { topic, database } = deps;
   return database.transaction(async (tx) => {
     const reachesKafka = deps.reachesKafka();
-    await reportAppender(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
+    await storeAppenderHeartbeat(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
     let view = await readFallback(tx, topic);
     let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
     if (to === 'closed' && view.phase === 'closing') {

@@ -69,7 +69,7 @@ export function createAssignedPartition(partition: number): AssignedPartition {
   };
 }
 
-/** The approximate memory of a record in addition to its value: its key, headers and offsets. */
+/** The approximate memory, in bytes, that a record needs for its key, headers and offsets in addition to its value. */
 const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**

@@ -20,7 +20,7 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   metrics?: Metrics;
   /** How often to look for appends by other processes and for changes in a group, in milliseconds. The default is 100. */
   pollIntervalMs?: number;
-  /** A consumer that sends no heartbeat for this long loses its partitions, in milliseconds. The default is 4000. */
+  /** Time in milliseconds after which a consumer without a heartbeat loses its partitions. The default is 4000. */
   leaseMs?: number;
   /** How long to keep records that all known groups have read, in hours. The default is 24. */
   retentionHours?: number;

@@ -31,7 +31,7 @@ export async function addCohortMembers(
   return found;
 }
 
-/** A person, and a distinct ID that still finds the person after a merge into another one. */
+/** A person, and one of its distinct IDs, which still identifies the person after a merge with another person. */
 export interface NamedPerson {
   uuid: string;
   distinctId: string;

@@ -36,7 +36,7 @@ function isOffered(
  * Counts the flags that are left out only because the runtime of the caller is unknown. Flags that are also excluded
  * for other reasons do not count.
  */
-export function countWithheld(flags: CompiledFlags, selection: FlagSelection): number {
+export function countWithheldForRuntime(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;
   const contexts = new Set(selection.contexts);
   const requestedKeys = selection.keys && new Set(selection.keys);

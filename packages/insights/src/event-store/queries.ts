@@ -175,8 +175,8 @@ export interface WebBreakdown {
   /** True to omit sessions without a value. */
   hidesNull: boolean;
   /**
-   * True to compute the bounce rate of a value from sessions that started with it, and not from all sessions that
-   * contain it.
+   * Whether the bounce rate of a value is computed only from sessions that started with it, instead of from all sessions
+   * that contain it.
    */
   ratesEntries: boolean;
   /** The values to which the result is restricted. Null for all values. */

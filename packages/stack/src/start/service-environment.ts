@@ -58,9 +58,9 @@ export const toServiceSettings = (settings: Record<string, string>): ServiceSett
 });
 
 /**
- * Returns the environment of the services: the environment of the user, so that any setting can be tried, with
- * addresses and ports added. Services listen on loopback unless they are configured otherwise, because the key of the
- * demo is printed on the terminal.
+ * Returns the environment variables of the services: those of the user, so that any setting can be tried, and the
+ * addresses and ports of the servers. By default, services listen only on loopback, because the terminal shows the demo
+ * key.
  */
 export function serviceEnvironment(
   env: Record<string, string | undefined>,

@@ -6,7 +6,7 @@ import {
   deleteWarningsAbout,
   findPortionEnd,
   finishCleanup,
-  forgetIds,
+  hashDeletedIds,
   type IdToForget,
   ingestedTables,
   lockCleanup,
@@ -47,7 +47,7 @@ export async function deletePersonData(
     if (done.length > 0) {
       await deleteWarningsAbout(tx, deletion, done);
       if (isCopied) await requestRemoval(tx, deletion, done);
-      await forgetIds(tx, deletion, done);
+      await hashDeletedIds(tx, deletion, done);
     }
     const isLast = done.length === ids.length && ids.length < limit.ids;
     await saveDeletionProgress(tx, deletion.id, {

@@ -160,7 +160,7 @@ export async function requestProjectRemoval(tx: Transaction, projectId: number):
 }
 
 /** Replaces the IDs that have no more data with their hashes. */
-export async function forgetIds(
+export async function hashDeletedIds(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
   distinctIds: string[],

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import { flattenOverlay } from '../values/properties.ts';
-import { liftPersonProperties, mergeOperatingSystemNames } from './rows.ts';
+import { copyToPersonProperties, mergeOperatingSystemNames } from './rows.ts';
 
 /**
  * Every property that is copied to the person, with the name of its initial value
@@ -55,7 +55,7 @@ const lifted: [string, string][] = [
 function lift(sent: JsonObject): JsonObject {
   const properties = { under: Object.freeze(sent), over: {} };
   mergeOperatingSystemNames(properties);
-  liftPersonProperties(properties);
+  copyToPersonProperties(properties);
   return flattenOverlay(properties);
 }
 

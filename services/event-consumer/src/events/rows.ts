@@ -43,7 +43,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   mergeOperatingSystemNames(properties);
   if (!updatesPerson(event, processing)) return properties;
   addSurveyShownDate(event, properties);
-  liftPersonProperties(properties);
+  copyToPersonProperties(properties);
   return properties;
 }
 
@@ -178,7 +178,7 @@ export function mergeOperatingSystemNames(properties: Overlay): void {
  * Copies event properties to `$set` and `$set_once`, which are stored with the event. Values that the client has set
  * take precedence.
  */
-export function liftPersonProperties(properties: Overlay): void {
+export function copyToPersonProperties(properties: Overlay): void {
   const { under, over } = properties;
   const isServer = isFromServer(under);
   let set: JsonObject | null = null;

@@ -274,7 +274,7 @@ function dateOf(ms: number): string {
 }
 
 // `formatUtc` and `fromUtcText` handle the form that nearly all SDKs send and that log records use:
-// `2026-11-21T12:34:56.789Z`. They remember the last date, because most times of a request fall on the same day. Each event
+// `2026-11-21T12:34:56.789Z`. They cache the last date, because most timestamps in a request are from the same day. Each event
 // needs three such conversions, and the built-in functions take four times as long.
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type CompiledFlags,
-  countWithheld,
+  countWithheldForRuntime,
   type EvaluatedFlags,
   type FlagSelection,
   neededData,
@@ -88,7 +88,7 @@ interface EvaluationContext {
 interface EvaluatedRequest {
   evaluated: EvaluatedFlags;
   outcome: FlagOutcome;
-  /** The number of omitted flags (see `countWithheld`). */
+  /** The number of omitted flags (see `countWithheldForRuntime`). */
   withheld: number;
 }
 
@@ -192,7 +192,7 @@ async function evaluateRequest(options: EvaluationOptions): Promise<Omit<Evaluat
   const evaluated = await inTimeSlices(evaluation.upTo(stepLimits.cheap));
   return {
     evaluated: evaluated.isComplete ? evaluated : await options.expensiveRequests.evaluate(evaluation, options),
-    withheld: countWithheld(flags, options.selection),
+    withheld: countWithheldForRuntime(flags, options.selection),
   };
 }
 

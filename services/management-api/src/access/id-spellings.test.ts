@@ -72,7 +72,7 @@ const send = (route: Route<Caller>, address: string) =>
     ...(route.body !== undefined && { body: route.examples.request ?? {} }),
   });
 
-/** Returns whether the path ends in a project or environment. Its ID returns 400 if it is not a number. */
+/** Returns whether the path ends in the ID of a project or environment. A request with an ID that is not a number returns 400. */
 const isNumbered = ({ path }: Route<Caller>, parameter: string) =>
   parameter === 'id' && /\/(projects|environments)\/:id/.test(path);
 

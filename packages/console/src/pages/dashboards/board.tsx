@@ -31,7 +31,7 @@ import type { OpenDialog } from './board-dialog.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';
 import { type BoardView, useBoard, usesVariables } from './load.ts';
 import type { Dashboard, Tile } from './shapes.ts';
-import { TextDialog } from './text-dialog.tsx';
+import { TextTileDialog } from './text-dialog.tsx';
 import { nameOfTile } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
@@ -166,7 +166,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       {/* These dialogs are not loaded on demand, because they open with a field in which the user may type immediately. */}
       {data && dialog === 'insight' && <AddInsightsDialog dashboard={data} onClose={() => setDialog(null)} />}
       {typeof dialog === 'object' && dialog !== null && (
-        <TextDialog tile={dialog.tile} path={path} onClose={() => setDialog(null)} />
+        <TextTileDialog tile={dialog.tile} path={path} onClose={() => setDialog(null)} />
       )}
       {data && typeof dialog === 'string' && dialog !== 'insight' && (
         <Suspense>

@@ -5,7 +5,7 @@ import type { Tile } from './shapes.ts';
 import { text } from './words.ts';
 
 /** A dialog that edits the text of a tile. @param tile null to create a new tile */
-export function TextDialog({ path, tile, onClose }: { path: string; tile: Tile | null; onClose: () => void }) {
+export function TextTileDialog({ path, tile, onClose }: { path: string; tile: Tile | null; onClose: () => void }) {
   const [body, setBody] = useState(tile?.text?.body ?? '');
   const change = { text: { body }, ...(tile === null ? { layouts: { sm: { w: 6, h: 2 } } } : { id: tile.id }) };
   return (

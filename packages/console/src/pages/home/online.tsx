@@ -1,9 +1,9 @@
-import { useOnline } from './queries.ts';
+import { useActivePersonCount } from './queries.ts';
 import { text } from './words.ts';
 
 /** Shows how many persons are online now. */
 export function Online() {
-  const { data } = useOnline();
+  const { data } = useActivePersonCount();
   if (data === undefined) return null;
   return (
     <span className={data > 0 ? 'pill pill-good' : 'pill'} title={text.liveHint}>

@@ -106,7 +106,7 @@ export function useWebQuery<Results>(query: object, round: number) {
 }
 
 /** Counts the persons who had an event in the last five minutes. */
-export function useOnline() {
+export function useActivePersonCount() {
   const { id } = useProject();
   const query = {
     kind: 'TrendsQuery',

@@ -20,7 +20,7 @@ interface SqlResponse {
 export interface Ran {
   node: SqlNode;
   response: SqlResponse;
-  /** Time until the complete response had arrived. */
+  /** Time until the complete response arrived. */
   milliseconds: number;
 }
 

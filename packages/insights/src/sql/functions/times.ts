@@ -50,7 +50,7 @@ const rows: Row[] = [
     t`{1:minutes}`,
     t`(toDateTime64(toStartOfDay({1:local}), 3, 'UTC') + toIntervalMinute(intDiv(toHour({1:local}) * 60 + toMinute({1:local}), {2}) * {2}))`,
   ],
-  // Intervals of days count from the date in the second argument. The third argument is in days.
+  // Intervals of several days begin at the date in the second argument. The third argument is a number of days.
   [
     'toStartOfDays(moment, date, int) date',
     t`({2} + ((({1:local})::date - {2}) / {3}::int) * {3}::int)`,

@@ -36,7 +36,7 @@ export type Handler = (node: Call, scope: Scope) => Expression;
 export const argumentsOf = (node: Call, scope: Scope): Expression[] =>
   node.args.map((arg) => scope.run.expression(arg, scope));
 
-/** Resolves a call of a function that is not an aggregate, by its name in the table. */
+/** Looks up a function in the function table, and resolves the call. Does not handle aggregate functions. */
 export function generic(name: string, args: readonly Node[], at: At): Expression {
   const options = scalars.get(name) ?? [];
   const lambda = options.find((one) => one.args[0]?.kind === 'lambda' || one.args[0]?.kind === 'condition');

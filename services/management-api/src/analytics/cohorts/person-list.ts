@@ -88,7 +88,7 @@ interface CohortRead {
 
 type Deps = { sql: Sql; searches: Searches };
 
-/** Yields one page of the persons of a cohort in portions, in the form that lists show. */
+/** Yields one page of a cohort's persons in chunks, in the form of list responses. */
 export async function* personsOfCohort(deps: Deps, read: CohortRead) {
   const { environmentId } = read.target;
   for await (const { persons, end } of memberPortions(deps, read)) {

@@ -98,7 +98,7 @@ interface NamedInsight {
 }
 
 /** Deletes the insights that are only on this dashboard. Their tiles are kept, so that they can be restored with the dashboard. */
-export async function deleteDashboardInsights(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
+export async function deleteInsightsOnlyOnDashboard(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = true, updated_at = now()
        FROM dashboard_tile t

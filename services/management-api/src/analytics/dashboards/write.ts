@@ -28,7 +28,7 @@ import {
   updateDashboard,
 } from './store.ts';
 import {
-  deleteDashboardInsights,
+  deleteInsightsOnlyOnDashboard,
   insertTile,
   listTiles,
   restoreDashboardInsights,
@@ -218,7 +218,7 @@ async function followDeletion(
   const common = { organizationId, environmentId, actor: { userId } };
   const following = isDeleted
     ? withInsights
-      ? await deleteDashboardInsights(tx, id)
+      ? await deleteInsightsOnlyOnDashboard(tx, id)
       : []
     : await restoreDashboardInsights(tx, id);
   if (following.length > 0 || withInsights) requireScope({ scopes }, 'insight:write');

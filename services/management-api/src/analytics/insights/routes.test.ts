@@ -174,7 +174,7 @@ test('checks the query of an insight only if it changed', async () => {
   expect((await read(id)).body.query).toEqual(query);
 });
 
-test('accepts a query although the cohort in the test account filters was deleted', async () => {
+test('accepts a query even if the cohort in the test account filters has been deleted', async () => {
   const filters = JSON.stringify([{ type: 'cohort', key: 'id', value: 987654 }]);
   const { sql } = api.database;
   await sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [acme.projectId, filters]);

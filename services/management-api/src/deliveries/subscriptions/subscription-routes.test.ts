@@ -562,7 +562,7 @@ describe('enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('send to all targets if send_test_now is true, even if the subscription is disabled', async () => {
+  test('a disabled subscription is sent to all targets if send_test_now is true', async () => {
     const { body } = await create({ enabled: false, send_test_now: true });
     expect(await occasions(body.id)).toEqual(['created']);
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: true });

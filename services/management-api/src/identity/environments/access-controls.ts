@@ -1,7 +1,12 @@
 // Declares the routes of the rules that control access to a project or an environment, and converts the rules to
 // responses.
 
-import { type AccessLevel, type AccessRuleSubject, accessLevels, changeAccessRule } from '@millrace/accounts';
+import {
+  type AccessLevel,
+  type AccessRuleSubject,
+  accessLevels,
+  changeEnvironmentAccessRule,
+} from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -138,7 +143,9 @@ async function changeRule(
   { caller, target: { environmentId }, body }: AddressedRecord & { body: Static<typeof ruleChange> },
 ): Promise<AccessRule> {
   const rule = readRule<AccessLevel>(body, accessLevels);
-  await hideMissing(() => transaction((tx) => changeAccessRule(tx, { environmentId, ...rule, actor: caller })));
+  await hideMissing(() =>
+    transaction((tx) => changeEnvironmentAccessRule(tx, { environmentId, ...rule, actor: caller })),
+  );
   return currentRule(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
 }
 

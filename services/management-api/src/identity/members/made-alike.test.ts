@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   acceptInvite,
-  changeAccessRule,
+  changeEnvironmentAccessRule,
   getUser,
   removeMember,
   revokeInvite,
@@ -177,8 +177,8 @@ test('changing access rules has the same effect through the API and the command 
     },
     async (tx, scene) => {
       const { projectId: environmentId } = scene;
-      await changeAccessRule(tx, { environmentId, membershipId: null, roleId: null, level: 'none', actor });
-      await changeAccessRule(tx, {
+      await changeEnvironmentAccessRule(tx, { environmentId, membershipId: null, roleId: null, level: 'none', actor });
+      await changeEnvironmentAccessRule(tx, {
         environmentId,
         membershipId: await membershipOf(scene),
         roleId: null,

@@ -47,7 +47,7 @@ const skewSeconds = 60;
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
 interface OidcSettings {
-  /** Whether organizations' providers can be in private networks or without TLS. */
+  /** Whether the identity providers of organizations may be on private networks or use HTTP without TLS. */
   mayBePrivate: boolean;
   /** The timeout of one request to a provider, in milliseconds. */
   timeoutMs?: number;

@@ -161,7 +161,7 @@ test("signin-047: lists sign-ins with method, address and browser, and sign-outs
 });
 
 describe('deleting an account', () => {
-  test('returns 400 to an owner, but deletes the keys and sessions of a member and notifies them', async () => {
+  test('returns 400 to an owner, but deletes the account of a member with its keys and sessions, and notifies the member', async () => {
     expect(await send('DELETE', '/api/users/@me/')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
     const { sql } = api.database;
     const member = await createUser(sql, { email: `leaves-${tenant.userId}@example.com` });

@@ -74,7 +74,7 @@ test('user-008: returns 400 when the current environment is set to one of anothe
   );
 });
 
-test('user-009: returns 400 when the current organization or environment is set to one of other users', async () => {
+test('user-009: returns 400 when the current organization or environment is set to one that the user has no access to', async () => {
   const missing = (attr: string, id: string | number) =>
     VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {

@@ -18,7 +18,7 @@ import {
   destinationTypes,
 } from './destinations.ts';
 import { type BatchExport, exportsKey, models, useExportsPath } from './export.ts';
-import { RhythmFields, rhythmOf } from './rhythm-fields.tsx';
+import { ScheduleFields, scheduleOf } from './schedule-fields.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -60,7 +60,7 @@ export function ExportForm({
     const typed = new FormData(event.currentTarget);
     save.mutate({
       ...bodyOf(typed, { type, storedConfig, timezone }),
-      ...rhythmOf(typed, before),
+      ...scheduleOf(typed, before),
       filters: hasFilters && filters.length > 0 ? filters : null,
     });
   };
@@ -104,7 +104,7 @@ export function ExportForm({
             onEditing={setEditingFilter}
           />
         )}
-        <RhythmFields before={before} interval={interval} problem={problem} onInterval={setInterval} />
+        <ScheduleFields before={before} interval={interval} problem={problem} onInterval={setInterval} />
         <Cards
           name="type"
           legend={form.destination}

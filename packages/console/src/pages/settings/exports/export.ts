@@ -4,7 +4,7 @@ import { useProject } from '../../../frame/project.ts';
 import { matching, part, useUrlState } from '../../../parts/address.ts';
 import { isTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
-import type { Rhythm } from './rhythm.ts';
+import type { ExportSchedule } from './schedule.ts';
 
 /** A run of an export in the format of the API. */
 export interface Run {
@@ -31,7 +31,7 @@ export interface Backfill {
 
 export const models = ['events', 'persons'] as const;
 
-export interface BatchExport extends Rhythm {
+export interface BatchExport extends ExportSchedule {
   id: string;
   name: string;
   model: (typeof models)[number];

@@ -22,8 +22,8 @@ import {
 } from './export.ts';
 import { ExportForm } from './export-form.tsx';
 import { Backfills } from './past.tsx';
-import { hasDays } from './rhythm.ts';
 import { Runs } from './runs.tsx';
+import { hasDays } from './schedule.ts';
 import { text } from './words.ts';
 
 /** Shows a single export: its settings and status, its runs and its backfills. */

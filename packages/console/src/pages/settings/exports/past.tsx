@@ -14,7 +14,7 @@ import { formatBetween, fromLocalTime, toLocalTime } from '../../../parts/time.t
 import { words } from '../../../words.ts';
 import { Block, ConfirmationDialog, SuccessMessage } from '../block.tsx';
 import { type Backfill, type BatchExport, exportsKey } from './export.ts';
-import { lastDays, lastFinished } from './rhythm.ts';
+import { lastDays, lastFinished } from './schedule.ts';
 import { text } from './words.ts';
 
 /** Shows the backfills of an export and their progress. */

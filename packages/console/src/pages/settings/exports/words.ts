@@ -1,7 +1,7 @@
 import { formatCount, formatNumber } from '../../../words.ts';
 import type { DestinationType } from './destinations.ts';
 import type { ExportState, Run } from './export.ts';
-import type { Interval, Rhythm } from './rhythm.ts';
+import type { ExportSchedule, Interval } from './schedule.ts';
 
 const every: Record<Interval, string> = {
   'every 5 minutes': 'every 5 minutes',
@@ -59,7 +59,7 @@ export const text = {
   weekday,
   hour,
   begins: 'Intervals start',
-  beginning: ({ interval, timezone, offset_day: day, offset_hour: at }: Rhythm) =>
+  beginning: ({ interval, timezone, offset_day: day, offset_hour: at }: ExportSchedule) =>
     `${interval === 'week' ? `${weekday(day ?? 1)}, ` : ''}${hour(at ?? 0)} ${timezone}`,
   onlyEvents: 'Exports only events that match all of these filters:',
   pause: 'Pause',

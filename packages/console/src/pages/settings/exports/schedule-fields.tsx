@@ -5,7 +5,7 @@ import { Choices } from '../../../frame/suggestions.tsx';
 import { Field } from '../../../parts/form.tsx';
 import { zones } from '../../../parts/time.ts';
 import type { BatchExport } from './export.ts';
-import { hasDays, type Interval, intervals, type Rhythm } from './rhythm.ts';
+import { type ExportSchedule, hasDays, type Interval, intervals } from './schedule.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -14,7 +14,7 @@ const daysFromMonday = [1, 2, 3, 4, 5, 6, 0];
 const [midnight, monday] = [0, 1];
 
 /** Fields for how often an export runs, and when its days and weeks begin. */
-export function RhythmFields({
+export function ScheduleFields({
   before,
   interval,
   problem,
@@ -89,7 +89,7 @@ export function RhythmFields({
  * Returns the chosen schedule in the format of the API. An offset that was never set is left out if it has its default
  * value.
  */
-export function rhythmOf(typed: FormData, before: BatchExport | undefined): Partial<Rhythm> {
+export function scheduleOf(typed: FormData, before: BatchExport | undefined): Partial<ExportSchedule> {
   const interval = intervals.find((one) => one === typed.get('interval')) ?? 'hour';
   const offset = (name: 'offset_day' | 'offset_hour', usual: number) => {
     const chosen = typed.get(name);

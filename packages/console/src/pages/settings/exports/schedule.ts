@@ -8,7 +8,7 @@ export const intervals: readonly Interval[] = ['every 5 minutes', 'every 15 minu
 export const hasDays = (interval: Interval) => interval === 'day' || interval === 'week';
 
 /** How often an export runs, and when its intervals begin. */
-export interface Rhythm {
+export interface ExportSchedule {
   interval: Interval;
   timezone: string;
   /** The day on which weeks begin, from 0 for Sunday. Null stands for Monday. */
@@ -27,7 +27,7 @@ const fixedMs: Partial<Record<Interval, number>> = {
 
 /** Returns the interval that ended last. It is approximate, because the server determines the exact range of a run. */
 export function lastFinished(
-  { interval, timezone, offset_day, offset_hour }: Rhythm,
+  { interval, timezone, offset_day, offset_hour }: ExportSchedule,
   now = new Date(),
 ): { start: string; end: string } {
   const length = fixedMs[interval];
