@@ -13,6 +13,7 @@ import {
   startComponents,
 } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
+import { maxStatementMs } from './cohorts/count.ts';
 import { configSchema } from './config.ts';
 import { maxQueryMs, reportsAtOnce } from './subscriptions/create-reports.ts';
 import { startWorker } from './worker.ts';
@@ -57,6 +58,16 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       applicationName: `millrace-${name} reports`,
     }),
   );
+  const cohortReader = lifecycle.own(
+    'connection for cohorts',
+    createReadPool({
+      url: config.databaseUrl,
+      logger,
+      poolSize: 1,
+      statementTimeoutMs: maxStatementMs,
+      applicationName: `millrace-${name} cohorts`,
+    }),
+  );
   const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: maxQueryMs }));
   const parser = lifecycle.own('SQL parser', createSqlParser());
   const { databaseUrl } = config;
@@ -72,7 +83,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
   secretBox.requireKeys(await readSealingKeyIds(database.sql));
   const worker = startWorker(
-    { database, mailer, events: store.events, parser, copying, logger, metrics, secretBox },
+    { database, reader: cohortReader, mailer, events: store.events, parser, copying, logger, metrics, secretBox },
     {
       publicAppUrl,
       publicApiUrl,

@@ -1,7 +1,7 @@
 // The background tasks of the delivery worker, and how often each of them runs.
 
 import type { LookUpChallenge } from '@millrace/accounts';
-import { type Database, deleteExpiredSalts } from '@millrace/db';
+import { type Database, deleteExpiredSalts, type ReadPool } from '@millrace/db';
 import type { EventStore, SqlParser } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
@@ -24,6 +24,8 @@ import { scheduleDueReports } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;
+  /** For statements that read all persons of a project. */
+  reader: Pick<ReadPool, 'read'>;
   mailer: Mailer | null;
   /** The event store for the queries of reports. */
   events: EventStore;
@@ -99,6 +101,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const cohortDeps = {
     database,
+    reader: deps.reader,
     logger,
     counter: createCohortMetrics(deps.metrics),
     recountHours: options.recountCohortsHours,

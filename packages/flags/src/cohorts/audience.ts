@@ -9,7 +9,7 @@ import { flagValue } from '../evaluate/flag-result.ts';
 import { selectFlags } from '../evaluate/select-flags.ts';
 import { inTimeSlices, type Steps } from '../steps.ts';
 import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
-import { readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
+import { type EvaluatedPerson, readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
 /**
  * Decides which persons belong to cohorts or get a flag. All decisions use the definitions from the time when the
@@ -29,13 +29,17 @@ export interface Audience {
  * evaluation never differ.
  */
 export async function cohortAudience(sql: Sql, projectId: number, cohortIds: readonly number[]): Promise<Audience> {
-  const flags = await compiled(sql, projectId);
-  return {
-    *of(person, now) {
-      const outcomes = yield* evaluateCohortsInSteps(flags, cohortIds, contextOf(person, now));
-      return outcomes.map((outcome) => (typeof outcome === 'boolean' ? outcome : outcome === 'timeout' ? false : null));
-    },
-  };
+  const flags = await compileProject(sql, projectId);
+  return { of: (person, now) => evaluateMembership(flags, { cohortIds, person, now }) };
+}
+
+/** Evaluates which cohorts a person belongs to, with the outcomes of an audience. */
+export function* evaluateMembership(
+  flags: CompiledFlags,
+  { cohortIds, person, now }: { cohortIds: readonly number[]; person: EvaluatedPerson; now: number },
+): Steps<(boolean | null)[]> {
+  const outcomes = yield* evaluateCohortsInSteps(flags, cohortIds, contextOf(person, now));
+  return outcomes.map((outcome) => (typeof outcome === 'boolean' ? outcome : outcome === 'timeout' ? false : null));
 }
 
 /** Returns which of the given cohorts a person belongs to now. A deleted person belongs to none. */
@@ -56,7 +60,7 @@ export async function cohortsOfPerson(
  * without groups.
  */
 export async function flagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
-  return audienceOf(await compiled(sql, projectId), flagId);
+  return audienceOf(await compileProject(sql, projectId), flagId);
 }
 
 function audienceOf(flags: CompiledFlags, flagId: number): Audience {
@@ -83,13 +87,14 @@ export async function filtersAudience(sql: Sql, projectId: number, filters: unkn
   return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
 }
 
-async function compiled(sql: Sql, projectId: number): Promise<CompiledFlags> {
+/** Loads and compiles the flags and cohorts of a project. */
+export async function compileProject(sql: Sql, projectId: number): Promise<CompiledFlags> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
   return compileDefinitions(definitions);
 }
 
-function contextOf(person: StoredPerson, now: number): EvaluationContext {
+function contextOf(person: EvaluatedPerson, now: number): EvaluationContext {
   return {
     distinctId: person.main_distinct_id,
     groups: {},

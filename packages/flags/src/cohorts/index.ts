@@ -7,5 +7,6 @@ export {
   flagAudience,
   matchPersons,
 } from './audience.ts';
+export { countMembers } from './count-members.ts';
 export { addMembers, type MembersToAdd } from './members.ts';
 export { countCohortMembers, type StaticCohort } from './store.ts';

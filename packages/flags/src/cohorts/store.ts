@@ -1,6 +1,6 @@
 // SQL that reads persons page by page, and reads and writes the members of static cohorts.
 
-import type { Sql, Transaction } from '@millrace/db';
+import type { ReadLimits, ReadPool, Sql, Transaction } from '@millrace/db';
 
 export interface StaticCohort {
   projectId: number;
@@ -68,13 +68,17 @@ export async function countCohortMembers(tx: Transaction, { projectId, cohortId 
   return rows[0]?.count ?? 0;
 }
 
-export interface StoredPerson {
-  uuid: string;
+/** A person as far as filters and rollouts can depend on it. */
+export interface EvaluatedPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
   /** The ID to hash for each flag that has one stored, by flag key. */
   hash_keys: Record<string, string>;
+}
+
+export interface StoredPerson extends EvaluatedPerson {
+  uuid: string;
 }
 
 /** Subqueries for data about the person `p` that is stored in other tables. `$1` is the project ID. */
@@ -118,4 +122,74 @@ export async function readPersonPage(
       ORDER BY p.uuid`,
     [projectId, after ?? '00000000-0000-0000-0000-000000000000', limit],
   );
+}
+
+/** Values in which persons are compared. */
+export interface PersonValues {
+  /** Names of properties. */
+  properties: readonly string[];
+  /** Static cohorts in which the persons' membership is compared. */
+  staticCohorts: readonly number[];
+}
+
+/** Persons that have the same values. */
+export interface AlikePersons {
+  /** Index of the compared values. */
+  values: number;
+  /** A person with these values, and nothing else. */
+  person: EvaluatedPerson;
+  count: number;
+}
+
+/**
+ * Counts the persons of a project by their values, for several selections of values in one pass over the persons. The
+ * selections must differ.
+ * @param maxPersons reads only so many persons, in no particular order. Null for all
+ * @throws ReadLimitExceeded
+ */
+export async function readAlikePersons(
+  reader: Pick<ReadPool, 'read'>,
+  { projectId, values, maxPersons }: { projectId: number; values: readonly PersonValues[]; maxPersons: number | null },
+  limits: ReadLimits,
+): Promise<AlikePersons[]> {
+  const properties = [...new Set(values.flatMap((one) => one.properties))];
+  const cohorts = [...new Set(values.flatMap((one) => one.staticCohorts))];
+  const columns = [
+    ...properties.map((_, at) => `p.properties -> $${at + 2}::text AS v${at}`),
+    ...cohorts.map(
+      (id) => `EXISTS (SELECT FROM cohort_member m
+        WHERE m.project_id = $1 AND m.cohort_id = ${Math.trunc(id)} AND m.person_uuid = p.uuid) AS c${Math.trunc(id)}`,
+    ),
+  ];
+  const namesOf = (one: PersonValues) => [
+    ...one.properties.map((name) => `v${properties.indexOf(name)}`),
+    ...one.staticCohorts.map((id) => `c${Math.trunc(id)}`),
+  ];
+  const names = namesOf({ properties, staticCohorts: cohorts });
+  // The function `grouping` has a bit for each column that is not part of a row's selection.
+  const maskOf = (selected: string[]) => names.reduce((mask, name) => mask * 2 + (selected.includes(name) ? 0 : 1), 0);
+  const byMask = new Map(values.map((one, at) => [maskOf(namesOf(one)), at]));
+  const shown = [...properties.map((_, at) => `v${at}::text`), ...cohorts.map((id) => `c${Math.trunc(id)}`)];
+  const limit = maxPersons === null ? '' : `LIMIT ${Math.trunc(maxPersons)}`;
+  const text = `SELECT ${[names.length === 0 ? '0' : `grouping(${names.join(', ')})`, 'count(*)', ...shown].join(', ')}
+      FROM (SELECT ${['p.uuid', ...columns].join(', ')} FROM person p WHERE p.project_id = $1 ${limit}) AS p
+     GROUP BY GROUPING SETS (${values.map((one) => `(${namesOf(one).join(', ')})`).join(', ')})`;
+  const found: AlikePersons[] = [];
+  await reader.read(text, [projectId, ...properties], limits, ([mask, count, ...row]) => {
+    const selected = byMask.get(Number(mask)) ?? 0;
+    const isPresent = (at: number) => row[at] !== null;
+    found.push({
+      values: selected,
+      count: Number(count),
+      person: {
+        main_distinct_id: '',
+        properties: Object.fromEntries(
+          properties.flatMap((name, at) => (isPresent(at) ? [[name, JSON.parse(String(row[at]))]] : [])),
+        ),
+        static_cohort_ids: cohorts.filter((_, at) => row[properties.length + at] === true),
+        hash_keys: {},
+      },
+    });
+  });
+  return found;
 }

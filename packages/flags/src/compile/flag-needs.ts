@@ -22,12 +22,7 @@ export const nothingNeeded: FlagNeeds = Object.freeze({
 
 /** Collects which data a flag's filters use, including the filters of its cohorts. */
 export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
-  const person = new Set<string>();
-  const groups = new Map<number, Set<string>>();
-  const staticCohorts = new Set<number>();
-  const patterns = new Set<SharedPattern>();
-  const visited = new Set<number>();
-
+  const { person, groups, staticCohorts, patterns, addCondition } = collectNeeds(cohorts);
   const { enrollment } = flag;
   if (enrollment?.kind === 'property') person.add(enrollment.property);
   if (enrollment?.kind === 'super_condition') addCondition(enrollment.condition);
@@ -41,6 +36,25 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
     hashKeyOverride,
     patterns: shareIfEmpty([...patterns]),
   };
+}
+
+/** Collects the data on which the membership in a cohort depends. */
+export function needsOfCohort(
+  id: number,
+  cohorts: ReadonlyMap<number, CompiledCohort>,
+): Pick<FlagNeeds, 'personProperties' | 'staticCohorts'> {
+  const { person, staticCohorts, addCohort } = collectNeeds(cohorts);
+  addCohort(id);
+  return { personProperties: [...person], staticCohorts: [...staticCohorts] };
+}
+
+function collectNeeds(cohorts: ReadonlyMap<number, CompiledCohort>) {
+  const person = new Set<string>();
+  const groups = new Map<number, Set<string>>();
+  const staticCohorts = new Set<number>();
+  const patterns = new Set<SharedPattern>();
+  const visited = new Set<number>();
+  return { person, groups, staticCohorts, patterns, addCondition, addCohort };
 
   function addCondition({ filters, cohortFilters }: CompiledCondition): void {
     for (const filter of filters) if (filter.kind === 'property') addProperty(filter);

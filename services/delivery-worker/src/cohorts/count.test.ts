@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { createDatabase, type Database } from '@millrace/db';
+import { createDatabase, createReadPool, type Database, type ReadPool } from '@millrace/db';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import { type CountCohortsDeps, countDueCohorts, createCohortMetrics } from './count.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
+let reader: ReadPool;
 let tenant: TestTenant;
 let deps: CountCohortsDeps;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
   database = createDatabase({ url: testDatabase.url, logger, poolSize: 5 });
+  reader = createReadPool({ url: testDatabase.url, logger, poolSize: 3 });
   const counter = createCohortMetrics(createMetrics({ withProcessMetrics: false }));
-  deps = { database, logger, counter, recountHours: 24, maxWalkMs: 60_000 };
+  deps = { database, reader, logger, counter, recountHours: 24, maxWalkMs: 60_000 };
 });
 afterAll(async () => {
+  await reader.stop();
   await database.stop();
   await testDatabase.drop();
 });
@@ -72,31 +75,68 @@ const membersOf = async (id: number) =>
     )
   ).map(({ person_uuid }) => person_uuid);
 
-test('counts the persons of a cohort by the same rules as flags, including nested and static cohorts', async () => {
-  await persons(1200, { plan: 'free' });
-  const pro = await persons(700, { plan: 'Pro' });
-  const paying = await cohort(tree(plan('pro')));
-  const listed = await cohort(null, { isStatic: true });
+/** Counts all due cohorts. Returns whether the persons were read one by one. */
+async function readsPersons(): Promise<boolean> {
+  let isRead = false;
+  const sql: Database['sql'] = {
+    ...database.sql,
+    query(text, values) {
+      isRead ||= text.includes('FROM person');
+      return database.sql.query(text, values);
+    },
+  };
+  await countAll({ database: { ...database, sql } });
+  return isRead;
+}
+/** A condition on the distinct ID cannot be counted in one statement. */
+const hasId = { type: 'person', key: 'distinct_id', operator: 'starts_with', value: 'd-' };
+
+test.each(['together', 'one by one'])(
+  'counts persons %s by the rules of flags, also in nested and static cohorts',
+  async (way) => {
+    await persons(1200, { plan: 'free', $browser: 'Safari' });
+    const pro = await persons(700, { plan: 'Pro', $initial_browser: 'Opera', $browser: 'Safari' });
+    await persons(5, { plan: null });
+    await persons(4, {});
+    const paying = await cohort(tree(plan('pro')));
+    const listed = await cohort(null, { isStatic: true });
+    await database.sql.query(
+      'INSERT INTO cohort_member (project_id, cohort_id, person_uuid) SELECT $1, $2, unnest($3::uuid[])',
+      [tenant.environmentId, listed, pro.slice(0, 3)],
+    );
+    const both = await cohort(tree(within(paying), within(listed)));
+    const others = await cohort(tree(within(paying, { negation: true })));
+    const notListed = await cohort(tree(plan('pro'), within(listed, { operator: 'not_in' })));
+    const initial = await cohort(tree({ type: 'person', key: '$initial_browser', operator: 'exact', value: 'safari' }));
+    const missing = await cohort(tree({ type: 'person', key: 'plan', operator: 'is_not_set' }));
+    const behavioral = await cohort(
+      tree({ type: 'behavioral', key: 'a', value: 'performed_event', event_type: 'events' }),
+    );
+    const nothing = await cohort(null);
+    const byId = way === 'together' ? [] : [await cohort(tree(hasId))];
+    expect(await readsPersons()).toBe(way === 'one by one');
+    const counts = await Promise.all(
+      [paying, listed, both, others, notListed, initial, missing, behavioral, nothing, ...byId].map(
+        async (id) => (await stateOf(id))?.count,
+      ),
+    );
+    expect(counts).toEqual([700, 3, 3, 1209, 697, 1200, 4, 0, 0, ...byId.map(() => 1909)]);
+    expect(await stateOf(paying)).toMatchObject({ errors_calculating: 0, was_counted: true, minutes: 24 * 60 });
+    expect(await recordsOf(paying)).toEqual([{ count: 700, error: null, is_over: true }]);
+    expect(await countDueCohorts(deps, running)).toBe(false);
+  },
+);
+
+test('counts persons one by one if a property has too many different values', async () => {
+  await persons(9000, { plan: 'pro' });
   await database.sql.query(
-    'INSERT INTO cohort_member (project_id, cohort_id, person_uuid) SELECT $1, $2, unnest($3::uuid[])',
-    [tenant.environmentId, listed, pro.slice(0, 3)],
+    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+     SELECT $1, gen_random_uuid(), 'e-' || n, jsonb_build_object('plan', 'pro ' || n), now() FROM generate_series(1, 1100) n`,
+    [tenant.environmentId],
   );
-  const both = await cohort(tree(within(paying), within(listed)));
-  const others = await cohort(tree(within(paying, { negation: true })));
-  const notListed = await cohort(tree(plan('pro'), within(listed, { operator: 'not_in' })));
-  const byId = await cohort(tree({ type: 'person', key: 'distinct_id', operator: 'starts_with', value: 'd-' }));
-  const behavioral = await cohort(
-    tree({ type: 'behavioral', key: 'a', value: 'performed_event', event_type: 'events' }),
-  );
-  const nothing = await cohort(null);
-  await countAll();
-  const counts = await Promise.all(
-    [paying, listed, both, others, notListed, byId, behavioral, nothing].map(async (id) => (await stateOf(id))?.count),
-  );
-  expect(counts).toEqual([700, 3, 3, 1200, 697, 1900, 0, 0]);
-  expect(await stateOf(paying)).toMatchObject({ errors_calculating: 0, was_counted: true, minutes: 24 * 60 });
-  expect(await recordsOf(paying)).toEqual([{ count: 700, error: null, is_over: true }]);
-  expect(await countDueCohorts(deps, running)).toBe(false);
+  const id = await cohort(tree(plan('pro', { operator: 'icontains' })));
+  expect(await readsPersons()).toBe(true);
+  expect(await stateOf(id)).toMatchObject({ count: 10_100 });
 });
 
 test('records a cohort that cannot be counted and retries it with growing delays, without affecting others', async () => {
@@ -144,20 +184,15 @@ test('fills a cohort with the persons for whom a flag is on', async () => {
 test('a cohort that changes while it is counted is counted again', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
-  const sql = {
-    ...database.sql,
-    async query<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]> {
-      if (text.includes('FROM person')) {
-        await database.sql.query(
-          `UPDATE cohort SET version = version + 1, filters = $2, calculate_at = now() - interval '1 s'
-            WHERE id = $1 AND version = 1`,
-          [id, tree(plan('free'))],
-        );
-      }
-      return database.sql.query<Row>(text, values);
-    },
+  const read: ReadPool['read'] = async (...statement) => {
+    await database.sql.query(
+      `UPDATE cohort SET version = version + 1, filters = $2, calculate_at = now() - interval '1 s'
+        WHERE id = $1 AND version = 1`,
+      [id, tree(plan('free'))],
+    );
+    return reader.read(...statement);
   };
-  await countDueCohorts({ ...deps, database: { ...database, sql } }, running);
+  await countDueCohorts({ ...deps, reader: { read } }, running);
   expect(await stateOf(id)).toMatchObject({ count: null });
   await countAll();
   expect(await stateOf(id)).toMatchObject({ count: 0 });
@@ -183,7 +218,7 @@ test('a stopping worker releases its claims, and the claims of a dead worker exp
 
 test('gives up counting a cohort if it takes too long', async () => {
   await persons(600, { plan: 'pro' });
-  const id = await cohort(tree(plan('pro')));
+  const id = await cohort(tree(hasId));
   await countAll({ maxWalkMs: -1 });
   expect(await recordsOf(id)).toEqual([{ count: null, error: 'The count took too long.', is_over: true }]);
 });

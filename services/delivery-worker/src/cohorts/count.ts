@@ -1,11 +1,12 @@
 // Counts the persons in cohorts in the background, and fills static cohorts that copy another cohort or a flag.
 
-import { type Database, isTransientError } from '@millrace/db';
+import { type Database, isTransientError, type ReadPool } from '@millrace/db';
 import {
   type Audience,
   addMembers,
   cohortAudience,
   countCohortMembers,
+  countMembers,
   flagAudience,
   matchPersons,
 } from '@millrace/flags/cohorts';
@@ -13,6 +14,8 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
 
 const leaseSeconds = 300;
+/** The time limit of a statement that reads all persons of a project, in milliseconds. Meanwhile, claims are not renewed. */
+export const maxStatementMs = 240_000;
 /** The maximum number of a project's cohorts that are counted in one pass over its persons. */
 const maxAtOnce = 50;
 const delays = { firstDelaySeconds: 60, maxDelaySeconds: 86_400 };
@@ -20,11 +23,13 @@ const hourSeconds = 3600;
 
 export interface CountCohortsDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
+  /** For one statement that reads all persons of a project. */
+  reader: Pick<ReadPool, 'read'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
   /** The time between two counts of a cohort that does not change, in hours. */
   recountHours: number;
-  /** The time limit of a pass over the persons of a project, in milliseconds. */
+  /** The time limit of counting the persons of a project, in milliseconds. */
   maxWalkMs: number;
 }
 
@@ -73,21 +78,8 @@ async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: (
 }
 
 async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], signal: AbortSignal): Promise<void> {
-  const { database, counter } = deps;
-  const projectId = projectOf(claimed);
-  const ids = claimed.map(({ id }) => id);
-  const counts: (number | null)[] = claimed.map(() => 0);
-  for await (const page of walk(deps, claimed, {
-    audience: await cohortAudience(database.sql, projectId, ids),
-    signal,
-  })) {
-    for (const { matches } of page) {
-      matches.forEach((isMember, index) => {
-        const count = counts[index] ?? null;
-        counts[index] = count === null || isMember === null ? null : count + Number(isMember);
-      });
-    }
-  }
+  const { counter, database } = deps;
+  const counts = (await countTogether(deps, claimed, signal)) ?? (await countOneByOne(deps, claimed, signal));
   for (const [index, cohort] of claimed.entries()) {
     const count = counts[index] ?? null;
     if (count === null)
@@ -95,6 +87,43 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
     else await finish(deps, cohort, count);
     counter.inc({ result: count === null ? 'failed' : 'counted' });
   }
+}
+
+/** Counts in one statement, or returns null if that is not possible. */
+async function countTogether(
+  { database: { sql }, reader, maxWalkMs }: CountCohortsDeps,
+  claimed: ClaimedCohort[],
+  signal: AbortSignal,
+): Promise<(number | null)[] | null> {
+  const cohortIds = claimed.map(({ id }) => id);
+  const maxMs = Math.min(maxWalkMs, maxStatementMs);
+  const counts = await countMembers({ sql, reader }, { projectId: projectOf(claimed), cohortIds, signal, maxMs }).catch(
+    (error: unknown) => {
+      throw signal.aborted ? new Stopping() : error;
+    },
+  );
+  if (counts === null) await renewClaims(sql, claimed, leaseSeconds);
+  return counts;
+}
+
+/** Evaluates each person, while the claims are renewed. */
+async function countOneByOne(
+  deps: CountCohortsDeps,
+  claimed: ClaimedCohort[],
+  signal: AbortSignal,
+): Promise<(number | null)[]> {
+  const ids = claimed.map(({ id }) => id);
+  const counts: (number | null)[] = claimed.map(() => 0);
+  const audience = await cohortAudience(deps.database.sql, projectOf(claimed), ids);
+  for await (const page of walk(deps, claimed, { audience, signal })) {
+    for (const { matches } of page) {
+      matches.forEach((isMember, index) => {
+        const count = counts[index] ?? null;
+        counts[index] = count === null || isMember === null ? null : count + Number(isMember);
+      });
+    }
+  }
+  return counts;
 }
 
 async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDatabase, createReadPool, type Database } from '@millrace/db';
+import { createDatabase, createReadPool, type Database, type ReadPool } from '@millrace/db';
 import { createEventStore, createSqlParser, type EventStore, postgresEngine, type SqlParser } from '@millrace/insights';
 import {
   createLogger,
@@ -17,6 +17,7 @@ import { startWebReceiver, type WebReceiver } from './web-receiver.ts';
 export interface WorkerFixture {
   database: Database;
   databaseUrl: string;
+  reader: ReadPool;
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
@@ -56,6 +57,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
   return {
     database,
     databaseUrl: testDatabase.url,
+    reader,
     mailServer,
     mailer,
     events: createEventStore(postgresEngine(reader)),

@@ -1,0 +1,101 @@
+// Counts the members of cohorts without evaluating every person. Persons that have the same values in all properties
+// that a cohort's filters read are either all members or none, so each combination of values is evaluated once.
+
+import { ReadLimitExceeded, type ReadPool, type Sql } from '@millrace/db';
+import type { CompiledFlags } from '../compile/compiled.ts';
+import { needsOfCohort } from '../compile/flag-needs.ts';
+import { currentPropertyOf } from '../evaluate/property-values.ts';
+import { inTimeSlices, type Steps } from '../steps.ts';
+import { compileProject, evaluateMembership } from './audience.ts';
+import { type AlikePersons, type PersonValues, readAlikePersons } from './store.ts';
+
+export interface MembersToCount {
+  projectId: number;
+  cohortIds: readonly number[];
+  /** Aborting it stops the statement. */
+  signal: AbortSignal;
+  /** Time limit of the statements. */
+  maxMs: number;
+}
+
+/** PostgreSQL can tell 31 columns apart in one statement. */
+const maxColumns = 31;
+/** If a sample of this many persons has more combinations of values, evaluating the persons one by one is faster. */
+const sample = { persons: 10_000, combinations: 1000 };
+/** Maximum size of all combinations in memory. */
+const maxBytes = 16 * 1024 * 1024;
+
+/**
+ * Counts the members of cohorts with the same rules and results as `cohortAudience`. Reads all persons of the project in
+ * one statement.
+ * @returns one count per cohort, or null for a cohort whose members cannot be determined. Returns null instead of the
+ * list if the persons must be evaluated one by one, because the cohorts depend on distinct IDs, on too many properties
+ * or on properties with too many values, or because the statement takes too long.
+ */
+export async function countMembers(
+  { sql, reader }: { sql: Sql; reader: Pick<ReadPool, 'read'> },
+  { projectId, cohortIds, signal, maxMs }: MembersToCount,
+): Promise<(number | null)[] | null> {
+  const flags = await compileProject(sql, projectId);
+  const readings = groupByValues(flags, cohortIds);
+  if (readings === null) return null;
+  const values = readings.map((reading) => reading.values);
+  const deadline = performance.now() + maxMs;
+  const read = (maxPersons: number | null) => {
+    const limits = { signal, maxMs: Math.max(1, deadline - performance.now()), maxBytes };
+    return readAlikePersons(reader, { projectId, values, maxPersons }, limits);
+  };
+  try {
+    let alike = await read(sample.persons);
+    const sampled = alike.reduce((persons, { values: at, count }) => persons + (at === 0 ? count : 0), 0);
+    if (sampled === sample.persons) {
+      if (alike.length > sample.combinations * readings.length) return null;
+      alike = await read(null);
+    }
+    return await inTimeSlices(addUp(flags, { cohortIds, readings, alike }, Date.now()));
+  } catch (error) {
+    if (error instanceof ReadLimitExceeded) return null;
+    throw error;
+  }
+}
+
+/** Cohorts that depend on the same values. */
+interface Reading {
+  values: PersonValues;
+  cohortIds: number[];
+}
+
+function groupByValues(flags: CompiledFlags, cohortIds: readonly number[]): Reading[] | null {
+  const readings = new Map<string, Reading>();
+  for (const id of cohortIds) {
+    const { personProperties, staticCohorts } = needsOfCohort(id, flags.cohorts);
+    const properties = new Set(personProperties.flatMap((name) => [name, currentPropertyOf(name) ?? name]));
+    const values = { properties: [...properties].sort(), staticCohorts: [...staticCohorts].sort() };
+    const key = JSON.stringify(values);
+    const reading = readings.get(key) ?? { values, cohortIds: [] };
+    reading.cohortIds.push(id);
+    readings.set(key, reading);
+  }
+  const all = [...readings.values()];
+  const columns = new Set(all.flatMap(({ values }) => [...values.properties, ...values.staticCohorts]));
+  return columns.has('distinct_id') || columns.size > maxColumns ? null : all;
+}
+
+function* addUp(
+  flags: CompiledFlags,
+  { cohortIds, readings, alike }: { cohortIds: readonly number[]; readings: Reading[]; alike: AlikePersons[] },
+  now: number,
+): Steps<(number | null)[]> {
+  const counts = new Map<number, number | null>(cohortIds.map((id) => [id, 0]));
+  for (const { values, person, count: persons } of alike) {
+    const ids = readings[values]?.cohortIds ?? [];
+    const matches = yield* evaluateMembership(flags, { cohortIds: ids, person, now });
+    for (const [at, isMember] of matches.entries()) {
+      const id = ids[at] ?? 0;
+      const count = counts.get(id) ?? null;
+      counts.set(id, count === null || isMember === null ? null : count + (isMember ? persons : 0));
+    }
+    yield;
+  }
+  return cohortIds.map((id) => counts.get(id) ?? null);
+}
