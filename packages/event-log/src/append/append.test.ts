@@ -180,3 +180,11 @@ test('accepts a call larger than the whole byte budget when no other call is pen
   await pipeline.append([{ topic: 't', key: 'k', value: Buffer.alloc(500) }]);
   expect([...written.values()].flat()).toHaveLength(1);
 });
+
+test('sends a record that is larger than a batch in its own batch', async () => {
+  const { transport, written } = createFailingServer([]);
+  const pipeline = createPipeline(transport, { maxBatchBytes: 100 });
+  const records = [500, 10, 500].map((bytes) => ({ topic: 't', key: 'k', value: Buffer.alloc(bytes) }));
+  await pipeline.append(records);
+  expect([...written.values()].flat().map(({ length }) => length)).toEqual([500, 10, 500]);
+});
