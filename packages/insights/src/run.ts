@@ -29,7 +29,7 @@ import { withExpressions } from './sql/expressions.ts';
 import { checkSql, checkSqlExpression, type ExpressionSource, type SqlMetadata } from './sql/metadata.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { sqlRequest } from './sql/request.ts';
-import { explain, runSql } from './sql/run.ts';
+import { rethrowEngineError, runSql } from './sql/run.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
@@ -99,7 +99,7 @@ export async function runQuery(
     (planning) => planQuery(query, planning),
   );
   const computing = computeResult(deps, query, { context, run });
-  const result = await (context.expression === undefined ? computing : computing.catch(explain));
+  const result = await (context.expression === undefined ? computing : computing.catch(rethrowEngineError));
   return { ...result, timezone: settings.timezone };
 }
 

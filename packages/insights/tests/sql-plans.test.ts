@@ -4,7 +4,7 @@ import { createTestTenant } from '@millrace/testing';
 import { renderPostgresStatement } from '../src/event-store/postgres/engine.ts';
 import { readProjectSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
-import { statementOf } from '../src/sql/print/query.ts';
+import { printStatement } from '../src/sql/print/query.ts';
 import { prepareSql } from '../src/sql/run.ts';
 import { engines, type TestStore } from './test-store.ts';
 
@@ -28,7 +28,7 @@ async function planOf(text: string): Promise<string> {
   const { sql } = store.database;
   const settings = await readProjectSettings(sql, projectId);
   const { resolved } = await prepareSql({ sql, parser }, { projectId, settings, now: Date.now(), text });
-  const statement = renderPostgresStatement(statementOf(resolved.query, { engine: 'postgres', projectId }));
+  const statement = renderPostgresStatement(printStatement(resolved.query, { engine: 'postgres', projectId }));
   const rows = await store.database.transaction(async (tx) => {
     await tx.query('SET LOCAL enable_seqscan = off');
     await tx.query('SET LOCAL enable_bitmapscan = off');

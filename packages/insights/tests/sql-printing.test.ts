@@ -12,7 +12,7 @@ import { printQuery } from '../src/sql/hogql.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { substitute } from '../src/sql/placeholders.ts';
 import { pageStatement } from '../src/sql/print/pages.ts';
-import { statementOf } from '../src/sql/print/query.ts';
+import { printStatement } from '../src/sql/print/query.ts';
 import { SqlProblem } from '../src/sql/problem.ts';
 import type { SqlSettings } from '../src/sql/resolve/scope.ts';
 import { resolveQuery } from '../src/sql/resolve/select.ts';
@@ -72,7 +72,7 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
     );
     const { query } = resolveQuery(complete, settings);
     const placeholder = (_: Value, position: number) => `$${position}`;
-    const { text, values } = render(statementOf(query, { engine, projectId }), placeholder);
+    const { text, values } = render(printStatement(query, { engine, projectId }), placeholder);
     const page = engine === 'clickhouse' ? pageStatement(query, projectId) : null;
     const ofPage = page === null ? [] : [page.keys(engine), page.print(engine, [key])];
     return {

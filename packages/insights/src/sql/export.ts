@@ -6,8 +6,8 @@ import type { EventKey } from '../event-store/queries.ts';
 import type { EngineName } from '../event-store/selection.ts';
 import { readProjectSettings, readPropertyTypes } from '../records-store.ts';
 import { type Node, nodesOf, type Select, type SelectSet } from './ast.ts';
-import { columnName, namesIn, printed } from './names.ts';
-import { statementOf } from './print/query.ts';
+import { columnName, listPropertyNames, printed } from './names.ts';
+import { printStatement } from './print/query.ts';
 import { SqlProblem } from './problem.ts';
 import { resolveQuery } from './resolve/select.ts';
 import type { SqlDeps } from './run.ts';
@@ -58,7 +58,7 @@ export async function readExportQuery(
   try {
     const tree = await parser.parse(text);
     const select = checkShape(tree);
-    const propertyTypes = Object.fromEntries(await readPropertyTypes(sql, projectId, namesIn(select)));
+    const propertyTypes = Object.fromEntries(await readPropertyTypes(sql, projectId, listPropertyNames(select)));
     const fields = select.select.map((node) => ({
       expression: printed(node.node === 'Alias' ? node.expr : node),
       alias: columnName(node),
@@ -118,7 +118,7 @@ export async function prepareExport(
       if (keys.length === 0) return [];
       const { query: ofKeys } = resolve(withKeys(select, keys));
       ofKeys.limit = keys.length;
-      const print = (engine: EngineName) => statementOf(ofKeys, { engine, projectId });
+      const print = (engine: EngineName) => printStatement(ofKeys, { engine, projectId });
       const rows = await events.rows({ projectId, print }, run);
       return rows.map((row) => readers.map((read, at) => read(row[at])));
     },

@@ -9,13 +9,13 @@ import type { ExpressionUse, PlannedExpression, ReadExpression } from '../plan/e
 import { createQueryError, isRecord } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
 import { type Node, nodesOf, type Select } from './ast.ts';
-import { namesIn, printed } from './names.ts';
+import { listPropertyNames, printed } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { eventExpression } from './print/event-expression.ts';
 import { type Place, placeText, SqlProblem } from './problem.ts';
 import type { SqlSettings } from './resolve/scope.ts';
 import { counter, resolveQuery } from './resolve/select.ts';
-import { condition, convert } from './resolve/values.ts';
+import { convert, toCondition } from './resolve/values.ts';
 import { sqlSettingsOf } from './settings.ts';
 import { type Expression, type Query, someOf, type TableRelation } from './tree.ts';
 import { describe, float, nullable, text as textType, typeName } from './types.ts';
@@ -64,7 +64,7 @@ export async function withExpressions(
   const trees = new Map<string, Node | SqlProblem>();
   for (const text of texts) trees.set(text, await parser.parseExpression(text).catch(asProblem));
   const parsed = [...trees.values()].filter((tree) => !(tree instanceof SqlProblem));
-  const propertyTypes = await readPropertyTypes(sql, context.settings.projectId, namesIn(parsed));
+  const propertyTypes = await readPropertyTypes(sql, context.settings.projectId, listPropertyNames(parsed));
   const settings = sqlSettingsOf(context, { propertyTypes, filters: { from: null, to: null, condition: null } });
   return { ...context, expression: readerOf(trees, settings, namesPlaces) };
 }
@@ -160,7 +160,7 @@ function planned(tree: Node, use: ExpressionUse, planning: Planning): PlannedExp
   const found = valueFor(use, value, { place, isAggregate });
   // An actor may have no person record. Its columns are then null.
   const mayBeNull = use === 'condition' && table === 'persons';
-  const used = mayBeNull ? condition({ ...found, type: nullable(found.type) }, place) : found;
+  const used = mayBeNull ? toCondition({ ...found, type: nullable(found.type) }, place) : found;
   return {
     ...eventExpression({
       // The printed form of an expression omits its subqueries, so use the text of the query instead.
@@ -233,7 +233,7 @@ function valueFor(
   const isSimple = kind !== 'array' && kind !== 'tuple' && kind !== 'json' && kind !== 'nothing';
   switch (use) {
     case 'condition':
-      return condition(value, place);
+      return toCondition(value, place);
     case 'value':
       if (!isSimple)
         throw new SqlProblem(`Expected a text, a number, a time or a condition, found ${describe(value.type)}.`, place);

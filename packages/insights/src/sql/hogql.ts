@@ -2,7 +2,7 @@
 // calls.
 
 import type { FrameExpr, Join, Node, Select, SelectSet, WindowExpr } from './ast.ts';
-import { identifier, printer, windowText } from './names.ts';
+import { createPrinter, identifier, windowText } from './names.ts';
 import { timeColumns } from './resolve/filters.ts';
 import type { SqlSettings } from './resolve/scope.ts';
 
@@ -19,7 +19,7 @@ const infix = new Set(['in cohort', 'not in cohort', '~', '~*', '=~*', '!~', '!~
  * @param time the time column that `{filters}` limits
  */
 function printerOf(filters: SqlSettings['filters'], time: string | null): (node: Node) => string {
-  return printer({
+  return createPrinter({
     query: (node) => `(${queryText(node, filters)})`,
     injected: ({ what }) => (what === 'filters' ? filtersText(filters, time) : 'NULL'),
     comparison({ op, left, right }, print) {

@@ -39,7 +39,7 @@ const operators: Record<string, string> = {
 /** Returns the name of a column in the result. */
 export function columnName(node: Node): string {
   if (node.node === 'Alias') return node.alias;
-  const path = pathOf(node);
+  const path = fieldPath(node);
   if (path === null) return printed(node);
   const properties = path.lastIndexOf('properties');
   const rest = properties >= 0 ? path.slice(properties + 1) : [];
@@ -47,10 +47,10 @@ export function columnName(node: Node): string {
 }
 
 /** Returns the names in a field, or in a property access with brackets. Returns null for other expressions. */
-export function pathOf(node: Node): string[] | null {
+export function fieldPath(node: Node): string[] | null {
   if (node.node === 'Field') return node.chain.map(String);
   if (node.node !== 'ArrayAccess') return null;
-  const before = pathOf(node.array);
+  const before = fieldPath(node.array);
   if (before === null || node.property.node !== 'Constant' || typeof node.property.value !== 'string') return null;
   return [...before, node.property.value];
 }
@@ -70,7 +70,7 @@ interface Forms {
 }
 
 /** Returns a function that prints expressions as function calls. */
-export function printer(forms: Forms): (node: Node) => string {
+export function createPrinter(forms: Forms): (node: Node) => string {
   const call = (name: string, args: readonly Node[]) => `${name}(${args.map(print).join(', ')})`;
   const orderText = ({ expr, order }: OrderExpr) => `${print(expr)} ${order}`;
   return print;
@@ -115,7 +115,7 @@ export function printer(forms: Forms): (node: Node) => string {
       case 'BetweenExpr':
         return `${print(node.expr)} ${node.negated ? 'NOT ' : ''}BETWEEN ${print(node.low)} AND ${print(node.high)}`;
       case 'ArrayAccess': {
-        const path = pathOf(node);
+        const path = fieldPath(node);
         return path === null ? `${print(node.array)}[${print(node.property)}]` : path.map(identifier).join('.');
       }
       case 'ArraySlice': {
@@ -144,7 +144,7 @@ export function printer(forms: Forms): (node: Node) => string {
 }
 
 /** Prints an expression in the form that names a column. */
-export const printed = printer({
+export const printed = createPrinter({
   query: () => '(subquery)',
   injected: () => 'true',
   comparison: () => null,
@@ -169,7 +169,7 @@ export function windowText(window: WindowExpr, print: (node: Node) => string, fr
 }
 
 /** Returns all names in trees that may be properties. */
-export function namesIn(trees: unknown): string[] {
+export function listPropertyNames(trees: unknown): string[] {
   const names = new Set<string>();
   for (const node of nodesOf(trees)) {
     if (node.node === 'Field' && Array.isArray(node.chain)) for (const name of node.chain) names.add(String(name));

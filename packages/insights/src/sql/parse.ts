@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
 import { type Node, readTree, type Select, type SelectSet } from './ast.ts';
 import { SqlProblem } from './problem.ts';
-import { placeOf, scan } from './scan.ts';
+import { checkNesting, placeOf } from './scan.ts';
 
 /**
  * Maximum CPU time of one parse. The measurement covers the whole process, and the parser cannot have used more, so
@@ -71,7 +71,7 @@ export function createParser(): SqlParser {
   };
 
   async function treeOf(text: string, rule: Rule): Promise<Node> {
-    scan(text);
+    checkNesting(text);
     const json = cache.get(`${rule} ${text}`) ?? (await enqueue(text, rule));
     const result = JSON.parse(json) as ParserError | Record<string, unknown>;
     if ('error' in result) throw syntaxProblem(result as ParserError, text);

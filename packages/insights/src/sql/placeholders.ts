@@ -2,7 +2,7 @@
 
 import type { Node, Placeholder } from './ast.ts';
 import { closestName } from './functions/index.ts';
-import { pathOf, printed } from './names.ts';
+import { fieldPath, printed } from './names.ts';
 import { SqlProblem } from './problem.ts';
 
 type Scalar = string | number | boolean | null;
@@ -33,7 +33,7 @@ export function substitute<T extends Node>(tree: T, placeholders: Placeholders):
 
 function replacement(node: Placeholder, { values, variables, unknownVariables = [], dateRange }: Placeholders): Node {
   const { place } = node;
-  const path = pathOf(node.expr);
+  const path = fieldPath(node.expr);
   if (path === null)
     throw new SqlProblem(
       'A placeholder must be a name, such as {name}. Expressions in placeholders are not supported.',

@@ -13,11 +13,11 @@ import { readPropertyTypes } from '../records-store.ts';
 import type { Select, SelectSet } from './ast.ts';
 import { withExpressions } from './expressions.ts';
 import { printQuery } from './hogql.ts';
-import { namesIn } from './names.ts';
+import { listPropertyNames } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
 import { pageStatement } from './print/pages.ts';
-import { statementOf } from './print/query.ts';
+import { printStatement } from './print/query.ts';
 import { placeText, SqlProblem } from './problem.ts';
 import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
 import { sqlSettingsOf } from './settings.ts';
@@ -87,9 +87,9 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
     const types = columnTypes(query).map(({ type }) => type);
     const { projectId } = request;
     const page = pageStatement(query, projectId);
-    const print = (engine: EngineName) => statementOf(query, { engine, projectId });
+    const print = (engine: EngineName) => printStatement(query, { engine, projectId });
     const statement = { projectId, print, ...(page && { page }) };
-    const rows = await deps.events.rows(statement, run).catch(explain);
+    const rows = await deps.events.rows(statement, run).catch(rethrowEngineError);
     const readers = types.map(valueReader);
     const shown = isUnlimited ? rows.slice(0, rowLimit) : rows;
     return {
@@ -154,7 +154,7 @@ export async function prepareSql(
   const conditions = conditionsOf(context);
   const inFilters = { from, to, condition: conditions.length === 0 ? null : allOf(...conditions) };
   const sqlSettings = sqlSettingsOf(context, {
-    propertyTypes: await readPropertyTypes(sql, projectId, namesIn(complete)),
+    propertyTypes: await readPropertyTypes(sql, projectId, listPropertyNames(complete)),
     filters: inFilters,
   });
   const resolved = resolveQuery(complete, sqlSettings);
@@ -204,7 +204,7 @@ const engineProblems: Record<string, string> = {
 };
 
 /** Rethrows an error of an engine. @throws AppError `invalid` for a value that the engine cannot compute with. */
-export function explain(error: unknown): never {
+export function rethrowEngineError(error: unknown): never {
   const codes = [error, error instanceof Error ? error.cause : null].map((one) =>
     typeof one === 'object' && one !== null && 'code' in one ? String(one.code) : '',
   );

@@ -13,7 +13,7 @@ import {
   type TableRelation,
 } from '../tree.ts';
 import { text, time, uuid } from '../types.ts';
-import { statementOf } from './query.ts';
+import { printStatement } from './query.ts';
 import { usual } from './tables.ts';
 
 /** With more keys than this, the second statement would become too long. */
@@ -40,7 +40,7 @@ export function pageStatement(query: Query, projectId: number): PageStatement | 
   if (![...relation.columns].some(([number, column]) => isLarge(column) && !needed.has(number))) return null;
   return {
     keys: (engine) => keysText(query, { relation, needed }, { engine, projectId }),
-    print: (engine, keys) => statementOf({ ...query, where: null, offset: 0 }, { engine, projectId, keys }),
+    print: (engine, keys) => printStatement({ ...query, where: null, offset: 0 }, { engine, projectId, keys }),
   };
 }
 
@@ -75,5 +75,5 @@ function keysText(
     column,
     value: { is: 'column', relation: relation.id, column, type } as const,
   }));
-  return statementOf({ ...query, from: [{ relation: narrow, join: null, on: null }], columns: selected }, target);
+  return printStatement({ ...query, from: [{ relation: narrow, join: null, on: null }], columns: selected }, target);
 }

@@ -60,7 +60,7 @@ export function createPrinting(
  * Returns the statement for an engine. `valueReader` converts its columns.
  * @param keys if set, limits the only table of the query to these events
  */
-export function statementOf(
+export function printStatement(
   query: Query,
   { engine, projectId, keys }: { engine: EngineName; projectId: number; keys?: readonly EventKey[] },
 ): Fragment {

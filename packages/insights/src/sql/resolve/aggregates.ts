@@ -6,9 +6,9 @@ import { aggregates, canonicalName, otherNames, scalars } from '../functions/ind
 import { SqlProblem } from '../problem.ts';
 import { type CallExpression, type Expression, mayBeNan, someOf } from '../tree.ts';
 import { flag, nullable, type SqlType } from '../types.ts';
-import { checkCount, fit, resultOf, wrongTypes } from './calls.ts';
+import { checkCount, convertArguments, resultType, wrongTypes } from './calls.ts';
 import { nestedAggregate, type Scope } from './scope.ts';
-import { condition, refuseNested } from './values.ts';
+import { rejectNestedList, toCondition } from './values.ts';
 
 /** Resolves an aggregate, with or without the suffix `If`. */
 export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
@@ -29,7 +29,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
     throw new SqlProblem(`Aggregation '${written}' expects at least 1 argument, found 0`, place);
   const given = nodes.map((arg) => scope.run.expression(arg, inner));
   const filters =
-    conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
+    conditionNode === undefined ? [] : [toCondition(scope.run.expression(conditionNode, inner), conditionNode.place)];
   const isUnique = node.distinct === true && name === 'groupArray';
   const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
   if (node.distinct === true && !isDistinct && !isUnique)
@@ -38,9 +38,9 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   const levels = levelsOf(node, written);
   const variant = isDistinct ? 'uniqExact' : isUnique ? 'groupUniqArray' : variantOf(name, given[0]);
   for (const of of aggregates.get(variant) ?? []) {
-    const args = fit(of, given, { scope, place });
+    const args = convertArguments(of, given, { scope, place });
     if (args === null) continue;
-    if (args[0] !== undefined && of.result !== 'count') refuseNested(args[0].type, place);
+    if (args[0] !== undefined && of.result !== 'count') rejectNestedList(args[0].type, place);
     if (args[0]?.type.kind === 'nothing' && of.result === 'array')
       throw new SqlProblem(`The function '${written}' needs a value other than NULL.`, place);
     if (name === 'topK' && !args.some((arg) => someOf(arg, ({ is }) => is === 'column')))
@@ -97,7 +97,7 @@ function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: E
  * sum of values that are never null.
  */
 function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
-  const type = resultOf(of, args, scope);
+  const type = resultType(of, args, scope);
   if (of.nulls === 'never' || type.kind === 'array') return type;
   return nullable(type, true);
 }

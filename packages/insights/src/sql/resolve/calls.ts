@@ -23,7 +23,7 @@ import {
 } from '../types.ts';
 import { formatConstants, patternConstants } from './patterns.ts';
 import type { Scope } from './scope.ts';
-import { condition, convert, isConstant, refuseNested, textOf } from './values.ts';
+import { convert, isConstant, rejectNestedList, textOf, toCondition } from './values.ts';
 
 export interface At {
   scope: Scope;
@@ -37,11 +37,11 @@ export const argumentsOf = (node: Call, scope: Scope): Expression[] =>
   node.args.map((arg) => scope.run.expression(arg, scope));
 
 /** Looks up a function in the function table, and resolves the call. Does not handle aggregate functions. */
-export function generic(name: string, args: readonly Node[], at: At): Expression {
+export function resolveFunction(name: string, args: readonly Node[], at: At): Expression {
   const options = scalars.get(name) ?? [];
   const lambda = options.find((one) => one.args[0]?.kind === 'lambda' || one.args[0]?.kind === 'condition');
   if (lambda !== undefined) return withLambda(lambda, args, at);
-  return apply(
+  return applyFunction(
     name,
     args.map((arg) => at.scope.run.expression(arg, at.scope)),
     at,
@@ -49,7 +49,7 @@ export function generic(name: string, args: readonly Node[], at: At): Expression
 }
 
 /** Resolves a call whose arguments are already resolved. @throws SqlProblem if no overload accepts them */
-export function apply(name: string, given: readonly Expression[], at: At): Expression {
+export function applyFunction(name: string, given: readonly Expression[], at: At): Expression {
   const { scope, place } = at;
   const options = scalars.get(name) ?? [];
   checkCount({ name, word: 'Function', place }, options, given.length);
@@ -57,11 +57,11 @@ export function apply(name: string, given: readonly Expression[], at: At): Expre
   if (document?.type.kind === 'json' && step?.type.kind === 'int' && options[0]?.args[1]?.kind === 'path')
     throw new SqlProblem('Properties can only be read by their name, not by a position.', place);
   for (const option of options) {
-    const args = fit(option, given, at);
+    const args = convertArguments(option, given, at);
     if (args === null) continue;
     const [first] = option.args.filter(({ kind }) => kind === 'pattern' || kind === 'format');
     const written = first === undefined ? args : translated(option, args, place);
-    return { is: 'call', name, of: option, args: written, type: resultOf(option, args, scope) };
+    return { is: 'call', name, of: option, args: written, type: resultType(option, args, scope) };
   }
   throw wrongTypes({ name, place }, options, given);
 }
@@ -115,7 +115,7 @@ export function wrongTypes(
 }
 
 /** Converts the arguments to the types in the signature. Returns null if one of them cannot be converted. */
-export function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
+export function convertArguments({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
   const last = args.at(-1);
   if (given.length > args.length && last?.isRepeated !== true) return null;
   if (given.length < args.filter(({ isOptional, isRepeated }) => !isOptional && !isRepeated).length) return null;
@@ -199,7 +199,7 @@ function fitOne(
 }
 
 /** Returns the type that the signature names for the result. */
-export function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
+export function resultType({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const [first] = args;
   const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
   return nullable(
@@ -278,20 +278,20 @@ function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope,
   });
   const inner: Scope = { ...scope, parameters: new Map([...scope.parameters, ...named]) };
   const found = scope.run.expression(first.expr, inner);
-  const body = of.args[0]?.kind === 'condition' ? condition(found, first.place) : found;
-  if (of.result === 'body[]') refuseNested(body.type, first.place);
+  const body = of.args[0]?.kind === 'condition' ? toCondition(found, first.place) : found;
+  if (of.result === 'body[]') rejectNestedList(body.type, first.place);
   const lambda: Expression = { is: 'lambda', id, parameters: parameters.map((one) => one.id), body, type: body.type };
   const args = [lambda, ...lists];
-  return { is: 'call', name: of.name, of, args, type: resultOf(of, args, scope) };
+  return { is: 'call', name: of.name, of, args, type: resultType(of, args, scope) };
 }
 
 /** Applies a lambda to the elements of a list. */
 export function mapList(list: Expression, lambda: Expression, { scope, place }: At): Expression {
   const [of] = scalars.get('arrayMap') ?? [];
   if (of === undefined) throw new Error('The function arrayMap is missing.');
-  refuseNested(lambda.type, place);
+  rejectNestedList(lambda.type, place);
   const args = [lambda, list];
-  return { is: 'call', name: 'arrayMap', of, args, type: resultOf(of, args, scope) };
+  return { is: 'call', name: 'arrayMap', of, args, type: resultType(of, args, scope) };
 }
 
 /** Throws the error for a function that does not exist or is not supported. @throws SqlProblem always */

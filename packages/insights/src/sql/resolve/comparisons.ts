@@ -5,9 +5,9 @@ import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import { type Comparator, columnTypes, type Expression } from '../tree.ts';
 import { describe, flag, type SqlType, tupleOf } from '../types.ts';
-import { generic } from './calls.ts';
+import { resolveFunction } from './calls.ts';
 import type { Scope } from './scope.ts';
-import { convert, isNull, textOf, unify } from './values.ts';
+import { convert, convertToCommonType, isNull, textOf } from './values.ts';
 
 const comparators: Record<string, Comparator> = { '==': '=', '!=': '<>', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
 
@@ -33,17 +33,17 @@ function positiveOf(node: Comparison, op: string, scope: Scope): Expression | nu
       return inCohort(node, scope);
     case 'like':
     case 'ilike':
-      return neverNull(generic(op, [left, right], { scope, place }));
+      return neverNull(resolveFunction(op, [left, right], { scope, place }));
     case '~':
     case '=~':
-      return neverNull(generic('match', [left, right], { scope, place }));
+      return neverNull(resolveFunction('match', [left, right], { scope, place }));
     case '~*':
     case '=~*': {
       const pattern =
         right.node === 'Constant' && typeof right.value === 'string'
           ? { ...right, value: `(?i)${right.value}` }
           : right;
-      return neverNull(generic('match', [left, pattern], { scope, place }));
+      return neverNull(resolveFunction('match', [left, pattern], { scope, place }));
     }
     default:
       return null;
@@ -121,7 +121,7 @@ function sides(
           : `${name} is ${describe(other.type)} and cannot be compared with the text '${value.slice(0, 100)}'.`,
         place,
       );
-    const { parts } = unify([converted, other], place, 'Both sides of a comparison');
+    const { parts } = convertToCommonType([converted, other], place, 'Both sides of a comparison');
     const [first = converted, second = other] = parts;
     return constant === left ? [first, second] : [second, first];
   }
@@ -139,7 +139,7 @@ function sides(
       ? (convert(one, other.type) ?? one)
       : one;
   });
-  const { parts } = unify([a ?? left, b ?? right], place, `Both sides of the comparison with ${name}`);
+  const { parts } = convertToCommonType([a ?? left, b ?? right], place, `Both sides of the comparison with ${name}`);
   return [parts[0] ?? left, parts[1] ?? right];
 }
 

@@ -5,12 +5,16 @@ import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { arrayOf, flag, nullable, text, tupleOf } from '../types.ts';
-import { apply, argumentsOf, generic, type Handler } from './calls.ts';
+import { applyFunction, argumentsOf, type Handler, resolveFunction } from './calls.ts';
 import { compare, not, resolveComparison } from './comparisons.ts';
-import { condition, refuseNested, textConstant, textOf, unify } from './values.ts';
+import { convertToCommonType, rejectNestedList, textConstant, textOf, toCondition } from './values.ts';
 
 const choice = (cases: { when: Expression; result: Expression }[], otherwise: Expression, place: Place): Expression => {
-  const { type, parts } = unify([...cases.map(({ result }) => result), otherwise], place, 'All results of a condition');
+  const { type, parts } = convertToCommonType(
+    [...cases.map(({ result }) => result), otherwise],
+    place,
+    'All results of a condition',
+  );
   const last = parts.at(-1) ?? otherwise;
   return {
     is: 'choice',
@@ -29,7 +33,7 @@ const chooses: Handler = (node, scope) => {
   for (let at = 0; at + 1 < given.length; at += 2) {
     const [when, result] = [given[at], given[at + 1]];
     if (when !== undefined && result !== undefined)
-      cases.push({ when: condition(when, node.args[at]?.place ?? node.place), result });
+      cases.push({ when: toCondition(when, node.args[at]?.place ?? node.place), result });
   }
   return choice(cases, given.at(-1) as Expression, node.place);
 };
@@ -49,7 +53,7 @@ const caseOf: Handler = (node, scope) => {
 };
 
 const coalesces: Handler = (node, scope) => {
-  const { type, parts } = unify(argumentsOf(node, scope), node.place, `The arguments of '${node.name}'`);
+  const { type, parts } = convertToCommonType(argumentsOf(node, scope), node.place, `The arguments of '${node.name}'`);
   const isNullable = parts.every((part) => part.type.isNullable);
   const cases = parts.slice(0, -1).map((part): { when: Expression; result: Expression } => ({
     when: not({ is: 'null', part, type: flag }),
@@ -70,7 +74,11 @@ const nullIf: Handler = (node, scope) => {
 const extreme =
   (comparator: '<=' | '>='): Handler =>
   (node, scope) => {
-    const { type, parts } = unify(argumentsOf(node, scope), node.place, `The arguments of '${node.name}'`);
+    const { type, parts } = convertToCommonType(
+      argumentsOf(node, scope),
+      node.place,
+      `The arguments of '${node.name}'`,
+    );
     const missing = parts.filter((part) => part.type.isNullable);
     const none: Expression = { is: 'constant', type: nullable(type, true), value: null };
     const cases = missing.map((part): { when: Expression; result: Expression } => ({
@@ -90,7 +98,7 @@ const logic =
   (is: 'all' | 'any'): Handler =>
   (node, scope) => ({
     is,
-    parts: node.args.map((arg) => condition(scope.run.expression(arg, scope), arg.place)),
+    parts: node.args.map((arg) => toCondition(scope.run.expression(arg, scope), arg.place)),
     type: flag,
   });
 
@@ -118,8 +126,8 @@ const transform: Handler = (node, scope) => {
 
 export function arrayNode(parts: readonly Expression[], place: Place): Expression {
   if (parts.length === 0) return { is: 'array', parts: [], type: arrayOf({ kind: 'nothing', isNullable: false }) };
-  const { type, parts: converted } = unify(parts, place, 'The elements of an array');
-  refuseNested(type, place);
+  const { type, parts: converted } = convertToCommonType(parts, place, 'The elements of an array');
+  rejectNestedList(type, place);
   return { is: 'array', parts: converted, type: arrayOf(type) };
 }
 
@@ -160,7 +168,7 @@ const format: Handler = (node, scope) => {
     return arg;
   });
   if (used.size < args.length) throw new SqlProblem('The format does not use all arguments.', place);
-  const result = apply('concat', parts, { scope, place });
+  const result = applyFunction('concat', parts, { scope, place });
   const nulls = args.filter(({ type }) => type.isNullable);
   if (nulls.length === 0) return result;
   const cases = nulls.map((part) => ({
@@ -173,7 +181,7 @@ const format: Handler = (node, scope) => {
 /** Unlike in other functions, the pattern is the first argument. */
 const splitByRegexp: Handler = (node, scope) => {
   const [pattern, value] = node.args as [Node, Node];
-  return generic('splitByRegexp', [value, pattern], { scope, place: node.place });
+  return resolveFunction('splitByRegexp', [value, pattern], { scope, place: node.place });
 };
 
 export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -195,7 +203,7 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
     ['isNull', isNull],
   ] as const),
   ['isNotNull', (node, scope) => not(isNull(node, scope))],
-  ['not', (node, scope) => not(condition(argumentsOf(node, scope)[0] as Expression, node.place))],
+  ['not', (node, scope) => not(toCondition(argumentsOf(node, scope)[0] as Expression, node.place))],
   ['transform', transform],
   ['tuple', tuple],
   ['format', format],
@@ -219,5 +227,5 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
       return resolveComparison({ node: 'CompareOperation', op, left, right, place: node.place }, scope);
     },
   ]),
-  ['notLike', (node, scope) => not(generic('like', node.args, { scope, place: node.place }))],
+  ['notLike', (node, scope) => not(resolveFunction('like', node.args, { scope, place: node.place }))],
 ]);

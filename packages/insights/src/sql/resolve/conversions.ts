@@ -18,7 +18,7 @@ import {
   typeName,
   uuid,
 } from '../types.ts';
-import { type At, apply, type Handler } from './calls.ts';
+import { type At, applyFunction, type Handler } from './calls.ts';
 import type { Scope } from './scope.ts';
 import { emptyValue, isNull, readTime, textConstant, textOf } from './values.ts';
 
@@ -101,7 +101,7 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
       `Casts to ${name.replace(/^\w/, (letter) => letter.toUpperCase())} are not supported.`,
       node.place,
     );
-  if (type.kind === 'date') return apply('toDate', [value], { scope, place: node.place });
+  if (type.kind === 'date') return applyFunction('toDate', [value], { scope, place: node.place });
   return castTo(value, type, node.place);
 }
 
@@ -115,7 +115,7 @@ export function toDateTime(value: Expression, zone: string, at: At): Expression 
     return { is: 'constant', type: { ...time(zone, hasFraction), isNullable }, value: instant };
   }
   if (value.type.kind === 'text') return { is: 'cast', value, type: { ...time(zone), isNullable: true } };
-  const found = apply('toDateTime', [value], at);
+  const found = applyFunction('toDateTime', [value], at);
   return { ...found, type: { ...found.type, zone } };
 }
 
@@ -191,7 +191,7 @@ const parseWithFormat: Handler = (node, scope) => {
 
 /** Resolves `languageCodeToName('de')`. */
 const languageName: Handler = (node, scope) =>
-  apply('languageName', [first(node, scope), textConstant(languageNames)], { scope, place: node.place });
+  applyFunction('languageName', [first(node, scope), textConstant(languageNames)], { scope, place: node.place });
 
 export const conversions: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['toString', cast(text)],

@@ -2,7 +2,7 @@
 
 import type { Call, Node, WindowExpr, WindowFunction } from '../ast.ts';
 import { aggregates, canonicalName, isInternal, otherNames, special, windows } from '../functions/index.ts';
-import { pathOf, printed } from '../names.ts';
+import { fieldPath, printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type {
   CallExpression,
@@ -16,7 +16,7 @@ import type {
 import { columnTypes, isAggregate, someOf } from '../tree.ts';
 import { describe, flag, nothing, nullable, tupleOf } from '../types.ts';
 import { resolveAggregate } from './aggregates.ts';
-import { type At, apply, checkBounds, generic, isKnown, mapList, unknownFunction } from './calls.ts';
+import { type At, applyFunction, checkBounds, isKnown, mapList, resolveFunction, unknownFunction } from './calls.ts';
 import { not, resolveBetween, resolveComparison } from './comparisons.ts';
 import { arrayNode, conditionals } from './conditionals.ts';
 import { conversions, resolveCast } from './conversions.ts';
@@ -25,7 +25,7 @@ import { jsonFunctions } from './json.ts';
 import { lists } from './lists.ts';
 import { momentArithmetic, moments } from './moments.ts';
 import { isSame, located, propertyOfDocument, resolveName, type Scope } from './scope.ts';
-import { condition, constant, convert, emptyValue, intConstant, longestList } from './values.ts';
+import { constant, convert, emptyValue, intConstant, longestList, toCondition } from './values.ts';
 
 export function resolveExpression(node: Node, scope: Scope): Expression {
   switch (node.node) {
@@ -39,11 +39,11 @@ export function resolveExpression(node: Node, scope: Scope): Expression {
       return resolveComparison(node, scope);
     case 'And':
     case 'Or': {
-      const parts = node.exprs.map((part) => condition(resolveExpression(part, scope), part.place));
+      const parts = node.exprs.map((part) => toCondition(resolveExpression(part, scope), part.place));
       return { is: node.node === 'And' ? 'all' : 'any', parts, type: flag };
     }
     case 'Not':
-      return not(condition(resolveExpression(node.expr, scope), node.expr.place));
+      return not(toCondition(resolveExpression(node.expr, scope), node.expr.place));
     case 'ArithmeticOperation':
       return arithmetic(node, scope);
     case 'BetweenExpr':
@@ -98,7 +98,7 @@ const symbols = ['+', '-', '*', '/', '%'] as const;
 function arithmetic(node: Extract<Node, { node: 'ArithmeticOperation' }>, scope: Scope): Expression {
   const { op, left, right, place } = node;
   const sides = [resolveExpression(left, scope), resolveExpression(right, scope)] as const;
-  return momentArithmetic(op, sides, { scope, place }) ?? apply(operators[op], sides, { scope, place });
+  return momentArithmetic(op, sides, { scope, place }) ?? applyFunction(operators[op], sides, { scope, place });
 }
 
 function resolveCall(node: Call, scope: Scope): Expression {
@@ -119,7 +119,7 @@ function resolveCall(node: Call, scope: Scope): Expression {
   const aggregate = isInternal(name) ? null : resolveAggregate(node, scope);
   if (aggregate !== null) return aggregate;
   if (!isKnown(name) || isInternal(name)) return unknownFunction(node.name, place);
-  return generic(name, node.args, { scope, place });
+  return resolveFunction(name, node.args, { scope, place });
 }
 
 /** Resolves `arrayJoin`, which returns one row per element. The list becomes a table that is joined to each row. */
@@ -163,7 +163,7 @@ export function joinElements(list: Expression, { id, lists, isOuter }: ExpandRel
 
 /** Resolves `properties['x']`, an element of a list, or a property of a document. */
 function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Expression {
-  const path = pathOf(node);
+  const path = fieldPath(node);
   if (path !== null && scope.parameters.get(path[0] ?? '') === undefined) return resolveName(path, node.place, scope);
   const list = resolveExpression(node.array, scope);
   const place = resolveExpression(node.property, scope);
@@ -176,7 +176,7 @@ function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Exp
     );
   const type = list.type.element ?? nothing;
   const empty = emptyValue(type);
-  const call = apply('arrayElement', [list, place, empty], { scope, place: node.place });
+  const call = applyFunction('arrayElement', [list, place, empty], { scope, place: node.place });
   return { ...call, type: nullable(type, empty.type.isNullable || place.type.isNullable) };
 }
 
@@ -193,7 +193,7 @@ function slice(
   };
   const [first, last] = [bound(start, 1), bound(end, longestList)];
   const length = Math.max(0, last - first + 1);
-  return apply('arraySlice', [resolveExpression(array, scope), intConstant(first), intConstant(length)], {
+  return applyFunction('arraySlice', [resolveExpression(array, scope), intConstant(first), intConstant(length)], {
     scope,
     place,
   });

@@ -3,7 +3,7 @@
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { flag } from '../types.ts';
-import { columnIn, readColumn, type Scope } from './scope.ts';
+import { findColumn, readColumn, type Scope } from './scope.ts';
 import { timeConstant } from './values.ts';
 
 /** The time column of each table that `{filters}` limits. */
@@ -21,7 +21,7 @@ export function filtersOf(place: Place, scope: Scope): Expression {
       place,
     );
   const { filters, zone } = scope.run.settings;
-  const at = columnIn(source, [timeColumns[source.relation.table] ?? ''], scope, place);
+  const at = findColumn(source, [timeColumns[source.relation.table] ?? ''], scope, place);
   if (at === null) throw new Error('The table has no time.');
   const bounds = [
     { bound: filters.from, comparator: '>=' },

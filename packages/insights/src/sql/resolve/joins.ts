@@ -5,7 +5,7 @@ import { printed } from '../names.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression, JoinedRelation } from '../tree.ts';
 import { flag } from '../types.ts';
-import { columnIn, type Scope, type Source } from './scope.ts';
+import { findColumn, type Scope, type Source } from './scope.ts';
 
 export function joinKind({ join_type: type, place }: Join): JoinedRelation['join'] {
   if (type === undefined) return null;
@@ -19,7 +19,7 @@ export function joinKind({ join_type: type, place }: Join): JoinedRelation['join
 }
 
 /** Rejects joining two large tables without a condition, which would result in billions of rows. */
-export function checkCross(join: Join, before: Join | undefined, first: Join | undefined): void {
+export function rejectLargeCrossJoin(join: Join, before: Join | undefined, first: Join | undefined): void {
   const others = [first, join].flatMap((one) => one?.table ?? []);
   const isSmall = (node: Node) =>
     node.node === 'SelectQuery' &&
@@ -32,7 +32,7 @@ export function checkCross(join: Join, before: Join | undefined, first: Join | u
 }
 
 /** Resolves ON. It must consist of equalities between the two sides, because both engines can join by these. */
-export function onOf(
+export function resolveJoinCondition(
   { constraint, place }: Join,
   { source, earlier }: { source: Source; earlier: Source[] },
   scope: Scope,
@@ -56,8 +56,8 @@ function using(node: Node, { source, earlier }: { source: Source; earlier: Sourc
   const names = node.node === 'Tuple' ? node.exprs : [node];
   const parts = names.map((one): Expression => {
     const chain = one.node === 'Field' ? one.chain.map(String) : [];
-    const right = columnIn(source, chain, scope, one.place);
-    const left = earlier.map((before) => columnIn(before, chain, scope, one.place)).find((found) => found !== null);
+    const right = findColumn(source, chain, scope, one.place);
+    const left = earlier.map((before) => findColumn(before, chain, scope, one.place)).find((found) => found !== null);
     if (right === null || left === undefined || left === null)
       throw new SqlProblem(`Unable to resolve field: ${printed(one)}`, one.place);
     return { is: 'compare', comparator: '=', left, right, isStandard: true, type: flag };

@@ -4,7 +4,7 @@ import type { Call, Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { nullable } from '../types.ts';
-import { generic, type Handler } from './calls.ts';
+import { type Handler, resolveFunction } from './calls.ts';
 import { compare } from './comparisons.ts';
 import { textConstant } from './values.ts';
 
@@ -29,18 +29,18 @@ const jsonExtract: Handler = (node, scope) => {
   const { type, wrong } = namedType(node);
   const path = node.args.slice(0, -1);
   const [, wrapper, inner = type] = /^(Nullable|Array)\((\w+)\)$/.exec(type) ?? [];
-  if (type === 'Array(String)') return generic('JSONExtractTexts', path, { scope, place });
+  if (type === 'Array(String)') return resolveFunction('JSONExtractTexts', path, { scope, place });
   const reader = readers[inner];
   if (reader === undefined) throw wrong;
   if (wrapper === 'Array') {
     const body: Node = { node: 'Call', name: reader.name, args: [{ node: 'Field', chain: ['item'], place }], place };
     const lambda: Node = { node: 'Lambda', args: ['item'], expr: body, place };
     const items: Node = { node: 'Call', name: 'JSONExtractArrayRaw', args: path, place };
-    return generic('arrayMap', [lambda, items], { scope, place });
+    return resolveFunction('arrayMap', [lambda, items], { scope, place });
   }
-  const value = generic(reader.name, path, { scope, place });
+  const value = resolveFunction(reader.name, path, { scope, place });
   if (wrapper === undefined) return value;
-  const found = generic('JSONType', path, { scope, place });
+  const found = resolveFunction('JSONType', path, { scope, place });
   const cases = reader.types.map((known) => ({
     when: compare(found, textConstant(known), { comparator: '=', place, name: 'JSONType' }),
     result: value,
@@ -53,7 +53,7 @@ const jsonExtract: Handler = (node, scope) => {
 const keysAndValues: Handler = (node, scope) => {
   const { type, wrong } = namedType(node);
   if (type !== 'String') throw wrong;
-  return generic('JSONExtractKeysAndTexts', node.args.slice(0, -1), { scope, place: node.place });
+  return resolveFunction('JSONExtractKeysAndTexts', node.args.slice(0, -1), { scope, place: node.place });
 };
 
 export const jsonFunctions: ReadonlyMap<string, Handler> = new Map([

@@ -4,7 +4,7 @@ import type { Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { int } from '../types.ts';
-import { apply, generic, type Handler } from './calls.ts';
+import { applyFunction, type Handler, resolveFunction } from './calls.ts';
 import { isConstant, longestList } from './values.ts';
 
 const range: Handler = (node, scope) => {
@@ -19,7 +19,7 @@ const range: Handler = (node, scope) => {
       node.place,
     );
   const bound = (value: number): Expression => ({ is: 'constant', type: int(), value: String(value) });
-  return apply('range', [bound(from), bound(Math.max(from, to))], { scope, place: node.place });
+  return applyFunction('range', [bound(from), bound(Math.max(from, to))], { scope, place: node.place });
 };
 
 /** Resolves `arrayZip(a, b)` as `arrayMap((x, y) -> (x, y), a, b)`. */
@@ -27,7 +27,7 @@ const zip: Handler = ({ args, place }, scope) => {
   const names = args.map((_, at) => `item${at}`);
   const parts = names.map((name): Node => ({ node: 'Field', chain: [name], place }));
   const lambda: Node = { node: 'Lambda', args: names, expr: { node: 'Tuple', exprs: parts, place }, place };
-  return generic('arrayMap', [lambda, ...args], { scope, place });
+  return resolveFunction('arrayMap', [lambda, ...args], { scope, place });
 };
 
 /** List functions that have the same result as an aggregate. */
@@ -45,7 +45,7 @@ const reduce: Handler = ({ args, place }, scope) => {
   const [first, ...lists] = args;
   const name = first?.node === 'Constant' ? String(first.value) : '';
   const reduction = reductions[name];
-  if (reduction !== undefined) return generic(reduction, lists, { scope, place });
+  if (reduction !== undefined) return resolveFunction(reduction, lists, { scope, place });
   const known = Object.keys(reductions).join(', ');
   throw new SqlProblem(`arrayReduce supports only ${known}, found '${name}'.`, first?.place ?? place);
 };

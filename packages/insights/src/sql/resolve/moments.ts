@@ -4,7 +4,7 @@ import { createTimeZone, isTimeZone } from '@millrace/schedule';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { describe, interval, isMoment, isNumber, type TimeUnit, time, timeUnits } from '../types.ts';
-import { type At, apply, argumentsOf, type Handler } from './calls.ts';
+import { type At, applyFunction, argumentsOf, type Handler } from './calls.ts';
 import { toDateTime } from './conversions.ts';
 import type { Scope } from './scope.ts';
 import { convert, dateConstant, intConstant, isConstant, readDate, textOf, timeConstant } from './values.ts';
@@ -47,7 +47,7 @@ const difference =
     const isExact = /_(second|minute|hour)$/.test(name);
     const zone = first.type.zone ?? second.type.zone ?? scope.run.settings.zone;
     const sides = isMixed || isExact ? [first, second].map((one) => convert(one, time(zone)) ?? one) : [first, second];
-    return apply(name, sides, at);
+    return applyFunction(name, sides, at);
   };
 
 /** Adds a number of units to a date or a time. */
@@ -55,11 +55,13 @@ function shift(value: Expression, { unit, count }: { unit: TimeUnit; count: Expr
   const isDay = ['day', 'week', 'month', 'quarter', 'year'].includes(unit);
   const given = moment(value, at);
   const sum = isDay || given.type.kind === 'time' ? given : convert(given, time(at.scope.run.settings.zone, false));
-  return apply(`add_${unit}`, [sum ?? given, count], at);
+  return applyFunction(`add_${unit}`, [sum ?? given, count], at);
 }
 
 const negated = (count: Expression, at: At): Expression =>
-  isConstant(count) && count.type.kind === 'int' ? intConstant(-Number(count.value)) : apply('negate', [count], at);
+  isConstant(count) && count.type.kind === 'int'
+    ? intConstant(-Number(count.value))
+    : applyFunction('negate', [count], at);
 
 const adds =
   (unit: TimeUnit, isMinus: boolean): Handler =>
@@ -112,7 +114,11 @@ const startFunctions: Record<TimeUnit, string> = {
 const truncate: Handler = (node, scope) => {
   const at = { scope, place: node.place };
   const [unit, value] = argumentsOf(node, scope);
-  return apply(startFunctions[unitOf(unit, node.name, node.args[0]?.place ?? node.place)], [moment(value, at)], at);
+  return applyFunction(
+    startFunctions[unitOf(unit, node.name, node.args[0]?.place ?? node.place)],
+    [moment(value, at)],
+    at,
+  );
 };
 
 /** Reads the mode of a function of weeks. In the mode 0 a week begins on Sunday, in the others on Monday. */
@@ -127,7 +133,7 @@ const startOfWeek: Handler = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, mode] = argumentsOf(node, scope);
   const isSunday = mode === undefined ? scope.run.settings.weekStart === 0 : weekMode(mode, [0, 1, 3], at) === 0;
-  return apply(isSunday ? 'toSunday' : 'toMonday', [moment(value, at)], at);
+  return applyFunction(isSunday ? 'toSunday' : 'toMonday', [moment(value, at)], at);
 };
 
 /** Resolves `toWeek(t)` and, for ISO weeks, `toWeek(t, 3)`. */
@@ -135,7 +141,7 @@ const week: Handler = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, mode] = argumentsOf(node, scope);
   const isIso = mode !== undefined && weekMode(mode, [0, 3], at) === 3;
-  return apply(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
+  return applyFunction(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
 
 /** Intervals of several days or weeks count from 1970, weeks from the first Monday. */
@@ -149,11 +155,11 @@ const startOfInterval: Handler = (node, scope) => {
   const count = length !== undefined && isConstant(length) ? Number(length.value) : null;
   if (unit === undefined || count === null || count < 1)
     throw new SqlProblem('toStartOfInterval expects a constant interval, such as INTERVAL 15 MINUTE.', node.place);
-  if (count === 1) return apply(startFunctions[unit], [moment(value, at)], at);
+  if (count === 1) return applyFunction(startFunctions[unit], [moment(value, at)], at);
   const days = unit === 'day' ? count : unit === 'week' ? 7 * count : null;
   if (days !== null && days <= longestIntervalDays) {
     const origin = dateConstant(unit === 'week' ? firstMonday : '1970-01-01');
-    const start = apply('toStartOfDays', [moment(value, at), origin, intConstant(days)], at);
+    const start = applyFunction('toStartOfDays', [moment(value, at), origin, intConstant(days)], at);
     return unit === 'week'
       ? start
       : (convert(start, time(value?.type.zone ?? scope.run.settings.zone, false)) ?? start);
@@ -161,14 +167,14 @@ const startOfInterval: Handler = (node, scope) => {
   const minutes = unit === 'minute' ? count : unit === 'hour' ? 60 * count : null;
   if (minutes === null || minutes > 1440)
     throw new SqlProblem(`toStartOfInterval does not support intervals of ${count} ${unit}s.`, node.place);
-  return apply('toStartOfMinutes', [moment(value, at), intConstant(minutes)], at);
+  return applyFunction('toStartOfMinutes', [moment(value, at), intConstant(minutes)], at);
 };
 
 const startOfMinutes =
   (minutes: number): Handler =>
   (node, scope) => {
     const at = { scope, place: node.place };
-    return apply('toStartOfMinutes', [moment(argumentsOf(node, scope)[0], at), intConstant(minutes)], at);
+    return applyFunction('toStartOfMinutes', [moment(argumentsOf(node, scope)[0], at), intConstant(minutes)], at);
   };
 
 function zoneIn(argument: Expression | undefined, place: Place): string {
@@ -201,7 +207,7 @@ const toDate: Handler = (node, scope) => {
   const [value] = argumentsOf(node, scope);
   const written = textOf(value);
   if (written === null || value === undefined)
-    return apply('toDate', value === undefined ? [] : [value], { scope, place: node.place });
+    return applyFunction('toDate', value === undefined ? [] : [value], { scope, place: node.place });
   const isDate = /^\d{4}-\d\d-\d\d( .*)?$/.test(written);
   return {
     is: 'constant',
@@ -224,13 +230,14 @@ export function momentArithmetic(
     const count = intOf(lengthAt);
     return shift(value, { unit: lengthAt.type.unit ?? 'day', count: op === '-' ? negated(count, at) : count }, at);
   }
-  if (left.type.kind === 'date' && right.type.kind === 'date' && op === '-') return apply('minus', [left, right], at);
+  if (left.type.kind === 'date' && right.type.kind === 'date' && op === '-')
+    return applyFunction('minus', [left, right], at);
   if (isMoment(left.type) && isNumber(right.type)) {
     const unit = left.type.kind === 'date' ? 'day' : 'second';
     return shift(left, { unit, count: op === '-' ? negated(right, at) : right }, at);
   }
   if (left.type.kind === 'time' && right.type.kind === 'time' && op === '-')
-    return apply('diff_second', [right, left], at);
+    return applyFunction('diff_second', [right, left], at);
   return null;
 }
 

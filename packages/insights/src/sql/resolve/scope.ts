@@ -182,17 +182,17 @@ function columnOf(chain: readonly string[], scope: Scope, place: Place): Express
   const [first = '', ...rest] = chain;
   const named = rest.length > 0 ? scope.sources.filter(({ alias }) => alias === first) : [];
   for (const source of named) {
-    const found = columnIn(source, rest, scope, place);
+    const found = findColumn(source, rest, scope, place);
     if (found !== null) return found;
   }
-  const found = scope.sources.flatMap((source) => columnIn(source, chain, scope, place) ?? []);
+  const found = scope.sources.flatMap((source) => findColumn(source, chain, scope, place) ?? []);
   if (found.length > 1)
     throw new SqlProblem(`Ambiguous query. Found multiple sources for field: ${chain.join('.')}`, place);
   return found[0] ?? null;
 }
 
 /** Returns a column of one table or subquery, or null if there is no such column. */
-export function columnIn(source: Source, chain: readonly string[], scope: Scope, place: Place): Expression | null {
+export function findColumn(source: Source, chain: readonly string[], scope: Scope, place: Place): Expression | null {
   const { relation, isOuter } = source;
   const [first = '', ...path] = chain;
   if (relation.is === 'table') {
@@ -345,7 +345,7 @@ export function allColumns(source: Source, scope: Scope, place: Place): { name: 
   const { relation } = source;
   const names = relation.is === 'table' ? tables[relation.table].shown : [...source.names.keys()];
   return names.flatMap((name) => {
-    const value = columnIn(source, [name], scope, place);
+    const value = findColumn(source, [name], scope, place);
     return value === null ? [] : [{ name, value: located(scope, value, { place, name }) }];
   });
 }

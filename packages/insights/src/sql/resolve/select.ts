@@ -20,7 +20,7 @@ import {
 import { commonType, flag } from '../types.ts';
 import { addExpansion, joinElements, resolveExpression } from './expression.ts';
 import { checkGrouping } from './grouping.ts';
-import { checkCross, joinKind, onOf } from './joins.ts';
+import { joinKind, rejectLargeCrossJoin, resolveJoinCondition } from './joins.ts';
 import {
   allColumns,
   namesOf,
@@ -32,8 +32,8 @@ import {
   type TypedProperty,
 } from './scope.ts';
 import { separateAggregates } from './separate-aggregates.ts';
-import { boundSessions } from './session-bounds.ts';
-import { condition, convert } from './values.ts';
+import { storeSessionBounds } from './session-bounds.ts';
+import { convert, toCondition } from './values.ts';
 
 const maxTables = 20;
 const maxDepth = 10;
@@ -147,11 +147,12 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
     }
   }
   const where = whereOf(node, scope);
-  if (where !== null) boundSessions(from, where);
+  if (where !== null) storeSessionBounds(from, where);
   const group = (node.group_by ?? []).flatMap((one) =>
     partsOfTuple(positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' })),
   );
-  const having = node.having === undefined ? null : condition(resolveExpression(node.having, scope), node.having.place);
+  const having =
+    node.having === undefined ? null : toCondition(resolveExpression(node.having, scope), node.having.place);
   const order = (node.order_by ?? []).flatMap((one): OrderBy[] =>
     sortedParts(positional(one.expr, columns, scope), node.distinct !== true).map((by) => ({
       by,
@@ -209,7 +210,7 @@ function resolveName(alias: string, scope: Scope): Expression {
 function whereOf(node: Select, scope: Scope): Expression | null {
   const parts = [node.prewhere, node.where].flatMap((one) => {
     if (one === undefined) return [];
-    return [condition(resolveExpression(one, { ...scope, withoutAggregates: 'WHERE' }), one.place)];
+    return [toCondition(resolveExpression(one, { ...scope, withoutAggregates: 'WHERE' }), one.place)];
   });
   const [only] = parts;
   return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
@@ -277,9 +278,9 @@ function resolveFrom(node: Select, scope: Scope): JoinedRelation[] {
     if (kind === 'RIGHT' || kind === 'FULL') for (const one of scope.sources) one.isOuter = true;
     const earlier = [...scope.sources];
     scope.sources.push(source);
-    if (kind === 'CROSS') checkCross(join, before, node.select_from);
+    if (kind === 'CROSS') rejectLargeCrossJoin(join, before, node.select_from);
     before = join;
-    const on = kind === null || kind === 'CROSS' ? null : onOf(join, { source, earlier }, scope);
+    const on = kind === null || kind === 'CROSS' ? null : resolveJoinCondition(join, { source, earlier }, scope);
     from.push({ relation: source.relation, join: kind, on });
   }
   return from;

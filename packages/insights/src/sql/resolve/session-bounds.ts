@@ -8,7 +8,7 @@ const mirrored: Record<Comparator, Comparator> = { '=': '=', '<>': '<>', '<': '>
 const withoutValue = new Set(['column', 'parameter', 'query', 'in query', 'cohort', 'window']);
 
 /** Stores the bounds with each table that needs sessions. */
-export function boundSessions(from: readonly JoinedRelation[], where: Expression): void {
+export function storeSessionBounds(from: readonly JoinedRelation[], where: Expression): void {
   for (const { relation } of from) if (relation.is === 'table') relation.bounds = boundsOf(relation, where);
 }
 

@@ -184,7 +184,7 @@ const implicit = new Set([
 ]);
 
 /** Converts expressions to their common type. */
-export function unify(
+export function convertToCommonType(
   expressions: readonly Expression[],
   place: Place,
   what: string,
@@ -208,12 +208,12 @@ function commonOf(expressions: readonly Expression[]): SqlType | null {
 }
 
 /** Rejects lists of lists, because PostgreSQL requires their rows to have equal lengths. */
-export function refuseNested(element: SqlType, place: Place): void {
+export function rejectNestedList(element: SqlType, place: Place): void {
   if (element.kind === 'array') throw new SqlProblem('Lists of lists are not supported.', place);
 }
 
 /** Converts an expression to a condition. Null counts as false, so the condition is never null. */
-export function condition(expression: Expression, place: Place): Expression {
+export function toCondition(expression: Expression, place: Place): Expression {
   if (isNull(expression)) return { is: 'constant', type: flag, value: false };
   const { kind } = expression.type;
   if (kind === 'int' || kind === 'float') {
