@@ -41,6 +41,7 @@ beforeAll(async () => {
     `${insert} VALUES ($1, '2026-11-21T12:00:00Z', gen_random_uuid(), 'began', 'bob', '${bob}', '{"plan": "free"}', '2026-11-21T12:00:00Z')`,
   );
 });
+afterEach(() => console.closePages());
 afterAll(() => console?.stop());
 
 const node = (event: string, more: object = {}) => ({ kind: 'EventsNode', event, ...more });
@@ -456,7 +457,6 @@ describe('annotations', () => {
     await page.goto(console.address(`insights?insight=${other.short_id}`));
     await marker(page, 'Mon, 23 Nov 2026: Elsewhere').waitFor();
     expect(await page.locator('.chart-annotation').count()).toBe(1);
-    await page.context().close();
   });
 
   it('of a dashboard are shown in its tiles only', async () => {
@@ -469,6 +469,5 @@ describe('annotations', () => {
     await chart(page).waitFor();
     await page.waitForLoadState('networkidle');
     expect(await marker(page, 'Tue, 24 Nov 2026: New prices').count()).toBe(0);
-    await page.context().close();
   });
 });

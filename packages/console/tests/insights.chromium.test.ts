@@ -12,6 +12,7 @@ beforeAll(async () => {
     [],
   );
 });
+afterEach(() => console.closePages());
 afterAll(() => console?.stop());
 
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
@@ -145,7 +146,6 @@ it.each<[number, string, object]>([
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-  await page.context().close();
 });
 
 it('does not sum persons over days, so that a person who came on two days is counted once', async () => {
@@ -158,7 +158,6 @@ it('does not sum persons over days, so that a person who came on two days is cou
   // There are two or three days, each with at most one person.
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   expect(Number(await figure(page).textContent())).toBeLessThanOrEqual(1);
-  await page.context().close();
 });
 
 it('opens the list of persons behind a number with the keyboard, and links to each person', async () => {
@@ -231,7 +230,6 @@ it('shows the event in the name of each series if several events have a breakdow
   );
   for (const name of [`opened - ${hostile}`, 'opened - free', `ordered - ${hostile}`])
     await page.getByRole('cell', { name, exact: true }).first().waitFor();
-  await page.context().close();
 });
 
 it('leaves future intervals of retention empty, marks the current one, and shows the weighted mean', async () => {
@@ -429,7 +427,6 @@ it('shows the latest result of each insight in the list without computing any', 
     .waitFor();
   expect(await row('Glance new').locator('.glance').textContent()).toBe('');
   expect(await runAxe(page)).toEqual([]);
-  await page.context().close();
 });
 
 it('shows the result as rows if it cannot edit the kind of query', async () => {

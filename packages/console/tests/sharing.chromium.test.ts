@@ -20,6 +20,7 @@ beforeAll(async () => {
     );
   }
 });
+afterEach(() => console.closePages());
 afterAll(() => console?.stop());
 
 const trend = (more: object = {}) => ({

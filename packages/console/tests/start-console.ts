@@ -30,6 +30,8 @@ export interface RunningConsole {
   /** Appends a record to the log that the API reads. */
   append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
   storePerson(distinctId: string, properties: object, more?: { uuid?: string; since?: string }): Promise<void>;
+  /** Closes all pages. A page that stays open refreshes its data until the last test of the file ends. */
+  closePages(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -142,6 +144,9 @@ export async function startConsole({
         'INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid) VALUES ($1, $2, $3)',
         [tenant.projectId, distinctId, uuid],
       );
+    },
+    async closePages() {
+      await Promise.all(browser.contexts().map((visitor) => visitor.close()));
     },
     async stop() {
       await browser.close();
