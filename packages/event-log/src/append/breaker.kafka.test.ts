@@ -95,6 +95,16 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
     await eventually(() => breaker.append(numbered(topic, 'after', 0, 1)));
   });
 
+  test('two failures do not open the breaker however long they take, and a third one does', async () => {
+    metrics = createMetrics({ withProcessMetrics: false });
+    breaker = withAppendBreaker(log, { logger: testLogger(), metrics, openAfterMs: 1 });
+    await proxy.blackHole();
+    expect(await attempts(2)).toEqual(['unavailable', 'unavailable']);
+    expect(await isOpen()).toBe(0);
+    expect(await attempts(1)).toEqual(['unavailable']);
+    expect(await isOpen()).toBe(1);
+  });
+
   test('one failure among successful appends does not open the breaker', async () => {
     await proxy.blackHole();
     const failing = attempts(1);
