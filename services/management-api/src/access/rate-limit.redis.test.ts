@@ -2,8 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import { createLogger } from '@millrace/runtime';
 import { createInProcessStore, createRedisStore, type KeyValueStore } from '@millrace/runtime/cache';
-import { createTestTenant, eventually, patienceMs, type TestTenant, testServers } from '@millrace/testing';
-import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import {
+  createTestTenant,
+  eventually,
+  patienceMs,
+  type TestTenant,
+  testServers,
+  waitOutStepEnd,
+} from '@millrace/testing';
+import { noLimits, sessionKey, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createRateLimit, toNetwork } from './rate-limit.ts';
 
 const logger = createLogger('test', 'error');
@@ -161,6 +168,16 @@ describe('rate limits over HTTP', () => {
       statuses.push((await api.get('/api/projects/', key)).status);
     }
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
+  });
+
+  test('block an address that guesses sessions, after ten times as many requests as for keys', async () => {
+    await waitOutStepEnd(60_000);
+    const statuses: number[] = [];
+    for (let count = 0; count < 33; count += 1) {
+      const secret = String(count).padStart(43, 'x');
+      statuses.push((await api.get('/api/projects/', sessionKey(secret))).status);
+    }
+    expect([statuses.indexOf(429), new Set(statuses)]).toEqual([31, new Set([401, 429])]);
   });
 
   test('block an address that guesses keys, except for keys that were valid there recently', async () => {
