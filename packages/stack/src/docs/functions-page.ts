@@ -17,6 +17,9 @@ interface FunctionTable {
   otherNames: ReadonlyMap<string, string>;
   isInternal(name: string): boolean;
 }
+interface Signatures {
+  kindName(kind: string): string;
+}
 
 const introduction = `# SQL functions
 
@@ -27,9 +30,15 @@ the page from the function table. The results are the same with PostgreSQL and w
 /** Generates the page with the arguments and the result of each function. */
 export async function generateFunctionsPage(root: string): Promise<string> {
   const table = (await importSource(root, 'packages/insights/src/sql/functions/index.ts')) as unknown as FunctionTable;
+  const { kindName } = (await importSource(
+    root,
+    'packages/insights/src/sql/functions/define.ts',
+  )) as unknown as Signatures;
   const { scalars, aggregates, windows, special, otherNames, isInternal } = table;
   const rowsOf = (functions: FunctionTable['scalars']) =>
-    [...functions].flatMap(([name, options]) => (isInternal(name) || special.has(name) ? [] : [row(name, options)]));
+    [...functions].flatMap(([name, options]) =>
+      isInternal(name) || special.has(name) ? [] : [row(name, options, kindName)],
+    );
   const head = ['Function', 'Arguments', 'Result'];
   const aliases = [...otherNames].map(([name, of]) => [`\`${name}\``, `\`${of}\``]);
   const more = [...special]
@@ -47,54 +56,19 @@ export async function generateFunctionsPage(root: string): Promise<string> {
 
 const sorted = (rows: string[][]) => rows.sort(([a = ''], [b = '']) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
 
-function row(name: string, options: readonly TableFunction[]): string[] {
-  const signatures = options.map(({ args }) => args.map(argumentText).join(', ') || 'none');
-  const results = options.map(({ result }) => wordOf(result));
+function row(name: string, options: readonly TableFunction[], kindName: Signatures['kindName']): string[] {
+  const signatures = options.map(({ args }) => args.map((one) => argumentText(one, kindName)).join(', ') || 'none');
+  const results = options.map(({ result }) => kindName(result));
   return [`\`${name}\``, [...new Set(signatures)].join('<br>'), [...new Set(results)].join(' or ')];
 }
 
-function argumentText({ kind, isOptional, isRepeated }: TableFunction['args'][number]): string {
-  const word = wordOf(kind);
+function argumentText(
+  { kind, isOptional, isRepeated }: TableFunction['args'][number],
+  kindName: Signatures['kindName'],
+): string {
+  const word = kindName(kind);
   return isRepeated ? `${word}, …` : isOptional ? `[${word}]` : word;
 }
-
-/** Readable names of kinds of arguments and results whose own names are not clear. */
-const words: Readonly<Record<string, string>> = {
-  int: 'integer',
-  float: 'number',
-  flag: 'condition',
-  bool: 'Boolean',
-  uuid: 'UUID',
-  moment: 'date or time',
-  anything: 'value',
-  comparable: 'value',
-  list: 'array',
-  document: 'JSON',
-  path: 'key or position',
-  separator: 'constant text',
-  character: 'constant character',
-  small: 'constant integer',
-  pattern: 'regular expression',
-  like: 'LIKE pattern',
-  lambda: 'lambda',
-  condition: 'lambda',
-  count: 'integer',
-  total: 'integer',
-  part: 'integer',
-  seconds: 'integer',
-  start: 'time',
-  same: 'like the first argument',
-  filled: 'like the first argument',
-  item: 'element',
-  'body[]': 'array',
-  'int[]': 'array of integers',
-  'float[]': 'array of numbers',
-  'text[]': 'array of texts',
-  numbers: 'array of integers',
-  longs: 'array of integers',
-  pairs: 'array of tuples',
-};
-const wordOf = (kind: string) => words[kind] ?? kind;
 
 function countText([least, most]: readonly [number, number]): string {
   if (least === most) return String(least);

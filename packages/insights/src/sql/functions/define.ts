@@ -88,3 +88,42 @@ export function define(rows: readonly Row[], isAggregate = false): SqlFunction[]
 function argument(word: string): Argument {
   return { kind: word.replace(/[?.]+$/, ''), isOptional: word.endsWith('?'), isRepeated: word.endsWith('...') };
 }
+
+/** Readable names of kinds of arguments and results whose own names are not clear. */
+const kindNames: Readonly<Record<string, string>> = {
+  int: 'integer',
+  float: 'number',
+  flag: 'condition',
+  bool: 'Boolean',
+  uuid: 'UUID',
+  moment: 'date or time',
+  anything: 'value',
+  comparable: 'value',
+  list: 'array',
+  document: 'JSON',
+  path: 'key or position',
+  separator: 'constant text',
+  character: 'constant character',
+  small: 'constant integer',
+  pattern: 'regular expression',
+  like: 'LIKE pattern',
+  lambda: 'lambda',
+  condition: 'lambda',
+  count: 'integer',
+  total: 'integer',
+  part: 'integer',
+  seconds: 'integer',
+  start: 'time',
+  same: 'like the first argument',
+  filled: 'like the first argument',
+  item: 'element',
+  'body[]': 'array',
+  'int[]': 'array of integers',
+  'float[]': 'array of numbers',
+  'text[]': 'array of texts',
+  numbers: 'array of integers',
+  longs: 'array of integers',
+  pairs: 'array of tuples',
+};
+/** Returns the name of a kind for documents and error messages. */
+export const kindName = (kind: string) => kindNames[kind] ?? kind;

@@ -1,7 +1,7 @@
 // Resolves calls of functions in the function table: chooses the overload and determines the type of the result.
 
 import type { Call, Node } from '../ast.ts';
-import type { Argument, SqlFunction } from '../functions/define.ts';
+import { type Argument, kindName, type SqlFunction } from '../functions/define.ts';
 import { closestName, refusedFunctions, scalars, special, windows } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
@@ -109,7 +109,8 @@ export function wrongTypes(
   options: readonly SqlFunction[],
   given: readonly Expression[],
 ): SqlProblem {
-  const wanted = options.map(({ args }) => args.map(({ kind }) => kind).join(', ')).join(' or ');
+  const signatures = options.map(({ args }) => args.map(({ kind }) => kindName(kind)).join(', '));
+  const wanted = [...new Set(signatures)].join(' or ');
   const found = given.map(({ type }) => describe(type)).join(', ');
   return new SqlProblem(`The function '${name}' takes (${wanted}), found ${found}.`, place);
 }
