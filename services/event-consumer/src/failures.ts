@@ -1,5 +1,4 @@
-// Classifies errors that end a batch. The class decides whether the batch is retried, split, or written to the dead
-// letters.
+// Classifies errors that end a batch. The class decides whether the batch is retried or split, or becomes dead letters.
 
 import { isTransientError, isUniqueViolation } from '@millrace/db/sql';
 import { isAppError } from '@millrace/runtime';

@@ -231,8 +231,8 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
 }
 
 /**
- * Returns the page for a request, or else the API routes of its path. There are none if the path has only pages and all
- * of them are for other requests.
+ * Returns the page for a request, or else the API routes of its path. Returns no routes if the path has only pages and
+ * all of them are for other requests.
  */
 function choose<Caller>(
   found: PathMatch<PathEntry<Caller>>,

@@ -226,7 +226,7 @@ const oldest = 17;
 
 /**
  * Returns the first Java that is new enough, in this order: JAVA_HOME, the PATH, a downloaded one. Returns null if
- * there is none.
+ * Java is not installed.
  */
 export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;

@@ -79,10 +79,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
-/**
- * Returns a time like `settledUntil`, but for events in another store. The events and their persons must also be copied
- * there.
- */
+/** Like `settledUntil`, for events in another store. The events and their persons must also be copied there. */
 export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
     const [settled, { events, persons }] = [await settledUntil(), await readCopiedUntil(sql)];

@@ -34,7 +34,7 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * Like `sealSecrets`, but for the secrets of authenticator apps, which the management API stores.
+ * Like `sealSecrets`, for the secrets of authenticator apps, which the management API stores.
  * @returns whether there may be more
  */
 export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
@@ -51,7 +51,7 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
 }
 
 /**
- * Like `sealSecrets`, but for the client secrets of organizations' OpenID providers.
+ * Like `sealSecrets`, for the client secrets of organizations' OpenID providers.
  * @returns whether there may be more
  */
 export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {

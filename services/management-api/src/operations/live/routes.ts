@@ -15,7 +15,7 @@ interface LiveRoutesDeps {
   sql: Sql;
   live: Live;
   tokenSecrets: () => readonly string[];
-  /** Origins whose pages can read live events with a token. By default, there are none. */
+  /** Origins whose pages can read live events with a token. The list is empty by default. */
   liveOrigins?: readonly string[] | undefined;
 }
 
