@@ -94,6 +94,8 @@ export interface Dialect {
   funnel(plan: WalkedFunnel): FunnelSql | null;
   /** Combines rows into a number in which each row sets one of the bits 0 to 51. */
   bits(place: Fragment, happened: Fragment): Fragment;
+  /** The settings of a subquery whose aggregates are never null. Follows its GROUP BY. */
+  settingsOfGroups: Fragment;
   /** Returns the positions of the bits that are set in a number. Null if the engine has no such function. */
   bitPlaces: null | ((number: Fragment) => Fragment);
   /** True if two integers have a bit in common. */
@@ -116,6 +118,11 @@ export interface Dialect {
   inByteOrder(text: Fragment): Fragment;
   /** ID of the actor, or null if there is none. For persons, requires `personJoin`. */
   actorId(actorType: ActorType): Fragment;
+  /**
+   * The key by which actors are grouped if they are only counted. Null if the event has no actor. It may be a 64-bit hash
+   * of the ID. Among ten million actors, the probability that two have the same hash is 3 in a million.
+   */
+  actorKey(actorType: ActorType): Fragment;
 }
 
 export interface FunnelSql {

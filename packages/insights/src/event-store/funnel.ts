@@ -32,8 +32,9 @@ export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragm
           ),
           ' || ',
         );
+  const selected = sql`${marks(steps)} AS steps, ${marks(exclusions)} AS exclusions${uuid}${columns}`;
   return sql`SELECT actor, at, steps, exclusions${list}
-    FROM (${buildRelevantEventsSql(dialect, query, sql`${marks(steps)} AS steps, ${marks(exclusions)} AS exclusions${uuid}${columns}`)}) AS events
+    FROM (${buildRelevantEventsSql(dialect, query, { actor: dialect.actorId(query.actorType), columns: selected })}) AS events
    ORDER BY ${inOrder}`;
 }
 
@@ -68,9 +69,10 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
     names.length > 0 && dialect.path !== null
       ? dialect.path(names, gotFurther)
       : sql`CASE WHEN ${gotFurther} THEN ${dialect.lists(sql`at`, sql`steps`)} END`;
+  const selected = sql`${sql.join(marks, ', ')}${uuid}${columns}`;
   return sql`SELECT count(*) AS actors, path
     FROM (SELECT ${path} AS path
-            FROM (${buildRelevantEventsSql(dialect, query, sql`${sql.join(marks, ', ')}${uuid}${columns}`)}) AS events
+            FROM (${buildRelevantEventsSql(dialect, query, { actor: dialect.actorKey(query.actorType), columns: selected })}) AS events
            GROUP BY actor HAVING ${gotSomewhere}) AS paths
    GROUP BY path`;
 }
@@ -85,11 +87,14 @@ function marked(taken: readonly Fragment[], name: Fragment): Fragment {
       )} THEN 1 ELSE 0 END AS ${name}`;
 }
 
-/** Selects the relevant events with their actor, their time and the given columns. */
+/**
+ * Selects the relevant events with their actor, their time and the given columns.
+ * @param actor the actor's ID, or its key if the actors are only counted
+ */
 export function buildRelevantEventsSql(
   dialect: Dialect,
   { select, actorType, steps, exclusions, breakdowns }: FunnelStoreQuery,
-  columns: Fragment,
+  { actor, columns }: { actor: Fragment; columns: Fragment },
 ): Fragment {
   const from = buildFromClause(dialect, {
     projectId: select.projectId,
@@ -103,7 +108,7 @@ export function buildRelevantEventsSql(
       ? sql``
       : sql`LEFT JOIN ${buildFirstTimesTable(dialect, first, actorType)} AS ${sql.numbered('f', at)} ON ${sql.numbered('f', at)}.actor = ${id}`,
   );
-  return sql`SELECT ${id} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at, ${columns} ${from} ${sql.join(firsts, ' ')}
+  return sql`SELECT ${actor} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at, ${columns} ${from} ${sql.join(firsts, ' ')}
               WHERE ${buildSelectionCondition(dialect, select)}${actorType.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}`;
 }
 

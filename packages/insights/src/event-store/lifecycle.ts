@@ -7,7 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 
 /** Returns rows of interval, status and number of actors. */
 export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment {
-  return sql`WITH ${states(dialect, query)} SELECT bucket, status, count(*) AS actors FROM states GROUP BY bucket, status`;
+  const actor = dialect.actorKey(query.actorType);
+  return sql`WITH ${states(dialect, query, actor)} SELECT bucket, status, count(*) AS actors FROM states GROUP BY bucket, status`;
 }
 
 /** Selects the actors with a status in an interval. */
@@ -16,7 +17,7 @@ export function buildLifecycleActorsSql(
   query: LifecycleStoreQuery,
   { bucket, status }: { bucket: number; status: LifecycleStatus },
 ): Fragment {
-  return sql`WITH ${states(dialect, query)}
+  return sql`WITH ${states(dialect, query, dialect.actorId(query.actorType))}
     SELECT actor, sum(events) AS events FROM states WHERE bucket = ${sql.int(bucket)} AND status = ${sql.text(status)} GROUP BY actor`;
 }
 
@@ -25,11 +26,10 @@ export function buildLifecycleActorsSql(
  * lifecycle could be determined. Each active interval appears twice: as itself, and as the dormant interval that may
  * follow it. Without this, the query would refer to `paths` twice, and ClickHouse would compute it twice.
  */
-function states(dialect: Dialect, { select, actorType, edges }: LifecycleStoreQuery): Fragment {
-  const id = dialect.actorId(actorType);
+function states(dialect: Dialect, { select, actorType, edges }: LifecycleStoreQuery, actor: Fragment): Fragment {
   const created = actorType.of === 'group' ? sql`${sql.numbered('g', actorType.index)}.created_at` : sql`p.created_at`;
   return sql`active AS (
-      SELECT ${id} AS actor, ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, count(*) AS events, min(${created}) AS created
+      SELECT ${actor} AS actor, ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, count(*) AS events, min(${created}) AS created
         ${buildFromClause(dialect, { projectId: select.projectId, actorTypes: [actorType], conditions: [select.where], recordOf: actorType })}
        WHERE ${buildSelectionCondition(dialect, select)} AND ${created} IS NOT NULL
        GROUP BY 1, 2),

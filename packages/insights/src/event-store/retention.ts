@@ -63,9 +63,9 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
     [...numbers.map((at) => sql.numbered('t', at)), ...numbers.map((at) => sql.numbered('r', at))],
     ', ',
   );
-  return sql`WITH ${active(dialect, query)}
+  return sql`WITH ${active(dialect, query, dialect.actorKey(query.actorType))}
     SELECT count(*) AS actors, ${names}${list}
-      FROM (SELECT actor${list}, ${sql.join(columns, ', ')} FROM ${marked} GROUP BY actor${list}) AS paths
+      FROM (SELECT actor${list}, ${sql.join(columns, ', ')} FROM ${marked} GROUP BY actor${list} ${dialect.settingsOfGroups}) AS paths
      GROUP BY ${names}${list}`;
 }
 
@@ -158,7 +158,7 @@ function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragme
             FROM (SELECT bucket, max(later) AS later, actor${list} FROM returns GROUP BY bucket, actor${list}) AS last
            GROUP BY bucket, later${list}`
     : sql`SELECT bucket, later${list}, ${counted} FROM returns GROUP BY bucket, later${list}`;
-  return sql`WITH ${active(dialect, query)}, returns AS (${returns(dialect, query)})
+  return sql`WITH ${active(dialect, query, dialect.actorKey(query.actorType))}, returns AS (${returns(dialect, query)})
     SELECT bucket, later, actors, total, numbers${list} FROM (
       SELECT bucket, 0 AS later${list}, ${counted} FROM beginners GROUP BY bucket${list}
       UNION ALL ${later}) AS rows
@@ -167,7 +167,7 @@ function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragme
 
 /** Selects the actors that started in an interval, with the number of their target events in it. */
 export function buildRetentionActorsSql(dialect: Dialect, query: RetentionStoreQuery, row: number): Fragment {
-  return sql`WITH ${active(dialect, query)}
+  return sql`WITH ${active(dialect, query, dialect.actorId(query.actorType))}
     SELECT actor, sum(began) AS events FROM beginners WHERE bucket = ${sql.int(row)} GROUP BY actor`;
 }
 
@@ -175,7 +175,7 @@ export function buildRetentionActorsSql(dialect: Dialect, query: RetentionStoreQ
  * Builds common table expressions: `events` with the relevant events, `active` with the activity of each actor per
  * interval, and `beginners` with the interval and time in which each actor started.
  */
-function active(dialect: Dialect, query: RetentionStoreQuery): Fragment {
+function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): Fragment {
   const { select, actorType, edges, target, returning, breakdowns, first, aggregated } = query;
   const { columns, list, names } = buildBreakdownColumns(dialect, breakdowns);
   const [isTarget, isReturn] = [target, returning].map((step) => buildStepCondition(dialect, step, select.projectId));
@@ -203,7 +203,7 @@ function active(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   // The sums need names of their own, because some engines would otherwise take the name of a column inside a sum for
   // the sum itself.
   return sql`events AS (
-      SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${id} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at,
+      SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${actor} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at,
              CASE WHEN ${begins} THEN 1 ELSE 0 END AS began, CASE WHEN ${isReturn} THEN 1 ELSE 0 END AS returned${number}${columns}
         ${from} ${firsts}
        WHERE ${buildSelectionCondition(dialect, select)} AND (${isTarget} OR ${isReturn})${actorType.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}),

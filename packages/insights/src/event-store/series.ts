@@ -99,7 +99,7 @@ function countedInWindows(
   );
   return sql`SELECT w.point AS bucket${list}, actors
     FROM (SELECT ${names}${list}, count(*) AS actors
-            FROM (SELECT actor${list}, ${bits} FROM (${matching(dialect, query)}) AS events GROUP BY actor${list}) AS paths
+            FROM (SELECT actor${list}, ${bits} FROM (${matching(dialect, query)}) AS events GROUP BY actor${list} ${dialect.settingsOfGroups}) AS paths
            GROUP BY ${names}${list}) AS alike CROSS JOIN ${points}
    WHERE ${isActive}`;
 }
@@ -112,7 +112,7 @@ function matching(dialect: Dialect, query: SeriesQuery): Fragment {
   const bucket = edges.length === 0 ? sql`0` : dialect.bucket(sql`e.timestamp`, edges);
   const columns = [
     sql`${bucket} AS bucket`,
-    ...(actorType === null ? [] : [sql`${dialect.actorId(actorType)} AS actor`]),
+    ...(actorType === null ? [] : [sql`${dialect.actorKey(actorType)} AS actor`]),
     ...(property === null ? [] : [sql`${dialect.number(property)} AS x`]),
     ...(measure.of === 'expression' ? measure.expression.columns(dialect.name) : []),
   ];
@@ -134,7 +134,7 @@ function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuery['
     to: to + longestSessionMs,
     where: { all: [] },
   };
-  return sql`SELECT ${id} AS session, (max(${time}) - min(${time})) / 1000.0 AS x ${buildFromClause(dialect, { projectId })}
+  return sql`SELECT ${dialect.actorKey({ of: 'session' })} AS session, (max(${time}) - min(${time})) / 1000.0 AS x ${buildFromClause(dialect, { projectId })}
               WHERE ${buildSelectionCondition(dialect, around)} AND ${id} IS NOT NULL GROUP BY 1`;
 }
 

@@ -132,6 +132,11 @@ export const clickhouseDialect: Dialect = {
   positionKey: sql`toString(toUnixTimestamp64Milli(e.timestamp) + toInt64(${sql.float(positionKeyOffset)})) || toString(e.uuid)`,
   bucket: (time, edges) => {
     const millis = sql`toUnixTimestamp64Milli(${time})`;
+    const length = evenLength(edges);
+    if (length !== null) {
+      const [first, last] = [sql.literal(edges[0] ?? 0), sql.literal(edges.length - 1)];
+      return sql`toInt32(if(${millis} < ${first}, -1, least(${last}, intDiv(${millis} - ${first}, ${sql.literal(length)}))))`;
+    }
     const places = edges.map((_, at) => at);
     return sql`if(${millis} < ${sql.float(edges[0] ?? 0)}, -1,
       toInt32(transform(roundDown(${millis}, ${sql.times(edges)}), ${sql.times(edges)}, ${sql.ints(places)}, -1)))`;
@@ -151,6 +156,8 @@ export const clickhouseDialect: Dialect = {
       toJSONString(arrayMap((event, at) -> (at, event.1, event.2), ${withoutTimes}, arrayEnumerate(${withoutTimes}))))`;
   },
   funnel: (plan) => buildFunnelWalkSql(clickhouseDialect, plan),
+  // By default, aggregates can be null here (engine.ts), which takes more time and memory.
+  settingsOfGroups: sql`SETTINGS aggregate_functions_null_for_empty = 0`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
   bitPlaces: (number) => sql`bitPositionsToArray(${number})`,
   haveCommonBit: (one, other) => sql`bitAnd(${one}, ${other}) <> 0`,
@@ -188,7 +195,15 @@ export const clickhouseDialect: Dialect = {
         return actorType satisfies never;
     }
   },
+  actorKey: (actorType) => sql`cityHash64(${clickhouseDialect.actorId(actorType)})`,
 };
+
+/** Returns the length of the intervals if they are all equally long, and otherwise null. */
+function evenLength(edges: readonly number[]): number | null {
+  const [first, second] = edges;
+  if (first === undefined || second === undefined) return null;
+  return edges.every((edge, at) => edge === first + at * (second - first)) ? second - first : null;
+}
 
 /** Builds the condition that the time of an event is between the times of the first and last of these keys. */
 function isInTimeOf(keys: readonly EventKey[]): Fragment {

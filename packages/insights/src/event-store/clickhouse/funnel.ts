@@ -116,7 +116,7 @@ function buildActorsSql(dialect: Dialect, plan: WalkedFunnel, { point, order, li
     const column = by === 'events' ? sql`number` : id;
     return isDescending ? sql`${column} DESC` : column;
   });
-  return sql`SELECT actor, max(events) AS number FROM (${walked(dialect, plan, { byInterval: entrance !== null })})
+  return sql`SELECT actor, max(events) AS number FROM (${walked(dialect, plan, { byInterval: entrance !== null, isListed: true })})
     WHERE ${sql.join(conditions, ' AND ')} GROUP BY actor
     ORDER BY ${list([...inOrder, id])} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
@@ -134,12 +134,15 @@ interface Walking {
    * steps in its interval.
    */
   byInterval?: boolean;
+  /** Whether the actors are listed by their IDs. Otherwise, they are only counted. */
+  isListed?: boolean;
 }
 
 /** Selects `actor`, `events` (their number), `value` (breakdown values), `bucket`, `reached` and `t<k>`. */
-function walked(dialect: Dialect, plan: WalkedFunnel, { byInterval = false }: Walking = {}): Fragment {
+function walked(dialect: Dialect, plan: WalkedFunnel, walking: Walking = {}): Fragment {
+  const { byInterval = false } = walking;
   const steps = byInterval ? plan.toStep + 1 : plan.storeQuery.steps.length;
-  let rows = inOrder(plan, partsOf(dialect, plan, byInterval));
+  let rows = inOrder(plan, partsOf(dialect, plan, walking));
   for (const k of numbers(steps)) rows = sql`SELECT *, ${step(plan, k, steps)} FROM (${rows})`;
   const column = (name: 'a' | 'c' | 'r' | 's' | 't', k: number) => sql.numbered(name, k);
   const furthest = numbers(steps).reverse();
@@ -217,9 +220,9 @@ function inOrder({ order, storeQuery: { steps } }: WalkedFunnel, parts: Fragment
 }
 
 /** Selects `actor`, `events`, `bucket`, `value` and the `keys` of the actor's events with this value. */
-function partsOf(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fragment {
+function partsOf(dialect: Dialect, plan: WalkedFunnel, walking: Walking): Fragment {
   const { attribution, storeQuery } = plan;
-  const own = ownEvents(dialect, plan, byInterval);
+  const own = ownEvents(dialect, plan, walking);
   const first = sql.literal(1);
   const [key, withKey] =
     storeQuery.breakdowns.length === 0
@@ -229,7 +232,7 @@ function partsOf(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fra
   const edges = plan.period.edges.map((edge) => edge - storeQuery.select.from);
   const interval = sql`arrayCount(edge -> edge <= toInt64(bitShiftRight(${key}, ${sql.literal(markBits)})), ${sql.times(edges)}) - 1`;
   const isFirst = sql`bitTest(${key}, 0)`;
-  const attempts = !byInterval
+  const attempts = !walking.byInterval
     ? sql`SELECT *, 0 AS bucket, own AS chosen FROM (${own})`
     : sql`SELECT *, arrayMap(event -> if(${isFirst} AND ${interval} != bucket, ${without(first)}, event), own) AS chosen
             FROM (SELECT *, arrayJoin(arrayDistinct(arrayMap(event -> ${interval}, arrayFilter(event -> ${isFirst}, own)))) AS bucket FROM (${own}))`;
@@ -267,9 +270,10 @@ function partsOf(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fra
  * number that combines the milliseconds since the start of the range with the steps and exclusions that it matches.
  * With a breakdown, an event is a tuple of the time, the ID, this number and the breakdown values.
  */
-function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fragment {
+function ownEvents(dialect: Dialect, plan: WalkedFunnel, { byInterval, isListed }: Walking): Fragment {
   const { storeQuery, order } = plan;
-  const { select, steps, exclusions, breakdowns, second } = storeQuery;
+  const { select, actorType, steps, exclusions, breakdowns, second } = storeQuery;
+  const actor = isListed ? dialect.actorId(actorType) : dialect.actorKey(actorType);
   const { columns, names } = buildBreakdownColumns(dialect, breakdowns);
   const marks = [...steps, ...exclusions].map(
     (one, at) => sql`if(${buildStepEventCondition(dialect, one, { at, select })}, ${sql.literal(2 ** at)}, 0)`,
@@ -288,6 +292,6 @@ function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): F
   const events = isShort ? sql`if(max(bitAnd(marks, ${sql.literal(mayGetFurther)})) > 0, ${own}, [toUInt64(1)])` : own;
   const uuid = names.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   return sql`SELECT actor, count() AS events, ${events} AS own
-    FROM (${buildRelevantEventsSql(dialect, storeQuery, sql`${sql.join(marks, ' + ')} AS marks${uuid}${columns}`)}) AS marked
-   GROUP BY actor HAVING max(bitAnd(marks, 1)) > 0`;
+    FROM (${buildRelevantEventsSql(dialect, storeQuery, { actor, columns: sql`${sql.join(marks, ' + ')} AS marks${uuid}${columns}` })}) AS marked
+   GROUP BY actor HAVING max(bitAnd(marks, 1)) > 0 ${dialect.settingsOfGroups}`;
 }

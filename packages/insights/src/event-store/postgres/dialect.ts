@@ -115,6 +115,7 @@ export const postgresDialect: Dialect = {
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
   path: null,
   funnel: () => null,
+  settingsOfGroups: sql``,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
   bitPlaces: null,
   haveCommonBit: (one, other) => sql`(${one} & ${other}) <> 0`,
@@ -147,6 +148,7 @@ export const postgresDialect: Dialect = {
         return actorType satisfies never;
     }
   },
+  actorKey: (actorType) => postgresDialect.actorId(actorType),
 };
 
 function groupKey(index: number): Fragment {
