@@ -66,9 +66,17 @@ test('a request is written once, into memory that is reused after the response',
   const meanwhile = await frame(produce([wrapRecords(3, [record('meanwhile')])]).request);
   expect(meanwhile.buffer).not.toBe(memory);
   await first.response.parse({});
-  const next = await frame(produce([wrapRecords(3, [record('next')])]).request);
-  expect(next.buffer).toBe(memory);
-  expect((await read(next)).values).toEqual(['next']);
+  // Tests that ran before may have left up to three other free buffers.
+  const later = await Promise.all(
+    ['1', '2', '3', '4'].map((value) => frame(produce([wrapRecords(3, [record(value)])]).request)),
+  );
+  expect(later.filter(({ buffer }) => buffer === memory)).toHaveLength(1);
+  expect(await Promise.all(later.map(async (framed) => (await read(framed)).values))).toEqual([
+    ['1'],
+    ['2'],
+    ['3'],
+    ['4'],
+  ]);
 });
 
 test('returns the error of a single partition to the caller', async () => {
