@@ -34,7 +34,7 @@ export const ok = (found: string): Finding => ({ state: 'ok', found, advice: nul
 export const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
-/** Returns the findings of a check, or a single finding with the state `ok` if there are none. */
+/** Returns the findings of a check. If nothing was found, returns one finding with the state `ok`. */
 export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }

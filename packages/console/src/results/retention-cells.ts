@@ -6,7 +6,7 @@ import { type Fields, toFieldsList } from './insight-query.ts';
 export interface RetentionCell {
   /** Number of persons who came back. Null if the row has no persons who could. */
   count: number | null;
-  /** Share of the persons in the row, from 0 to 1. Null if there are none, and for sums and averages. */
+  /** Share of the persons in the row, from 0 to 1. Null in a row without persons, and for sums and averages. */
   share: number | null;
   /**
    * Whether the interval is over. A future interval has no number yet, and the number of an interval in progress may

@@ -18,7 +18,7 @@ export interface MembersToCount {
   maxMs: number;
 }
 
-/** PostgreSQL can tell 31 columns apart in one statement. */
+/** The function `grouping` of PostgreSQL accepts at most 31 columns. */
 const maxColumns = 31;
 /** If a sample of this many persons has more combinations of values, evaluating the persons one by one is faster. */
 const sample = { persons: 10_000, combinations: 1000 };

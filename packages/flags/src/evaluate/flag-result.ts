@@ -6,7 +6,7 @@ export interface FlagResult {
   enabled: boolean;
   /** Key of the chosen variant. Null if the flag has no variants or none was chosen. */
   variant: string | null;
-  /** The payload as JSON text. Null if there is none. */
+  /** The payload as JSON text. Null for a value without a payload. */
   payload: string | null;
   reason: FlagReason;
   /** Set when the flag could not be evaluated. Clients then keep its previous value. */

@@ -99,8 +99,8 @@ export function currentPropertyOf(initial: string): string | undefined {
 }
 
 /**
- * Returns the key of the group of a type in the request as text, or null if there is none. Keys may be strings or
- * numbers.
+ * Returns the key of the request's group of this type as text, or null if the request has no such group. Keys may be
+ * strings or numbers.
  */
 export function groupKeyOf(groups: Record<string, unknown>, typeName: string | undefined): string | null {
   const key = typeName === undefined || !Object.hasOwn(groups, typeName) ? undefined : groups[typeName];

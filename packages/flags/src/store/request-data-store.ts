@@ -83,7 +83,7 @@ export async function findStaticCohorts(
   return rows.map(({ cohort_id }) => cohort_id);
 }
 
-/** A row for a person and the person's stored hash key, which is null if there is none. */
+/** A row for a person and the person's hash key, which is null if none is stored. */
 export interface HashKeyRow {
   distinctId: string;
   personUuid: string;

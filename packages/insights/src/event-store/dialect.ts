@@ -116,7 +116,7 @@ export interface Dialect {
   characters(text: Fragment): Fragment;
   /** Makes texts sort by code point. */
   inByteOrder(text: Fragment): Fragment;
-  /** ID of the actor, or null if there is none. For persons, requires `personJoin`. */
+  /** The ID of the actor. Null for an event without an actor. For persons, requires `personJoin`. */
   actorId(actorType: ActorType): Fragment;
   /**
    * The key by which actors are grouped if they are only counted. Null if the event has no actor. It may be a 64-bit hash
@@ -166,7 +166,7 @@ export const releaseKey = ({ major, minor, patch }: SemanticVersion): string =>
 
 /**
  * Returns a sort key for a version. Sorting the keys by bytes sorts the versions. A key contains the three numbers,
- * then `-` and the pre-release, or `~` if there is none, and then the build. Numeric parts sort first, by length.
+ * then `-` and the pre-release, or `~` for a final version, and then the build. Numeric parts sort first, by length.
  */
 export function versionKey(version: SemanticVersion): string {
   const keyOf = (list: string[]) =>

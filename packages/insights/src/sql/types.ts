@@ -57,7 +57,7 @@ export function nullable(type: SqlType, isNullable = true): SqlType {
 export const isNumber = ({ kind }: SqlType) => kind === 'int' || kind === 'float' || kind === 'flag';
 export const isMoment = ({ kind }: SqlType) => kind === 'date' || kind === 'time';
 
-/** Returns the type that includes the values of all given types, or null if there is none. */
+/** Returns the type that includes the values of all given types, or null if no type does. */
 export function commonType(types: readonly SqlType[]): SqlType | null {
   let common: SqlType = nothing;
   for (const type of types) {

@@ -28,7 +28,7 @@ const takenAfterReplacementMs = 150_000;
 
 /**
  * Creates a resolver that finds and caches the projects of records. It trusts the environment ID that the gateway wrote
- * into a record. If there is none, it uses the key's owner at the time when the record was captured. Unknown keys are
+ * into a record. Without one, it uses the key's owner at the time when the record was captured. Unknown keys are
  * looked up each time. The gateway accepts them only while it cannot look them up itself, and caching them as unknown
  * could drop the first events of a new project.
  */

@@ -68,7 +68,7 @@ type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number]
 type PropertyField = (typeof propertyFields)[number];
 
 const allFields = [...eventFields, ...envelopeFields];
-/** The number of numbers that a scan stores for each event. */
+/** How many numbers a scan stores for each event. */
 export const positionsPerEvent = 2 * (allFields.length + propertyFields.length);
 
 const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
@@ -244,7 +244,7 @@ function isObjectAt(json: Buffer, from: Int32Array, at: number): boolean {
 }
 
 /**
- * Undefined if the field is missing.
+ * Reads the value of a field. Returns undefined if the field is missing.
  * @throws AppError see `requireParsable`.
  */
 function readValue(json: Buffer, from: Int32Array, at: number): unknown {

@@ -73,7 +73,7 @@ export function EmptyEvents({
   );
 }
 
-/** Returns the shortest preset range that contains a time. If there is none, returns a range around that time. */
+/** Returns the shortest preset range that contains a time. If no preset contains it, returns a range around that time. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
   const usual = Object.keys(words.span.presets).find((after) => parseTime(after).getTime() < moment);

@@ -20,7 +20,7 @@ import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
-/** A rule, or an empty text if there is none. */
+/** A rule, or an empty text for a record without a rule. */
 type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 

@@ -21,7 +21,7 @@ const keysKey = ['settings', 'keys'];
 /** Maximum number of keys per user in the API. */
 const limit = 10;
 
-/** `open` is the ID of the key that is being edited or `new`. It is empty if there is none. */
+/** `open` is the ID of the key that is being edited, `new` for a new key, or empty while no form is open. */
 const parts = { open: part.text() };
 
 export function Section() {
