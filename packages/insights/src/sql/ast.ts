@@ -156,7 +156,7 @@ const unsupported: Record<string, string> = {
 
 /**
  * The fields of each node that Millrace reads. A node with another field is rejected, because the query would otherwise
- * run as if the field was not there.
+ * run as if the field were missing.
  */
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   Constant: ['value', 'value_type'],
@@ -218,7 +218,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   RatioExpr: ['left', 'right'],
 };
 
-/** The clauses of fields that are not read. */
+/** The SQL clauses of the fields that Millrace does not read. */
 const clauses: Readonly<Record<string, string>> = {
   order_by: 'ORDER BY in a function call',
   within_group: 'WITHIN GROUP',
@@ -231,7 +231,7 @@ const clauses: Readonly<Record<string, string>> = {
 const maxDepth = 60;
 
 /**
- * Converts the parser's JSON to a tree. A node without a position gets that of its parent.
+ * Converts the parser's JSON to a tree. A node without a position gets its parent's position.
  * @throws SqlProblem if the query uses a construct that Millrace does not support
  */
 export function readTree(json: unknown, text: string): Node {
@@ -268,7 +268,7 @@ export function readTree(json: unknown, text: string): Node {
   }
 }
 
-/** @throws SqlProblem for a node or a field that Millrace does not support */
+/** @throws SqlProblem if Millrace does not support the node or one of its fields */
 function requireKnown(node: string, fields: Record<string, unknown>, place: Place): void {
   const known = fieldsOf[node];
   if (known === undefined) throw new SqlProblem(unsupported[node] ?? `${node} is not supported.`, place);

@@ -150,7 +150,7 @@ function withKeys(select: Select, keys: readonly EventKey[]): Select {
       'in',
       keys.map(({ uuid }) => uuid),
     ),
-    // The time allows the engine to skip other partitions.
+    // The condition on the time allows the engine to skip partitions.
     compare('timestamp', '>=', iso(Math.min(...times))),
     compare('timestamp', '<=', iso(Math.max(...times))),
   ];
@@ -162,7 +162,7 @@ function withKeys(select: Select, keys: readonly EventKey[]): Select {
   };
 }
 
-/** Checks that a query consists of columns of events and an optional condition. @throws SqlProblem if it does not */
+/** @throws SqlProblem unless the query consists of columns of events and an optional condition */
 function checkShape(tree: Select | SelectSet): Select {
   if (tree.node === 'SelectSetQuery') throw new SqlProblem('UNIONs are not supported', tree.place);
   const { select_from: from } = tree;

@@ -32,8 +32,8 @@ interface Deps {
 }
 
 /**
- * Returns the context with the function that parses the query's expressions. If there are none, the context is
- * unchanged.
+ * Adds to the context the function that returns the parsed form of each expression in the query. Returns the same
+ * context if the query contains no expressions.
  * @param plan plans the query with a context
  * @throws AppError like `plan`, and also if the expressions cannot be parsed now
  */
@@ -95,7 +95,7 @@ function asProblem(error: unknown): SqlProblem {
   throw error;
 }
 
-/** Stands for an expression while a query is planned without running it. */
+/** Returns a substitute for an expression in a query that is planned but not run. */
 function uncheckedExpression(text: string): PlannedExpression {
   const unusable = () => {
     throw new Error('The expression was not checked.');
@@ -158,7 +158,7 @@ function planned(tree: Node, use: ExpressionUse, planning: Planning): PlannedExp
   const { value, relation, isAggregate } = resolveOver(node, planning);
   if (isAggregate && table === 'persons') throw new SqlProblem('Aggregations are not supported here.', place);
   const found = valueFor(use, value, { place, isAggregate });
-  // An actor may have no person record. Its columns are then null.
+  // If the actor has no person record, the columns of `persons` are null.
   const mayBeNull = use === 'condition' && table === 'persons';
   const used = mayBeNull ? toCondition({ ...found, type: nullable(found.type) }, place) : found;
   return {

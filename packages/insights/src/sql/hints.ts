@@ -18,8 +18,8 @@ export function readsAllEvents(query: Query): boolean {
 }
 
 /**
- * A comparison with `timestamp` on one side is a bound if it is the entire WHERE or one of the parts that AND joins
- * there.
+ * A comparison with `timestamp` on one side is a bound if it is the entire WHERE condition or one of the conditions
+ * that AND joins.
  */
 function isBounded({ where }: SelectQuery, relation: TableRelation): boolean {
   const numbers = [...relation.columns].flatMap(([number, column]) =>

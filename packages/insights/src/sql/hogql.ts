@@ -87,7 +87,7 @@ function joinsText(first: Join, print: (node: Node) => string): string {
   return parts.join(' ');
 }
 
-/** Returns the time column that `{filters}` limits: that of the first table that has one. */
+/** Returns the time column that `{filters}` limits, which is the time column of the first table that has one. */
 function filteredTime(first: Join | undefined): string | null {
   for (let join = first; join !== undefined; join = join.next_join) {
     const name = join.table?.node === 'Field' ? join.table.chain.join('.') : '';

@@ -13,7 +13,7 @@ export interface SqlMetadata {
   isValid: boolean;
   /** The text that was checked. */
   query: string;
-  /** Positions are offsets in characters. They are absent if the problem concerns the entire query. */
+  /** Positions are offsets in characters. A problem that concerns the entire query has no position. */
   errors: { message: string; start?: number; end?: number }[];
   /** Parts of a query that have no effect. */
   warnings: { message: string; start?: number; end?: number }[];
@@ -41,7 +41,7 @@ export async function checkSqlExpression(
     const node = await deps.parser.parseExpression(request.text);
     if ('query' in source) {
       const prepared = await prepareSql(deps, source.query, withColumn(await sourceTree(deps, source.query), node));
-      // Most properties are in the text of the source.
+      // The text of the source contains most of the properties, so their types are left out.
       return { ...prepared, resolved: { ...prepared.resolved, typed: [] } };
     }
     const { table } = source;
@@ -88,7 +88,7 @@ async function checked(deps: Deps, query: string, prepare: () => Promise<Prepare
   }
 }
 
-/** Tells the types of the properties. A query in WITH is resolved wherever it is used, so properties can occur twice. */
+/** Returns a notice for each property's type. A query in WITH is resolved at each use, so properties can repeat. */
 function typeNotices(typed: readonly TypedProperty[]): SqlMetadata['notices'] {
   const nameOf = (definition: string) => (definition === 'Numeric' ? 'Float' : definition);
   const byPlace = new Map(typed.map((one) => [one.place.start, one]));
@@ -108,7 +108,7 @@ function sampleWarnings(tree: Select | SelectSet): SqlMetadata['warnings'] {
   );
 }
 
-/** If fewer events are stored, reading all of them is fast. */
+/** Reading all events is fast if at most this many events are stored. */
 const manyEvents = 5_000_000;
 
 function unboundedNotice(tree: Select | SelectSet): SqlMetadata['notices'][number] {

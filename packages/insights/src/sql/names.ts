@@ -59,7 +59,7 @@ export function fieldPath(node: Node): string[] | null {
 export const identifier = (name: string) =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``;
 
-/** How to print those parts of an expression for which column names have a short form. */
+/** Functions for the parts of an expression that column names and complete queries print differently. */
 interface Forms {
   query(node: Select | SelectSet): string;
   injected(node: Injected): string;
@@ -158,7 +158,7 @@ function constant(value: unknown, digits: string | undefined): string {
   return digits ?? String(value);
 }
 
-/** Prints the content of OVER's parentheses. */
+/** Prints the content of the parentheses after OVER. */
 export function windowText(window: WindowExpr, print: (node: Node) => string, frame: Forms['frame']): string {
   const { partition_by: partition, order_by: order } = window;
   const clauses = [

@@ -10,8 +10,8 @@ import { SqlProblem } from './problem.ts';
 import { checkNesting, placeOf } from './scan.ts';
 
 /**
- * Maximum CPU time of one parse. The measurement covers the whole process, and the parser cannot have used more, so
- * short queries do not fail on a busy machine.
+ * Maximum CPU time for parsing a query. The CPU time of the whole process is measured, and the parser cannot have used
+ * more. Unlike elapsed time, it is not longer on a busy machine, so short queries do not fail there.
  */
 const longestCpuMs = 2_000;
 const longestWallMs = 10_000;
@@ -38,7 +38,7 @@ export interface SqlParser {
 
 /**
  * Parses a text before a transaction checks it. Parsing can take seconds, and a transaction must not wait for it. The
- * parser remembers the result, even for an invalid query.
+ * parser caches the result, even for an invalid query.
  */
 export async function parseAhead(parser: SqlParser, text: unknown): Promise<void> {
   if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
@@ -156,7 +156,7 @@ function startWorker(): Promise<Worker> {
   const require = createRequire(import.meta.url);
   const worker = new Worker(program, {
     eval: true,
-    // The options of this process may load modules that only work in the main thread.
+    // This process may have Node.js options that load modules which only work in the main thread.
     execArgv: [],
     workerData: require.resolve('@posthog/hogql-parser'),
     resourceLimits: { maxOldGenerationSizeMb: 128 },
@@ -203,7 +203,7 @@ function syntaxProblem({ message, start }: ParserError, text: string): SqlProble
   return new SqlProblem(message, { start: at, end }, code);
 }
 
-/** Rules of the parser that it does not implement, and what to use in their place. */
+/** Grammar rules that the parser does not implement. Each begins with `word` and has its own error message. */
 const unsupportedRules: Readonly<Record<string, { word: string; problem: string }>> = {
   ColumnExprDate: { word: 'DATE', problem: "DATE '…' is not supported. Use toDate('…')." },
   ColumnExprTimestamp: { word: 'TIMESTAMP', problem: "TIMESTAMP '…' is not supported. Use toDateTime('…')." },
@@ -213,7 +213,7 @@ const unsupportedRules: Readonly<Record<string, { word: string; problem: string 
   },
 };
 
-/** Reads the parser's message about a clause that it does not implement; null for other messages. */
+/** Returns the clause that the parser reports as not implemented, or null for other messages. */
 function unsupportedClause(message: string): { word: string; problem: string } | null {
   const clause = /^Unsupported: \w+\.(\w+?)(?:Clause)?\(\)$/.exec(message)?.[1]?.toUpperCase();
   if (clause !== undefined) return { word: clause, problem: `${clause} is not supported.` };

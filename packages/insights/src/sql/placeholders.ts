@@ -13,7 +13,7 @@ export interface Placeholders {
   variables: Readonly<Record<string, unknown>>;
   /** Code names of variables that the query uses but the project does not have. */
   unknownVariables?: readonly string[];
-  /** ISO times. Null for a bound that is not set. */
+  /** The bounds of the date range as ISO times. A bound that is not set is null. */
   dateRange: { from: string | null; to: string | null };
 }
 

@@ -1,4 +1,4 @@
-// Errors that the author of a query can fix. Each error has a position in the text.
+// Errors that the author of a query can fix. An error usually contains the position of the problem in the query.
 
 /** Offsets in characters (Unicode code points) from the beginning of the query. */
 export interface Place {

@@ -7,7 +7,7 @@ import type { SqlRequest } from './run.ts';
 
 /**
  * Builds the request from a client's query.
- * @throws AppError `invalid` naming a variable whose value does not fit its type
+ * @throws AppError `invalid` with the name of a variable whose value does not fit the variable's type
  */
 export function sqlRequest(
   query: SqlQuery | SqlMetadataQuery,

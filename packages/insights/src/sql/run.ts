@@ -25,7 +25,7 @@ import { columnTypes } from './tree.ts';
 import { typeName } from './types.ts';
 import { valueReader } from './values.ts';
 
-/** Maximum number of rows of a query without LIMIT, unless the request contains another one. */
+/** Maximum number of rows of a query without LIMIT, unless the request contains another maximum. */
 const usualRows = 100;
 
 export interface SqlDeps {
@@ -35,7 +35,7 @@ export interface SqlDeps {
   parser: SqlParser;
 }
 
-/** A query of the kind `HogQLQuery`, with what is needed to run it. */
+/** A query of the kind `HogQLQuery`, with the settings and values that it needs. */
 export interface SqlRequest {
   projectId: number;
   /** The project's settings (`readProjectSettings`). */
@@ -61,7 +61,7 @@ export interface SqlRequest {
 
 export interface SqlResult {
   results: unknown[][];
-  /** The text as sent. */
+  /** The text of the query as the client sent it. */
   query: string;
   columns: string[];
   types: [string, string][];
@@ -185,8 +185,8 @@ function asAppError(problem: SqlProblem, place = ''): AppError {
 }
 
 /**
- * PostgreSQL's and ClickHouse's error codes for invalid values, with the messages for clients, who never see those of
- * the engines.
+ * PostgreSQL's and ClickHouse's error codes for invalid values, with the messages that clients receive instead of the
+ * engines' messages.
  */
 const engineProblems: Record<string, string> = {
   '22012': 'Division by zero.',

@@ -65,7 +65,7 @@ function* wordsOf(text: string): Generator<Word> {
   }
 }
 
-/** Returns the place of the first occurrence of a word, other than in a text or a comment; null if there is none. */
+/** Returns the place where a word first occurs outside of texts and comments, or null if it does not occur. */
 export function placeOf(word: string, text: string): Place | null {
   for (const one of wordsOf(text)) if (one.text.toLowerCase() === word.toLowerCase()) return one.place;
   return null;
@@ -103,7 +103,7 @@ export function checkNesting(text: string): void {
   refuseIgnored(words);
 }
 
-/** Clauses that the parser leaves out of its tree, as up to three words before a word that must not follow. */
+/** Clauses that the parser leaves out of its tree. Some patterns also match the word after the clause. */
 const ignored: readonly { clause: RegExp; problem: string }[] = [
   { clause: /^with (rollup|cube|totals) (?!as )/, problem: 'GROUP BY … WITH ROLLUP, CUBE or TOTALS is not supported.' },
   { clause: /^nulls first /, problem: 'NULLS FIRST is not supported. Null comes last in every order.' },

@@ -1,4 +1,4 @@
-// Tables and columns that SQL can read. SQL cannot refer to any others.
+// Tables and columns that SQL queries can read. Queries cannot refer to any other tables or columns.
 
 import type { Property } from '../event-store/selection.ts';
 import type { TableName } from './tree.ts';
@@ -197,7 +197,7 @@ export function propertyType(definition: string | undefined, zone: string): SqlT
   return types[definition ?? ''] ?? { ...text, isNullable: true };
 }
 
-/** Tables of PostHog that Millrace does not offer. */
+/** PostHog tables that Millrace does not support. */
 export const missingTables = new Map([
   ['numbers', 'The table function `numbers` is not supported. Use arrayJoin(range(n)).'],
   ...['session_replay_events', 'raw_session_replay_events', 'logs', 'heatmaps', 'log_entries', 'query_log'].map(

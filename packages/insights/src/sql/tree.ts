@@ -97,7 +97,7 @@ export type TableColumn =
 
 export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people' | 'sessions';
 
-/** A bound that a WHERE clause sets for the time. Its value does not depend on columns. */
+/** A bound on the time in a WHERE clause. Its value does not depend on columns. */
 export interface TimeBound {
   comparator: Comparator;
   value: Expression;
@@ -107,7 +107,7 @@ export interface TableRelation {
   is: 'table';
   id: number;
   table: TableName;
-  /** Columns by number. Resolving the query that reads the table adds more. */
+  /** The columns that the query reads, by number. Resolving the query adds columns. */
   columns: Map<number, TableColumn>;
   /** Bounds of the table's time. Only sessions and events with session columns have them. */
   bounds?: readonly TimeBound[];

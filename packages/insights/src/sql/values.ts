@@ -1,4 +1,4 @@
-// Converts values from the form in which both engines return them to the form in which the API does.
+// Converts values from the form in which an engine returns them to the form of the API.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';
@@ -39,7 +39,7 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
   }
 }
 
-/** Matches strings, and the blanks that PostgreSQL prints between the parts of a JSON document. */
+/** Matches strings, and the spaces that PostgreSQL prints between the parts of a JSON document. */
 const separators = /("[^"\\]*(?:\\.[^"\\]*)*")|([:,]) /g;
 
 /** JSON cannot contain infinity or NaN. */

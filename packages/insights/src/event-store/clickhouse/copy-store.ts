@@ -1,5 +1,5 @@
-// Stores in PostgreSQL how far ClickHouse has copied its events, and which events to remove from ClickHouse. Any worker
-// can then continue.
+// Stores in PostgreSQL up to which time events have been copied to ClickHouse, and which events to remove from
+// ClickHouse. Another worker can therefore continue the copy.
 
 import type { Sql } from '@millrace/db';
 
@@ -8,21 +8,21 @@ export const copyingPersons = 'clickhouse persons';
 const rebuilding = 'clickhouse rebuild';
 const restored = 'clickhouse restored';
 
-/** The right to copy events, which one worker has at a time. */
+/** A worker's exclusive right to copy events. */
 export interface CopyClaim {
-  /** All events stored before this time have been copied. Null if no events have been copied. */
+  /** The time before which all stored events have been copied. Null if no events have been copied. */
   copiedUntil: Date | null;
-  /** The time when the claim's lease expires, as text. It also identifies the claim. */
+  /** When the claim's lease expires, as text. This text also identifies the claim. */
   expiresAt: string;
 }
 
 /**
- * Claims the copying, so that no other worker copies until the claim is released or its lease expires. Returns
- * undefined while another worker holds the claim.
+ * Claims the task of copying events, so that no other worker copies events until the claim is released or its lease
+ * expires. Returns undefined while another worker holds the claim.
  *
- * The position is newer than the minimum age allows only if PostgreSQL's clock was set back, for example because a
- * standby with a different clock was promoted. Events stored since then may be older than the position, so the last
- * hour is copied again.
+ * If `copied_until` is less than `settleSeconds` ago, PostgreSQL's clock was set back, for example because a standby
+ * with a different clock was promoted. Events stored since then may have times before `copied_until`, so the last hour
+ * is copied again.
  *
  * @param settleSeconds minimum age of copied events
  */
@@ -51,8 +51,8 @@ export async function releaseCopy(sql: Sql, { expiresAt }: CopyClaim): Promise<v
 }
 
 /**
- * Records how far the events have been copied.
- * @throws Error if the lease has expired and another process holds the claim now
+ * Records up to which time events have been copied.
+ * @throws Error if the lease has expired and another process has claimed the task
  */
 export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until: Date): Promise<void> {
   const rows = await sql.query(
@@ -65,8 +65,8 @@ export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until:
 
 /**
  * Records that PostgreSQL was restored from a backup. ClickHouse may contain events that were stored after the backup,
- * and the consumers store those events again. Does nothing if no events had been copied when the backup was made,
- * because it is then unknown which events these are.
+ * and the consumers store those events again. Does nothing if the backup was made before any events were copied,
+ * because it then does not show which events these are.
  */
 export async function requestCopyAfterRestore(sql: Sql): Promise<void> {
   await sql.query(
@@ -85,17 +85,17 @@ export async function readRestoredCopy(sql: Sql): Promise<Date | null> {
   return row?.copied_until ?? null;
 }
 
-/** Records that the events since a time have been deleted from ClickHouse, so that they are copied again. */
+/** Records that all events since a time have been deleted from ClickHouse, so that they are copied again. */
 export async function finishRestoredCopy(sql: Sql, claim: CopyClaim, since: Date): Promise<void> {
   await saveCopiedUntil(sql, claim, since);
   await sql.query('DELETE FROM event_store_copy WHERE store = $1 AND copied_until >= $2', [restored, since]);
 }
 
-/** How much of the data ClickHouse has copied. */
+/** The times up to which data has been copied to ClickHouse. */
 export interface CopiedUntil {
-  /** All events stored before this time have been copied. Null if the time is unknown. */
+  /** The time before which all stored events have been copied. Null if this time is unknown. */
   events: Date | null;
-  /** All changes of persons before this time have been copied. Null while queries read persons from PostgreSQL. */
+  /** The time before which all changes of persons have been copied. Null while queries read persons from PostgreSQL. */
   persons: Date | null;
 }
 
@@ -114,8 +114,8 @@ export async function readOldestStoredAt(sql: Sql): Promise<Date | null> {
 }
 
 /**
- * Starts rebuilding the table, or continues an interrupted rebuild.
- * @returns the time up to which events have been copied, or null at the start
+ * Starts rebuilding the events table, or continues an interrupted rebuild.
+ * @returns the time up to which the new table contains all events, or null if it is empty
  */
 export async function beginRebuild(sql: Sql): Promise<Date | null> {
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [rebuilding]);
@@ -136,8 +136,8 @@ export async function isRebuilding(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Records that the new table is in use, so that copying continues where the rebuild ended, or starts over if the table
- * is empty. Only the holder of the claim may call this function, which also releases the claim.
+ * Records that queries read the rebuilt table. Copying then continues where the rebuild ended, or starts over if the
+ * table is empty. Releases the claim, so only its holder may call this function.
  */
 export async function finishRebuild(sql: Sql): Promise<void> {
   await sql.query(

@@ -34,15 +34,14 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 
 export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
-  // The worker stores each event exactly once. The setting `final` hides duplicates of events that come from Kafka.
+  // Duplicates do not occur: the worker stores each event once, and `final` hides duplicates of events from Kafka.
   events: sql`events AS e`,
-  // Sorts in the order of the table's sorting key, so that ClickHouse stops after the first rows. Dates of the type Date32
-  // begin in 1900.
+  // Sorting by the table's sorting key lets ClickHouse stop after the first rows. A Date32 cannot be before 1900.
   firstDay: ({ projectId, from, to }) => sql`SELECT if(toDate32(e.timestamp) > toDate32('1900-01-01'),
         toUnixTimestamp64Milli(toDateTime64(toDate32(e.timestamp), 3, 'UTC')), toUnixTimestamp64Milli(${sql.time(from)})) FROM events AS e
       WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
       ORDER BY e.project_id, toDate32(e.timestamp) LIMIT 1`,
-  // ANY prevents an event from counting twice if two distinct IDs have the same hash.
+  // ANY prevents an event from being counted twice if two distinct IDs have the same hash.
   personJoin: (projectId) => sql`ANY LEFT JOIN (SELECT distinct_id_hash, person_uuid FROM moved_id
       WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id_hash = e.distinct_id_hash`,
   person,
@@ -71,7 +70,7 @@ export const clickhouseDialect: Dialect = {
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
     const { raw, isNumber, asNumber } = found(property);
-    // A JSON string is unquoted and unescaped first. Other values do not need this.
+    // Only a JSON string must be unquoted and unescaped before it is converted.
     return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
   time: (property, zone) => {
@@ -94,7 +93,7 @@ export const clickhouseDialect: Dialect = {
     const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
         part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
         splitByChar('.', ${list})), char(2)))`;
-    // Putting the groups into a one-element list gives them a name, so that the query contains the pattern only twice.
+    // The one-element list names the groups `g`, so that the query contains the pattern only twice.
     return sql`if(match(${value}, ${pattern}), arrayMap(
         g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
                     if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
@@ -122,7 +121,7 @@ export const clickhouseDialect: Dialect = {
     ];
     const isEqual = sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
     const parts = property.of === 'event' && !usual.has(property.key) ? partsOfEqual(values) : null;
-    // Parsing JSON takes most of the time, so ClickHouse parses only the documents that contain one of the texts.
+    // Parsing JSON takes most of the time, so ClickHouse parses only the documents that contain one of the strings.
     return parts === null ? isEqual : sql`(multiSearchAny(${document}, ${sql.texts(parts)}) AND ${isEqual})`;
   },
   contains: (value, part) => sql`coalesce(position(lowerUTF8(${value}), lowerUTF8(${sql.text(part)})) > 0, false)`,
@@ -146,7 +145,7 @@ export const clickhouseDialect: Dialect = {
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   path: (values, hasTimes) => {
-    // The 16 bytes of a UUID have the same order as its text.
+    // Simultaneous events are sorted by the 16 bytes of their UUID, which have the same order as its text.
     const columns = sql.join([sql`at`, sql`UUIDStringToNum(uuid)`, sql`toUInt32(steps)`, ...values], ', ');
     const places = values.map((_, at) => sql`event.${sql.literal(at + 4)}`);
     const valuesOf = sql`[${sql.join(places, ', ')}]`;
@@ -156,7 +155,7 @@ export const clickhouseDialect: Dialect = {
       toJSONString(arrayMap((event, at) -> (at, event.1, event.2), ${withoutTimes}, arrayEnumerate(${withoutTimes}))))`;
   },
   funnel: (plan) => buildFunnelWalkSql(clickhouseDialect, plan),
-  // By default, aggregates can be null here (engine.ts), which takes more time and memory.
+  // By default, engine.ts makes aggregates nullable, which takes more time and memory.
   settingsOfGroups: sql`SETTINGS aggregate_functions_null_for_empty = 0`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
   bitPlaces: (number) => sql`bitPositionsToArray(${number})`,
@@ -174,7 +173,7 @@ export const clickhouseDialect: Dialect = {
   inByteOrder: (value) => value,
   uuidText: (uuid) => sql`toString(${uuid})`,
   nullable: (value) => sql`toNullable(${value})`,
-  // Without PREWHERE, ClickHouse may unpack the properties of all events between the first and the last one. All
+  // Without PREWHERE, ClickHouse may decompress the properties of all events between the first and the last one. All
   // duplicates of an event from Kafka have the same key, so `FINAL` is not affected.
   whereKeys: (projectId, keys) => sql`PREWHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
     AND e.event IN ${sql.texts(keys.map(({ event }) => event))}
@@ -198,14 +197,14 @@ export const clickhouseDialect: Dialect = {
   actorKey: (actorType) => sql`cityHash64(${clickhouseDialect.actorId(actorType)})`,
 };
 
-/** Returns the length of the intervals if they are all equally long, and otherwise null. */
+/** Returns the common length of the intervals, or null if their lengths differ. */
 function evenLength(edges: readonly number[]): number | null {
   const [first, second] = edges;
   if (first === undefined || second === undefined) return null;
   return edges.every((edge, at) => edge === first + at * (second - first)) ? second - first : null;
 }
 
-/** Builds the condition that the time of an event is between the times of the first and last of these keys. */
+/** Builds the condition that an event's time is between the earliest and the latest time in the keys. */
 function isInTimeOf(keys: readonly EventKey[]): Fragment {
   const times = keys.map(({ timestamp }) => timestamp);
   return sql`e.timestamp >= ${sql.time(Math.min(...times))} AND e.timestamp <= ${sql.time(Math.max(...times))}`;
@@ -216,8 +215,8 @@ function groupKey(index: number): Fragment {
 }
 
 /**
- * Selects the properties of a person, limited to the given keys. The join keeps the selected properties of all persons
- * of the project in memory and copies them for every event.
+ * Selects a person's properties, limited to the given keys. The limit saves memory and time, because the join keeps the
+ * selected properties of all the project's persons in memory and copies them for every event.
  */
 function personProperties(keys: readonly string[] | undefined): Fragment {
   const document = sql`person.readable`;
@@ -264,8 +263,8 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
 }
 
 /**
- * Accesses the fields by name. With `FINAL`, which events from Kafka need, the function `tupleElement` would read all of
- * them.
+ * The SQL for each property that has its own column. The SQL accesses the column by name, because with `FINAL`, which
+ * events from Kafka need, the function `tupleElement` would read all these columns.
  */
 const usual: ReadonlyMap<string, Fragment> = new Map(
   [...propertyColumns.few, ...propertyColumns.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
@@ -284,7 +283,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = clickhouseDialect.number(property);
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
   }
-  // A value equal to the label for a missing value counts as missing.
+  // A value that equals the label for missing values counts as missing.
   const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
@@ -310,8 +309,8 @@ function localTime(value: Fragment, zone: string): Fragment {
 const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], []);
 
 /**
- * Returns a string for each value, such that a stored document can only equal the value if it contains the string.
- * Returns null if there are no such strings.
+ * Returns a string for each value that every document with an equal property contains. Returns null if such a string
+ * does not exist for every value.
  */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
@@ -319,7 +318,7 @@ function partsOfEqual(values: readonly string[]): string[] | null {
   const parts = values.map((value) => {
     // Stored JSON may escape other characters and may contain spaces in lists.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
-    // A stored number has no exponent and may end in zeros. JavaScript would round a number with more digits.
+    // A stored number has no exponent and may end in zeros. JavaScript may round a number with more than 15 characters.
     const shortest = String(Number(value));
     return value.length <= 15 && /^[-.\d]+$/.test(shortest) ? shortest : null;
   });

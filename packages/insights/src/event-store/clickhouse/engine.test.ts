@@ -34,7 +34,7 @@ test.each(failures)('engine-026: rejects a partial response when %s', async (_, 
   }
 });
 
-test('closes the connection of a query whose client has left, so that the server cancels it', async () => {
+test('closes the connection to ClickHouse when a query is aborted, so that ClickHouse cancels the query', async () => {
   let asked: (request: IncomingMessage) => void = () => {};
   const request = new Promise<IncomingMessage>((resolve) => {
     asked = resolve;

@@ -1,4 +1,4 @@
-// Runs event queries in ClickHouse: settings, limits, placeholders and error translation.
+// Runs event queries in ClickHouse: settings, limits, parameters and error translation.
 
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
@@ -25,11 +25,11 @@ const types: Record<ValueType, string> = {
 
 /** Settings that make results equal to those of PostgreSQL, and that limit the cost of a query. */
 const settings = {
-  // This only matters for an events table that ClickHouse fills from Kafka, which may contain an event twice.
+  // Removes duplicates from an events table that ClickHouse fills from Kafka. Such a table may contain an event twice.
   final: 1,
   do_not_merge_across_partitions_select_final: 1,
-  // All copies of an event have the same distinct ID, person and storage time, so an index finds either all of them or
-  // none.
+  // All copies of an event have the same distinct ID, person and storage time, so a skip index matches either all or
+  // none of them.
   use_skip_indexes_if_final_exact_mode: 0,
   join_use_nulls: 1,
   aggregate_functions_null_for_empty: 1,
@@ -43,7 +43,7 @@ const settings = {
   max_bytes_before_external_group_by: '1000000000',
   max_bytes_before_external_sort: '1000000000',
   timeout_overflow_mode: 'throw',
-  // A response that fails midway must be an error, not a shorter list.
+  // A query that fails while its rows are sent must return an error, not an incomplete list.
   http_write_exception_in_output_format: 0,
   cancel_http_readonly_queries_on_client_close: 1,
 } as const;
@@ -67,7 +67,7 @@ export function clickhouseEngine(client: ClickHouseClient): Engine {
     dialect: clickhouseDialect,
     async read(query, { signal, maxMs, maxBytes }, each) {
       signal.throwIfAborted();
-      const { text, values } = render(query, placeholder);
+      const { text, values } = render(query, formatParameter);
       const controller = new AbortController();
       let over: OverBudget | null = null;
       const stop = (limit: OverBudget['limit']) => {
@@ -121,10 +121,10 @@ function toUnavailable(cause: unknown): AppError {
 }
 
 /**
- * Formats a placeholder. A single time becomes a DateTime. A list of times stays in milliseconds, because it is used to
+ * Formats a parameter. A single time becomes a DateTime. A list of times stays in milliseconds, because it is used to
  * find intervals.
  */
-function placeholder({ type }: Value, position: number): string {
+function formatParameter({ type }: Value, position: number): string {
   const parameter = `{p${position}:${types[type]}}`;
   if (type === 'time') return `fromUnixTimestamp64Milli(${parameter}, 'UTC')`;
   return parameter;

@@ -1,12 +1,12 @@
-// Walks through funnels in ClickHouse, with the rules of `results/funnel-walk.ts`: one row per actor holds its events in
-// order, and array functions compute for each step which attempt had reached it after each event.
+// Walks through funnels in ClickHouse, with the rules of `results/funnel-walk.ts`. Each row contains an actor's events
+// in order. For each step and event, array functions compute which attempt had reached the step after the event.
 //
-// Columns of arrays with one element per event, for step k from 1:
-//   times, marks, places   when it happened (from 1), which steps and exclusions it is, its position from 1
-//   s<k>, p<k>             start of the latest attempt that has reached step k, after and before the event; 0 for none
+// Array columns with one element per event, where k is the number of a step, from 1:
+//   times, marks, places   the event's time (from 1), the steps and exclusions that it matches, its position from 1
+//   s<k>, p<k>             start time of the latest attempt that had reached step k after or before the event, or 0
 //   r<k>                   position of the event with which that attempt reached step k
-//   g<k>                   position of the last event that excludes an attempt at step k
-// and of numbers: c<k> is the position with which the best attempt reached step k if no attempt got further, and t<k> is
+//   g<k>                   position of the latest event that excludes an attempt at step k
+// Number columns: c<k> is the position at which the best attempt reached step k if no attempt got further, and t<k> is
 // when the best attempt reached step k.
 
 import { buildBreakdownColumns } from '../conditions.ts';
@@ -41,9 +41,9 @@ const shifted = (array: Fragment) => sql`arrayPopBack(arrayPushFront(${array}, 0
 const hasStep = (k: number) => sql`bitTest(m, ${sql.literal(k - 1)})`;
 
 /**
- * Selects the counts of the steps. Each row contains whether it combines all values beyond the limit, the breakdown
- * values, the number of actors at each step, and the average and median milliseconds that each later step took after
- * the previous one.
+ * Selects how many actors reached each step. Each row contains whether it combines all breakdown values beyond the
+ * limit, the breakdown values, the number of actors at each step, and the average and median milliseconds between each
+ * later step and the previous one.
  */
 function buildStepsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const steps = numbers(plan.storeQuery.steps.length);
@@ -65,8 +65,8 @@ function buildStepsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
 }
 
 /**
- * Selects a single row: the number of actors that converted, their minimum, maximum and average milliseconds, and the
- * number of actors in each bin. `bins` is the number of bins, and `width` is the width of a bin in seconds.
+ * Selects a single row: the shortest conversion time in seconds, the width of a bin in seconds, the average conversion
+ * time in milliseconds, and the number of actors in each bin. `bins` is the number of bins.
  */
 function buildTimesSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const { fromStep, toStep, binCount } = plan;
@@ -83,8 +83,8 @@ function buildTimesSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
 }
 
 /**
- * Selects the conversions of each breakdown value and interval: how many actors entered the funnel in the interval, and
- * how many of them converted.
+ * For each breakdown value and interval, selects how many actors entered the funnel in the interval, and how many of
+ * them converted.
  */
 function buildTrendsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const counted = sql`SELECT value, bucket, count() AS entered, countIf(reached > ${sql.literal(plan.toStep)}) AS converted
@@ -95,7 +95,7 @@ function buildTrendsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
     GROUP BY isOther, shown, bucket`;
 }
 
-/** Selects a page of the actors at a point, with the number of their events. */
+/** Selects a page of the actors at a point of the funnel's result, with the number of each actor's events. */
 function buildActorsSql(dialect: Dialect, plan: WalkedFunnel, { point, order, limit, offset }: FunnelPage): Fragment {
   const { entrance, reached, values } = point;
   const atLeast = (step: number) => sql`reached >= ${sql.literal(step)}`;
@@ -121,7 +121,7 @@ function buildActorsSql(dialect: Dialect, plan: WalkedFunnel, { point, order, li
     ORDER BY ${list([...inOrder, id])} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
 
-/** Combines the values whose `rank` is beyond the limit. */
+/** Combines the breakdown values whose `rank` exceeds the limit. */
 function ranked({ storeQuery, breakdown: { limit, hidesOther } }: WalkedFunnel, rows: Fragment): Fragment {
   const beyond = storeQuery.breakdowns.length === 0 ? sql`false` : sql`rank > ${sql.literal(limit)}`;
   return sql`SELECT *, ${beyond} AS isOther, if(isOther, [], value) AS shown FROM (${rows})
@@ -130,15 +130,15 @@ function ranked({ storeQuery, breakdown: { limit, hidesOther } }: WalkedFunnel, 
 
 interface Walking {
   /**
-   * Whether to walk once for each interval in which the actor takes the first step. Each walk starts from the first
-   * steps in its interval.
+   * Whether to walk through the funnel once for each interval in which the actor takes the first step. Each walk then
+   * uses only the first steps in its interval.
    */
   byInterval?: boolean;
   /** Whether the actors are listed by their IDs. Otherwise, they are only counted. */
   isListed?: boolean;
 }
 
-/** Selects `actor`, `events` (their number), `value` (breakdown values), `bucket`, `reached` and `t<k>`. */
+/** Selects `actor`, `events` (a number), `value` (the breakdown values), `bucket`, `reached` and `t<k>`. */
 function walked(dialect: Dialect, plan: WalkedFunnel, walking: Walking = {}): Fragment {
   const { byInterval = false } = walking;
   const steps = byInterval ? plan.toStep + 1 : plan.storeQuery.steps.length;
@@ -149,8 +149,8 @@ function walked(dialect: Dialect, plan: WalkedFunnel, walking: Walking = {}): Fr
   const didReach = (k: number) =>
     plan.exclusions.length === 0 ? sql`${column('c', k)} > 0` : sql`arrayExists(s -> s > 0, ${column('s', k)})`;
   const reached = sql`multiIf(${list(furthest.map((k) => sql`${didReach(k)}, if(${column('c', k)} > 0, ${sql.literal(k)}, 0)`))}, 0)`;
-  // Trace the attempt back from its last step. It reached each earlier step with the latest matching event at that
-  // time.
+  // Trace the attempt back from its last step. It reached each earlier step with the latest matching event before the
+  // next step.
   const positions = furthest.map((k) => {
     const last = sql`if(reached = ${sql.literal(k)}, ${column('c', k)}, 0)`;
     const earlier = sql`${column('r', k)}[${column('a', k + 1)} - 1]`;
@@ -170,7 +170,7 @@ function step({ order, windowMs, exclusions, storeQuery }: WalkedFunnel, k: numb
     );
     return marks.reduce((sum, mark) => sum + mark, 0);
   };
-  // In a strict funnel, an event that is not the step ends the attempts that had reached it.
+  // In a strict funnel, an event that does not match step k ends the attempts that have reached step k.
   const unchanged = order === 'strict' ? sql`if(${hasStep(k)}, -1, 0)` : sql`-1`;
   const starts =
     k === 1
@@ -179,7 +179,7 @@ function step({ order, windowMs, exclusions, storeQuery }: WalkedFunnel, k: numb
         ? sql`arrayMap((t, m, s) -> if(${hasStep(k)} AND s > 0 AND ${isWithin(sql`t`)}, s, ${unchanged}), times, marks, ${column('p', k - 1)})`
         : sql`arrayMap((t, m, s, g, r) -> if(${hasStep(k)} AND s > 0 AND ${isWithin(sql`t`)} AND g <= r, s, ${unchanged}),
                 times, marks, ${column('p', k - 1)}, ${column('g', k - 1)}, ${shifted(column('r', k - 1))})`;
-  // Each first step starts an attempt. An attempt reaches a later step only once.
+  // Each event that matches the first step starts an attempt. An attempt reaches each later step only once.
   const isReached = k === 1 ? hasStep(1) : sql`s > 0 AND s != p`;
   const columns = [
     sql`arrayFill(s -> s >= 0, ${starts}) AS ${column('s')}`,
@@ -210,7 +210,7 @@ function inOrder({ order, storeQuery: { steps } }: WalkedFunnel, parts: Fragment
   const rank = sql`multiIf(m >= ${sql.literal(2 ** steps.length)}, 0, m = 0, 1, bitCount(bitXor(m, m - 1)) + 1)`;
   const ranks = sql`(key, m) -> bitShiftLeft(bitShiftRight(key, ${sql.literal(markBits)}), ${sql.literal(markBits + rankBits)})
     + bitShiftLeft(toUInt64(${rank}), ${sql.literal(markBits)}) + m`;
-  // Events that match no step only matter in a strict funnel.
+  // Events that match no step matter only in a strict funnel.
   const relevant = order === 'strict' ? sql`keys` : sql`arrayFilter(key -> ${m} != 0, keys)`;
   return sql`SELECT actor, events, bucket, value, arrayEnumerate(sorted) AS places,
       arrayMap(key -> toInt64(bitShiftRight(key, ${sql.literal(markBits + rankBits)})) + 1, sorted) AS times,

@@ -1,25 +1,25 @@
-// Stores in PostgreSQL which persons must still be copied to ClickHouse: how far the first pass over all persons has
-// got, and which persons and moved distinct IDs have changed since it began. Triggers record these changes, so that no
-// writer can miss one. The triggers exist only while persons are copied.
+// Stores in PostgreSQL which persons must still be copied to ClickHouse: the progress of the first pass over all
+// persons, and the persons and moved distinct IDs that have changed since that pass began. Triggers record these
+// changes, so that no write is missed. The triggers exist only while persons are copied.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { copyingPersons as copying } from './copy-store.ts';
 
-/** The position of a person in the order of all persons. */
+/** The key by which persons are ordered and copied. */
 export interface PersonKey {
   projectId: number;
   uuid: string;
 }
 
 export interface PersonCopyState {
-  /** The last person of the first pass that was copied. Null before the first portion. */
+  /** The last person that the first pass has copied. Null before the first portion. */
   filledUntil: PersonKey | null;
-  /** All changes before this time have been copied. Null until the first pass has reached the last person. */
+  /** The time before which all changes have been copied. Null until the first pass has copied the last person. */
   copiedUntil: Date | null;
 }
 
 /**
- * Claims the copying of persons, as `claimCopy` does for events.
+ * Claims the task of copying persons, as `claimCopy` does for events.
  * @returns undefined while another process holds the claim
  */
 export async function claimPersonCopy(sql: Sql, leaseSeconds: number): Promise<PersonCopyState | undefined> {
@@ -39,7 +39,7 @@ export async function releasePersonCopy(sql: Sql): Promise<void> {
   await sql.query('UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1', [copying]);
 }
 
-/** Records how far the persons have been copied. Only the holder of the claim may call this function. */
+/** Records the progress of copying persons. Only the holder of the claim may call this function. */
 export async function savePersonCopy(sql: Sql, { filledUntil, copiedUntil }: PersonCopyState): Promise<void> {
   await sql.query(
     `UPDATE event_store_copy SET person_project_id = $2, person_uuid = $3, copied_until = $4 WHERE store = $1`,
@@ -59,7 +59,7 @@ export async function readPortionEnd(sql: Sql, after: PersonKey | null, size: nu
 
 interface PersonChanges {
   ids: string[];
-  /** All changes committed before this time are in this list or have been copied. */
+  /** All changes that were committed before this time are in `ids` or have already been copied. */
   until: Date;
 }
 
@@ -79,7 +79,7 @@ export async function finishPersonChanges(sql: Sql, ids: readonly string[]): Pro
   if (ids.length > 0) await sql.query('DELETE FROM event_store_person_change WHERE id = ANY ($1::bigint[])', [ids]);
 }
 
-/** Returns a version that is higher than all previous ones. It comes from a sequence, because clocks can go back. */
+/** Returns a version that is higher than all previous ones. A sequence is used, because clocks can be set back. */
 export async function nextPersonVersion(sql: Sql): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     `SELECT nextval(pg_get_serial_sequence('event_store_person_change', 'id'))::text AS version`,
@@ -88,8 +88,8 @@ export async function nextPersonVersion(sql: Sql): Promise<string> {
 }
 
 /**
- * The triggers of each table, by name. Most new distinct IDs have not moved to another person, so that trigger runs
- * only for moved ones.
+ * The triggers that record changes. The trigger for new distinct IDs runs only for IDs that have moved to another
+ * person, because most new IDs have not.
  */
 const triggers = [
   ...triggersOf('person', 'event_store_record_persons', 'INSERT', 'UPDATE', 'DELETE'),
@@ -110,7 +110,7 @@ function triggersOf(table: string, recording: string, ...events: ('INSERT' | 'UP
   }));
 }
 
-/** Returns whether the triggers exist that record changes of persons. */
+/** Returns whether the triggers that record changes of persons exist. */
 export async function hasPersonTriggers(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
     `SELECT 1 FROM pg_trigger WHERE tgrelid IN ('person'::regclass, 'person_distinct_id'::regclass) AND tgname = ANY ($1::text[])`,
@@ -120,7 +120,7 @@ export async function hasPersonTriggers(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Creates the triggers. Writers of persons wait for this transaction, so it fails instead of waiting for a lock itself.
+ * Creates the triggers. Fails if it does not get a lock within 200 ms, because writes to persons wait meanwhile.
  * @throws PostgreSQL's `lock_not_available`
  */
 export async function startRecordingPersons(tx: Transaction): Promise<void> {
@@ -129,8 +129,8 @@ export async function startRecordingPersons(tx: Transaction): Promise<void> {
 }
 
 /**
- * Drops the triggers and the changes that they recorded. The next copy starts over. @throws PostgreSQL's
- * `lock_not_available`
+ * Drops the triggers and the changes that they recorded. The next copy begins with the first person again.
+ * @throws PostgreSQL's `lock_not_available`
  */
 export async function stopRecordingPersons(tx: Transaction): Promise<void> {
   await tx.query("SET LOCAL lock_timeout = '200ms'");

@@ -25,14 +25,14 @@ interface PersonCopyDeps {
   postgres: ReadablePostgres;
 }
 
-/** Longer than any portion takes. */
+/** Copying a portion takes less time than this. */
 const leaseSeconds = 600;
 const portionSize = 20_000;
 const pauseMs = 500;
 
 interface PersonCopyStep {
   hasMore: boolean;
-  /** All changes before this time are in ClickHouse. Null while queries read persons from PostgreSQL. */
+  /** The time before which all changes are in ClickHouse. Null while queries read persons from PostgreSQL. */
   copiedUntil: Date | null;
 }
 
@@ -62,7 +62,7 @@ export async function copyPersonPortion(
       const { filledUntil: after } = state;
       const end = await readPortionEnd(sql, after, size);
       await copyPersons(deps, { after, until: end }, await nextPersonVersion(sql));
-      // The first pass has reached the last person. Persons created in the meantime are among the recorded changes.
+      // The first pass has copied the last person. Persons created during the pass are among the recorded changes.
       await savePersonCopy(sql, { filledUntil: end, copiedUntil: end === null ? until : null });
       return { hasMore: true, copiedUntil: null };
     }
@@ -81,7 +81,7 @@ async function canContinue({ database, client }: PersonCopyDeps, state: PersonCo
   return (await hasPersonTriggers(database.sql)) && (await hasPersonCopyTables(client));
 }
 
-/** Changes are recorded before the first pass begins, so that it misses none. */
+/** Record changes before the first pass begins, so that no change is missed. */
 async function startOver({ database, client, postgres }: PersonCopyDeps): Promise<PersonCopyState> {
   const state = { filledUntil: null, copiedUntil: null };
   await savePersonCopy(database.sql, state);
@@ -90,7 +90,7 @@ async function startOver({ database, client, postgres }: PersonCopyDeps): Promis
   return state;
 }
 
-/** Makes the delivery worker copy all persons again. Queries read persons from PostgreSQL until then. */
+/** Makes the delivery worker copy all persons again. Until the copy is complete, queries use PostgreSQL. */
 export async function restartPersonCopy(sql: Sql): Promise<void> {
   // Wait until no portion is being copied, because the end of a portion would overwrite this state.
   while ((await claimPersonCopy(sql, leaseSeconds)) === undefined) await sleep(pauseMs);

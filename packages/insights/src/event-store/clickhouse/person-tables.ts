@@ -76,7 +76,7 @@ async function engineOf(client: ClickHouseClient, table: string): Promise<string
   return row?.engine ?? null;
 }
 
-/** Persons to copy: either persons with recorded changes, or those in a range of the order of all persons. */
+/** Persons to copy: either persons with recorded changes, or all persons in a range of keys. */
 type PersonPortion = { ids: readonly string[] } | { after: PersonKey | null; until: PersonKey | null };
 
 /**

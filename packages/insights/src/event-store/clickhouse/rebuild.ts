@@ -32,7 +32,7 @@ export interface RebuildOptions {
   onProgress(until: Date, share: number): void;
 }
 
-/** Thrown if PostgreSQL has fewer events than ClickHouse for some months, because a rebuild would lose the others. */
+/** Thrown if PostgreSQL has fewer events than ClickHouse for some months. A rebuild would drop the other events. */
 export class RebuildLosesEvents extends Error {
   readonly months: { month: string; here: number; there: number }[];
 
@@ -49,8 +49,8 @@ const pauseMs = 500;
 
 /**
  * Fills a new table from PostgreSQL and swaps it with the current one, which serves queries until then. Continues an
- * interrupted rebuild. Events deleted from PostgreSQL meanwhile stay in ClickHouse until the end
- * (`event_store_removal`), so that they are removed from the new table too. The delivery worker copies the persons again.
+ * interrupted rebuild. Requests to remove events (`event_store_removal`) are processed after the rebuild, so that they
+ * also affect the new table. The delivery worker copies the persons again.
  * @throws RebuildLosesEvents unless `mayLose`
  */
 export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress }: RebuildOptions): Promise<void> {
@@ -67,7 +67,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   const first = await readOldestStoredAt(sql);
   const span = createCopySpan();
   for (let from = continueFrom ?? first; first !== null && from !== null; ) {
-    // From now on, no transaction can store events before the worker's position. The worker copies later events
+    // The worker's position. No transaction can still store events before this position. The worker copies later events
     // afterwards.
     const end = (await readCopiedUntil(sql)).events;
     if (end === null || from >= end) break;
@@ -77,7 +77,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     await saveRebuiltUntil(sql, from);
     onProgress(from, (from.getTime() - first.getTime()) / (end.getTime() - first.getTime()));
   }
-  // Wait until no portion is being copied, because it would go to the old table and still count as copied.
+  // Wait until no portion is being copied. Otherwise, it would count as copied but be in the old table.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
   await swapEventsTables(client);
   await finishRebuild(sql);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createEventsTableSql } from './tables.ts';
 
 /**
- * `events.sql` is for installations that read the Kafka topic into their own ClickHouse. Queries read the same table
- * there.
+ * `events.sql` is for installations whose own ClickHouse reads the Kafka topic. Queries need the same table in these
+ * installations.
  */
 test('deploy/clickhouse/events.sql creates the same events table', () => {
   const file = readFileSync(new URL('../../../../../deploy/clickhouse/events.sql', import.meta.url), 'utf8');

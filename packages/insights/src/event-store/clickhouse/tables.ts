@@ -25,9 +25,9 @@ export function postgresSource({ url }: ReadablePostgres, what: string): string 
 }
 
 /**
- * An expression that replaces numbers in JSON that exceed 64 bits. ClickHouse's JSON parser fails on such a number and
- * then finds no property in the whole document. The expression gives the number an exponent, or replaces it with null
- * if it exceeds a double. The stored text that users see is unchanged. The inner `if` is necessary because an INSERT
+ * SQL that replaces numbers in JSON that exceed 64 bits. ClickHouse's JSON parser fails on such a number and then finds
+ * no property in the document. The SQL adds an exponent to the number, or replaces the number with null if it exceeds
+ * the range of a double. The stored text that users see is unchanged. The inner `if` is necessary because an INSERT
  * evaluates both branches for every event.
  * @param document a column
  */
@@ -39,8 +39,8 @@ export const repairJsonSql = (
     extractAll(if(isValidJSON(${document}), '', ${document}), '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
 
 /**
- * The most used properties, with the approximate number of their distinct values. Each has its own column, so that
- * queries do not read the text of all properties.
+ * The most used properties, divided into those with few and those with many distinct values. Each property has its own
+ * column, so that queries do not read the text of all properties.
  */
 export const propertyColumns = {
   few: [
@@ -145,7 +145,7 @@ export const createEventsTableSql = (
     SETTINGS ${tableSettings}`;
 
 /**
- * Creates missing tables in the database of the connection. Recreates the tables that read from PostgreSQL, because the
+ * Creates missing tables in the connection's database. Recreates the tables that read from PostgreSQL, because the
  * address of PostgreSQL may have changed.
  */
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
@@ -184,8 +184,8 @@ export const createMovedIdOfPostgres = (postgres: ReadablePostgres) =>
 /**
  * Settings of statements that copy data. A portion can contain events of any number of months, but by default
  * ClickHouse rejects an insert with more than 100. The time limit is shorter than those of the connection and of the
- * claim. A statement whose process has ended therefore stops in time, and cannot bring back events that were deleted
- * meanwhile.
+ * claim. A statement whose process has ended therefore stops in time, and cannot restore events that have been deleted
+ * since.
  */
 export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_execution_time = 240';
 
@@ -219,11 +219,11 @@ const patienceMs = 5000;
 
 /**
  * Runs a statement that changes a table of events. All these statements have the same query ID. ClickHouse rejects a
- * query that has the ID of a running query, so these statements never overlap, even if one outlives its client because
- * of a timeout or because the delivery worker was killed.
+ * query that has the ID of a running query, so these statements never overlap, even if one continues after a client
+ * timeout or after the delivery worker was killed.
  *
- * Waits a little while another statement is running, because ClickHouse may still list a statement when its client has
- * already received the result.
+ * Waits briefly while another statement is running, because ClickHouse may still list a statement after its client has
+ * received the result.
  * @param build returns null if there is nothing to do
  * @throws ClickHouseError if the other statement takes longer
  */
@@ -283,8 +283,8 @@ export async function copyEvents(
 }
 
 /**
- * Deletes the events that PostgreSQL stored at or after a time. They will be copied again. Does nothing in a table that
- * ClickHouse also fills from Kafka.
+ * Deletes the events that PostgreSQL stored at or after a time, so that they can be copied again. Does nothing in a
+ * table that ClickHouse also fills from Kafka.
  */
 export async function deleteEventsSince(
   client: ClickHouseClient,
@@ -306,7 +306,7 @@ export async function createRebuiltEvents(client: ClickHouseClient): Promise<voi
 export const swapEventsTables = (client: ClickHouseClient): Promise<void> =>
   changeEvents(client, () => ({ query: 'EXCHANGE TABLES events AND events_rebuilt' }), 'events_rebuilt');
 
-/** Events to delete, or to strip of personal data. */
+/** Events to delete, or from which to remove personal data. */
 export interface EventsToRemove {
   projectId: number;
   /** Distinct IDs whose events are removed. Null for all distinct IDs. */
@@ -333,7 +333,7 @@ function isRemoved({ projectId, distinctIds, person }: EventsToRemove) {
   return { text: tests.join(' AND '), query_params };
 }
 
-/** Deletes events. Queries started afterwards do not see them. */
+/** Deletes events. Later queries do not return these events. */
 export async function deleteEvents(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   await changeEvents(client, () => ({ query: `DELETE FROM events WHERE ${text}`, query_params }));
@@ -373,9 +373,8 @@ export async function countCopiedEvents(
 }
 
 /**
- * Deletes events that are older than the retention time of their project. Does not write anything if no event is that
- * old.
- * @param common end of the deleted range for all projects, or null to delete nothing
+ * Deletes events that are older than their project's retention period. Does nothing if no event is that old.
+ * @param common time before which the events of all projects are deleted, or null
  */
 export async function deleteOldEvents(
   client: ClickHouseClient,
@@ -385,7 +384,7 @@ export async function deleteOldEvents(
   const isOld = `(timestamp < ${timeOf('common')}
     OR has({projects:Array(Int32)}, project_id) AND timestamp < fromUnixTimestamp64Milli(${ends}, 'UTC'))`;
   const query_params = {
-    // This is earlier than any event.
+    // This time is before all events.
     common: common?.getTime() ?? -2_208_988_800_000,
     projects: own.map(({ projectId }) => projectId),
     ends: own.map(({ before }) => before.getTime()),

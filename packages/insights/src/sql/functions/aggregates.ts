@@ -59,7 +59,7 @@ const rows: Row[] = [
     t`arraySlice(arraySort(groupUniqArray({1}){f}), 1, 10000)`,
   ],
   ['stddevPop(float) float?', t`stddev_pop({1}){f}`, t`stddevPopStable({1}){f}`],
-  // Null for fewer than two values. ClickHouse would return NaN.
+  // The result is null for fewer than two values. ClickHouse's own function would return NaN.
   ['stddevSamp(float) float?', t`stddev_samp({1}){f}`, t`if(count({1}){f} < 2, NULL, stddevSampStable({1}){f})`],
   ['varPop(float) float?', t`var_pop({1}){f}`, t`varPopStable({1}){f}`],
   ['varSamp(float) float?', t`var_samp({1}){f}`, t`if(count({1}){f} < 2, NULL, varSampStable({1}){f})`],

@@ -6,22 +6,22 @@ import { Fragment as Sql } from '../../event-store/sql.ts';
 
 declare const isTemplate: unique symbol;
 /**
- * SQL with slots, which the printer fills:
+ * SQL with slots that the printer fills:
  * | Slot | Content |
  * |---|---|
  * | `{1}` | the first argument |
  * | `{1:order}` | the first argument in a form for comparisons |
- * | `{1:low}`, `{1:high}` | the same, with NaN as the lowest or the highest number |
+ * | `{1:low}`, `{1:high}` | the first argument, where NaN is the lowest or the highest number |
  * | `{1:equal}` | the first argument in a form that equals no element of a list if it is NaN |
  * | `{1:text}` | the first argument as text |
  * | `{*}` | all arguments |
  * | `{f}` | the filter of an aggregate |
  * | `{z}` | the time zone of the first time |
- * | `{p}` | the parameters |
+ * | `{p}` | the parameters of a function such as `quantile(0.9)(x)` |
  * | `{r}` | the path of a JSON function |
- * | `{0}` | the first parameter of a lambda. In ClickHouse, all of them |
+ * | `{0}` | in PostgreSQL, the first parameter of a lambda; in ClickHouse, all parameters |
  * | `{0:row}`, `{0:place}` | in PostgreSQL, the elements of all lists with their position, and the position |
- * | `{l}` | the lists of a lambda. They must have the same length |
+ * | `{l}` | the lists that a lambda processes, which must have the same length |
  *
  * Only `t` creates templates, so they are always literals in the code.
  */
@@ -41,7 +41,7 @@ export function fill(template: Template, slot: (name: string) => Fragment): Frag
 }
 
 export interface Argument {
-  /** A kind of values, which `resolve/calls.ts` checks. */
+  /** The kind of values that the parameter accepts. `resolve/calls.ts` checks the kind. */
   kind: string;
   isOptional: boolean;
   isRepeated: boolean;
@@ -50,11 +50,11 @@ export interface Argument {
 export interface SqlFunction {
   name: string;
   args: readonly Argument[];
-  /** Type of the result: a name that `resolve/calls.ts` knows. */
+  /** Type of the result: a name that `resolve/calls.ts` defines. */
   result: string;
   /**
-   * How null arguments affect the result: with `pass`, it is null too; with `never`, it is never null; with `always`,
-   * it can be null for any arguments.
+   * How null arguments affect the result: with `pass`, a null argument makes the result null; with `never`, the result
+   * is never null; with `always`, the result can be null for any arguments.
    */
   nulls: 'pass' | 'never' | 'always';
   isAggregate: boolean;
@@ -63,8 +63,8 @@ export interface SqlFunction {
 }
 
 /**
- * `name(kinds) result`, the SQL for PostgreSQL, and the SQL for ClickHouse if it differs. `result!` is never null, and
- * `result?` can be null.
+ * `name(kinds) result`, the SQL for PostgreSQL, and the SQL for ClickHouse if it differs. A result with `!` is never
+ * null, and a result with `?` can be null.
  */
 export type Row = readonly [signature: string, postgres: Template, clickhouse?: Template];
 

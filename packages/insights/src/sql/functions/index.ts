@@ -63,7 +63,7 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
   `subtract${unit}s`,
 ]);
 
-/** Functions in the table that only the resolver uses. */
+/** Names of functions in the table that only the resolver uses. */
 const internal =
   /^(\w+_\w+|to(Monday|Sunday|StartOfMinutes|StartOfDays)|propertyText|JSONExtract(KeysAnd)?Texts|languageName|sumOrZero|maxBesidesNan)$/;
 export const isInternal = (name: string) => internal.test(name) && (scalars.has(name) || aggregates.has(name));
@@ -132,10 +132,10 @@ const synonyms = new Map<string, string>([
   ['parseDateTimeOrNull', 'parseDateTime'],
 ]);
 
-/** Returns a function's name as in the table. Names of functions in the SQL standard are not case-sensitive. */
+/** Returns a function's name in the table. Names of functions in the SQL standard are not case-sensitive. */
 export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? synonyms.get(name) ?? name;
 
-/** Functions of PostHog that are rejected with a specific message. */
+/** PostHog functions that are rejected with a specific message. */
 export const refusedFunctions: ReadonlyMap<string, string> = new Map([
   [
     'matchesAction',

@@ -1,5 +1,4 @@
-// English names of the languages of ISO 639-1.
-// cspell:disable
+// English names of the ISO 639-1 languages. cspell:disable
 
 const written =
   'aa:Afar,ab:Abkhazian,ae:Avestan,af:Afrikaans,ak:Akan,am:Amharic,an:Aragonese,ar:Arabic,as:Assamese,av:Avaric,' +
@@ -22,7 +21,7 @@ const written =
   'to:Tongan,tr:Turkish,ts:Tsonga,tt:Tatar,ty:Tahitian,ug:Uyghur,uk:Ukrainian,ur:Urdu,uz:Uzbek,ve:Venda,' +
   'vi:Vietnamese,vo:Volapük,wa:Walloon,wo:Wolof,xh:Xhosa,yi:Yiddish,yo:Yoruba,za:Zhuang,zh:Chinese,zu:Zulu';
 
-/** A JSON object with the names by code. */
+/** A JSON object that maps each language code to the name of the language. */
 export const languageNames = JSON.stringify(
   Object.fromEntries(written.split(',').map((one) => one.split(':') as [string, string])),
 );

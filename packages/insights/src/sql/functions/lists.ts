@@ -13,7 +13,7 @@ const rows: Row[] = [
     t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
     t`arrayElement({1}, {2})`,
   ],
-  // ClickHouse compares null as if it were an empty value.
+  // The functions of ClickHouse treat null like an empty value, so null needs its own condition.
   ['has(array, element) flag!', t`coalesce({2:equal} = ANY ({1}), false)`, t`(({2}) IS NOT NULL AND has({1}, {2}))`],
   [
     'indexOf(array, element) count!',
@@ -109,7 +109,7 @@ const rows: Row[] = [
   ],
   // The resolver checks that the bounds are constants.
   ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
-  // In templates of lambdas, `{1}` is the body.
+  // In the template of a function with a lambda, `{1}` is the lambda's body.
   [
     'arrayMap(lambda, array...) body[]',
     t`ARRAY(SELECT {1} FROM unnest({l}) WITH ORDINALITY AS {0:row} ORDER BY {0:place})`,

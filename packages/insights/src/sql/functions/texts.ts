@@ -1,6 +1,6 @@
-// SQL templates of functions on texts. They count characters, except `length`, which counts bytes. The collation
-// pg_c_utf8 sorts texts by code points, and supports upper and lower case beyond ASCII. No other collation is used
-// here, because PostgreSQL rejects expressions with two collations.
+// SQL templates of functions on texts. The functions count characters, except `length`, which counts bytes. The
+// collation pg_c_utf8 sorts texts by code points, and supports upper and lower case beyond ASCII. No other collation is
+// used here, because PostgreSQL rejects expressions with two collations.
 
 import { define, type Row, t } from './define.ts';
 
@@ -166,7 +166,7 @@ const others: Row[] = [
     t`if({1} IS NULL, NULL, if(JSONHas({2}, ifNull({1}, '')), JSONExtractString({2}, ifNull({1}, '')), 'Unknown'))`,
   ],
   ['initcap(text) text', t`initcap({1} COLLATE "pg_c_utf8")`, t`initcapUTF8({1})`],
-  // The first byte, as in ClickHouse.
+  // The result is the first byte, as in ClickHouse.
   [
     'ascii(text) seconds',
     t`CASE WHEN {1} <> '' THEN get_byte(convert_to(left({1}, 1), 'UTF8'), 0) WHEN {1} = '' THEN 0 END::int8`,

@@ -72,7 +72,7 @@ const intervals = {
 };
 export type CalendarUnit = keyof typeof intervals;
 
-/** Prints a time plus a number of days or longer units of the local calendar, for PostgreSQL. */
+/** Prints the sum of a time and a number of local calendar days or longer units, for PostgreSQL. */
 export function calendarSum(time: Expression, unit: CalendarUnit, count: Fragment, printing: Printing): Fragment {
   const local = sql`(${localTime(time, printing)} + make_interval(${intervals[unit]} ${count}::int))`;
   return instantText(local, printing.bind('text', time.type.zone ?? 'UTC'));
@@ -179,7 +179,7 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
   }
 }
 
-/** PostgreSQL sorts JSON arrays in a different order than rows. */
+/** Prints a tuple as a row, because PostgreSQL sorts JSON arrays in a different order than rows. */
 function tupleOrder(value: Expression, printing: Printing): Fragment {
   const { parts = [] } = value.type;
   const values = parts.map((type, at): Expression => {
@@ -193,7 +193,7 @@ function tupleOrder(value: Expression, printing: Printing): Fragment {
   return printing.isPostgres ? sql`ROW(${forms})` : sql`tuple(${forms})`;
 }
 
-/** Prints the local time in the value's time zone. Its type has a time zone in ClickHouse, but not in PostgreSQL. */
+/** Prints a value's local time in its time zone. The result's type has a time zone only in ClickHouse. */
 export function localForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   if (value.type.kind === 'date') return printing.isPostgres ? sql`(${x})::timestamp` : x;

@@ -9,15 +9,15 @@ import type { SqlType } from '../types.ts';
 export interface Printing {
   dialect: Dialect;
   isPostgres: boolean;
-  /** Every base table is limited to this project. */
+  /** The project to which every base table is limited. */
   projectId: number;
   /** Returns a number that no column or relation of the query has. */
   nextNumber(): number;
   bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
   /**
-   * Prints a subquery the first time it is used, and returns the same fragment every other time. Its bound values are
-   * then the same everywhere. PostgreSQL would otherwise not recognize in SELECT an expression from GROUP BY.
+   * Prints a subquery the first time it is used, and returns the same fragment every other time. The fragment then has
+   * the same bound values everywhere. Otherwise, PostgreSQL would not recognize in SELECT an expression from GROUP BY.
    */
   once(subject: object, print: () => Fragment): Fragment;
   /** Prints a column that is read without a subquery. Returns null for other columns. */

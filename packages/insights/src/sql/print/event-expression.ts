@@ -1,5 +1,5 @@
 // Prints an expression on an event or a person as part of another query's statement. Columns are read from the
-// statement's own tables. An aggregate reads them from a subquery.
+// statement's own tables. An aggregate reads its columns from a subquery.
 
 import type { EngineName, EventExpression } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';

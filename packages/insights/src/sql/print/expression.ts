@@ -83,7 +83,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'query': {
       const [column] = columnTypes(expression.query);
       const value = sql.numbered('c', column?.column ?? 0);
-      // If there are no rows, the value is null, but some types in ClickHouse cannot be null.
+      // A subquery without rows is null, but some types in ClickHouse cannot be null.
       const isPlain =
         isPostgres || column === undefined || column.type.kind === 'array' || column.type.kind === 'tuple';
       const shown = isPlain ? value : sql`CAST(${value} AS Nullable(${clickhouseType(column.type)}))`;
@@ -110,7 +110,7 @@ function hasNull(expression: Expression): boolean {
 }
 
 /**
- * Prints a comparison. It is never null, except in ON. Columns that are never null are printed unchanged, so that
+ * Prints a comparison, which is never null except in ON. Columns that are never null are printed unchanged, so that
  * indexes can be used.
  */
 function compareText(
@@ -176,7 +176,7 @@ function inListText({ value, list: items }: Extract<Expression, { is: 'in list' 
 
 export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fragment {
   if (by.type.kind === 'float' && printing.isPostgres) {
-    // As in ClickHouse, NaN follows all numbers in both directions.
+    // As in ClickHouse, NaN comes after all numbers in both sort directions.
     const x = printing.expression(by);
     const number = sql`nullif(${x}, 'NaN'::float8)`;
     const isMissing = sql`(${x} IS NULL)`;
@@ -293,10 +293,7 @@ function listForm(arg: Expression, result: string, printing: Printing): Fragment
   return isList && !printing.isPostgres ? sql`ifNull(${text}, '')` : text;
 }
 
-/**
- * Prints what stands for the elements of a lambda's lists: a row of `unnest` in PostgreSQL, or the parameters in
- * ClickHouse.
- */
+/** Prints the elements of a lambda's lists: a row of `unnest` in PostgreSQL, or the parameters in ClickHouse. */
 function elementText(lambda: Expression | undefined, form: string | undefined, isPostgres: boolean): Fragment {
   if (lambda?.is !== 'lambda') throw new Error('The first argument must be a lambda.');
   const { id, parameters } = lambda;
@@ -309,7 +306,7 @@ function elementText(lambda: Expression | undefined, form: string | undefined, i
 }
 
 /**
- * Prints lists that are read in parallel and must therefore have the same length. ClickHouse checks this itself. In
+ * Prints lists that are read in parallel and must therefore have the same length. ClickHouse checks the lengths. In
  * PostgreSQL, the printed SQL trims a negative number of elements if the lengths differ, which is an error.
  */
 export function equallyLong(lists: readonly Expression[], { isPostgres, expression }: Printing): Fragment[] {

@@ -36,7 +36,7 @@ export function startOfUnit(value: Expression, unit: Unit, printing: Printing): 
   return binned(value, { unit, stride: strides[unit], otherwise }, printing);
 }
 
-/** Prints the start of an interval of some minutes. The intervals are counted from the start of the local day. */
+/** Prints the start of an interval of several minutes. Intervals are counted from the start of the local day. */
 export function startOfMinutes(value: Expression, minutes: Expression, printing: Printing): Fragment {
   const count = printing.expression(minutes);
   const local = localTime(value, printing);
@@ -49,11 +49,11 @@ export function startOfMinutes(value: Expression, minutes: Expression, printing:
 }
 
 interface Bins {
-  /** Bins are counted anew from the start of each of these units. */
+  /** The first bin begins again at the start of each of these units. */
   unit: Unit;
   /** Length of a bin. Null if the bins have different lengths. */
   stride: Fragment | null;
-  /** Prints the start of the bin by calling the functions of PostgreSQL. */
+  /** Prints the start of the bin with PostgreSQL's own functions. */
   otherwise(x: Fragment, zone: Fragment): Fragment;
 }
 
@@ -79,7 +79,7 @@ function isColumn(value: Expression): boolean {
 
 /**
  * Returns a list of bounds and, for the times after each bound, the start of one of the bins. That start is null
- * between a change of the offset and the start of the next unit, because the bin there began before the change.
+ * between a change of the UTC offset and the start of the next unit, because the bin there began before the change.
  */
 function binsOf(spans: readonly OffsetSpan[], length: number): { bounds: number[]; origins: (number | null)[] } {
   const bounds: number[] = [];

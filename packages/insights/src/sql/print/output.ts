@@ -1,4 +1,4 @@
-// Prints values in the form that results contain. In PostgreSQL, tuples contain the same form.
+// Prints values in the form that results contain. In PostgreSQL, the parts of tuples have the same form.
 
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
@@ -59,7 +59,7 @@ export function tuplePartText(
   return valueFromText(sql`((${value}) ->> ${sql.literal(index - 1)})`, type);
 }
 
-/** In PostgreSQL, converts the text of a value in its form for results back to the value. */
+/** Prints, for PostgreSQL, the conversion of a value from its form in results back to its type. */
 function valueFromText(text: Fragment, type: SqlType): Fragment {
   switch (type.kind) {
     case 'text':

@@ -67,7 +67,7 @@ export function printStatement(
   const printing = createPrinting(engine, projectId, keys && { keys });
   const columns = columnTypes(query).map(({ column, type }) => {
     const value = sql.numbered('c', column);
-    // `valueReader` removes the blanks of a document much faster than PostgreSQL.
+    // `valueReader` removes the spaces of a document much faster than PostgreSQL.
     return type.kind === 'json' && printing.isPostgres ? sql`(${value})::text` : outputText(value, type, printing);
   });
   return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;

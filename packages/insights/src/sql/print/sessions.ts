@@ -1,5 +1,4 @@
-// Prints sessions. They are not stored. Each session is computed from its events, whose property `$session_id` is its
-// ID.
+// Prints sessions, which are not stored. A session is computed from the events whose property `$session_id` is its ID.
 
 import { positionKeyLength } from '../../event-store/dialect.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -7,7 +6,7 @@ import { isView, shortestStayMs } from '../../event-store/web.ts';
 import type { TimeBound } from '../tree.ts';
 import type { Printing } from './context.ts';
 
-/** Prints the session ID of an event. It is null if the event has none. */
+/** Prints an event's session ID, which is null if the event does not belong to a session. */
 const sessionOfEvent = ({ dialect }: Printing): Fragment =>
   sql`nullif(${dialect.text({ of: 'event', key: '$session_id' })}, '')`;
 

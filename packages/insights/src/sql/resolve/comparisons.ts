@@ -1,4 +1,4 @@
-// Resolves comparisons. They are never null: if one side is null, `=` is false and `!=` is true.
+// Resolves comparisons. A comparison is never null: if one side is null, `=` is false and `!=` is true.
 
 import type { Comparison, Node } from '../ast.ts';
 import { printed } from '../names.ts';

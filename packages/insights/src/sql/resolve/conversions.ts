@@ -105,7 +105,7 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
   return castTo(value, type, node.place);
 }
 
-/** Converts to a time. A constant text without an offset must be an existing time. Other texts may be null. */
+/** Converts to a time. A constant text without an offset must be an existing time. Other texts can become null. */
 export function toDateTime(value: Expression, zone: string, at: At): Expression {
   const written = textOf(value);
   if (written !== null) {

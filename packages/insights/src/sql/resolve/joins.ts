@@ -31,7 +31,7 @@ export function rejectLargeCrossJoin(join: Join, before: Join | undefined, first
     });
 }
 
-/** Resolves ON. It must consist of equalities between the two sides, because both engines can join by these. */
+/** Resolves ON. It must consist of equalities between the two sides, because both engines support such joins. */
 export function resolveJoinCondition(
   { constraint, place }: Join,
   { source, earlier }: { source: Source; earlier: Source[] },

@@ -25,7 +25,7 @@ function unitOf(argument: Expression | undefined, name: string, place: Place): T
   return unit;
 }
 
-/** Returns a date or a time. The value may also be a constant text. */
+/** Resolves a value to a date or a time. The value can also be a constant text. */
 function moment(value: Expression | undefined, { scope, place }: At): Expression {
   const found = value !== undefined && textOf(value) !== null ? convert(value, time(scope.run.settings.zone)) : value;
   if (found === undefined || found === null || !isMoment(found.type))
@@ -91,7 +91,7 @@ const toInterval =
   (node, scope) => {
     const [given] = argumentsOf(node, scope);
     const written = /^\d{1,9}$/.exec(textOf(given) ?? '');
-    // `INTERVAL '1' DAY` is `INTERVAL 1 DAY`.
+    // `INTERVAL '1' DAY` means the same as `INTERVAL 1 DAY`.
     const count = written === null ? given : intConstant(Number(written[0]));
     if (count === undefined || count.type.kind !== 'int')
       throw new SqlProblem('An interval must be a whole number.', node.place);
@@ -121,7 +121,7 @@ const truncate: Handler = (node, scope) => {
   );
 };
 
-/** Reads the mode of a function of weeks. In the mode 0 a week begins on Sunday, in the others on Monday. */
+/** Reads the mode of a week function. Weeks begin on Sunday in mode 0, and on Monday in all other modes. */
 function weekMode(mode: Expression, supported: readonly number[], { place }: At): number {
   const found = supported.find((one) => isConstant(mode) && mode.type.kind === 'int' && Number(mode.value) === one);
   if (found === undefined)
@@ -144,7 +144,7 @@ const week: Handler = (node, scope) => {
   return applyFunction(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
 
-/** Intervals of several days or weeks count from 1970, weeks from the first Monday. */
+/** Intervals of several days are counted from 1970-01-01, and those of several weeks from this Monday. */
 const firstMonday = '1970-01-05';
 const longestIntervalDays = 3660;
 

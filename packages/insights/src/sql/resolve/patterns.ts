@@ -12,7 +12,7 @@ interface Pattern {
   name: string;
 }
 
-/** Returns the pattern and, if there is one, the replacement for PostgreSQL, followed by those for ClickHouse. */
+/** Returns the pattern and the optional replacement for PostgreSQL, followed by those for ClickHouse. */
 export function patternConstants({ pattern, replacement, name }: Pattern, place: Place): Expression[] {
   if (pattern === null) throw new SqlProblem(`The pattern of '${name}' must be a constant text.`, place);
   const problem = findPatternProblem(pattern);
@@ -33,7 +33,7 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   return [postgres, ofPostgres, clickhouse, replacement].map(textConstant);
 }
 
-/** Returns whether a supported pattern can match an empty text, at which the engines split differently. */
+/** Returns whether a supported pattern can match an empty text. The engines split texts differently at such a match. */
 const matchesNothing = (pattern: string) =>
   /\\b/i.test(pattern) || new RegExp(pattern.replace(/^\(\?i\)/, '')).test('');
 

@@ -30,7 +30,7 @@ export interface SqlCohort {
 export interface SqlSettings {
   projectId: number;
   zone: string;
-  /** Sunday is 0, Monday is 1. */
+  /** The first day of the week: 0 for Sunday, 1 for Monday. */
   weekStart: number;
   /** The current time, in milliseconds since 1970. */
   now: number;
@@ -55,7 +55,7 @@ export interface TypedProperty {
   place: Place;
 }
 
-/** State of one query, shared by all its scopes. */
+/** State of resolving one query, shared by all scopes of the query. */
 export interface Resolution {
   settings: SqlSettings;
   /** Returns unique numbers for relations, columns and parameters. */
@@ -74,7 +74,7 @@ export interface Source {
   relation: TableRelation | QueryRelation;
   /** Columns of a subquery, by their names. */
   names: ReadonlyMap<string, { column: number; type: SqlType }>;
-  /** True if the columns can be without a value because of an outer join. */
+  /** True if an outer join can leave the columns without a value. */
   isOuter: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface Scope {
   /** Elements of ARRAY JOIN, by their aliases. */
   elements: Map<string, Expression>;
   windows: Readonly<Record<string, WindowExpr>>;
-  /** The current clause if it does not allow aggregates. Errors name it. */
+  /** The current clause if it does not allow aggregates, for error messages. Null if the clause allows aggregates. */
   withoutAggregates: string | null;
   /** The aggregate whose arguments are being resolved. */
   aggregate: string | null;
@@ -118,7 +118,7 @@ export function scopeWithin(run: Resolution, outer: Scope | null): Scope {
   };
 }
 
-/** Remembers the position of an expression for errors found later. */
+/** Stores the position of an expression, for errors that are found later. */
 export function located<T extends Expression>(scope: Scope, expression: T, found: { place: Place; name: string }): T {
   scope.run.places.set(expression, found);
   return expression;
@@ -225,7 +225,7 @@ function withoutMissing(list: Expression): Expression {
 }
 
 /**
- * Lists of the elements of an autocaptured event. Each list contains the distinct first groups that a pattern matches
+ * Lists of the elements of an autocaptured event. Each list contains the distinct values of the pattern's first group
  * in `elements_chain`.
  */
 const elementLists: Readonly<Record<string, string>> = {

@@ -198,7 +198,7 @@ export function convertToCommonType(
   return { type, parts: parts as Expression[] };
 }
 
-/** A text constant takes the type of the other expressions. It may be a time, for example. */
+/** Returns the common type of expressions. A text constant gets the type of the others, because it may be a time. */
 function commonOf(expressions: readonly Expression[]): SqlType | null {
   const all = commonType(expressions.map(({ type }) => type));
   if (all !== null) return all;
@@ -243,8 +243,8 @@ export function toCondition(expression: Expression, place: Place): Expression {
 const nonNull = (one: Expression): Expression => ({ ...one, type: nullable(one.type, false) });
 
 /**
- * Returns the value that ClickHouse uses for a missing one, for example at a position outside of a list. Null for types
- * that have no empty value.
+ * Returns the value that ClickHouse uses in place of a missing value, for example at a position outside of a list. The
+ * value is null for types that have no empty value.
  */
 export function emptyValue(type: SqlType): ConstantExpression {
   const values: Partial<Record<SqlType['kind'], string | number | boolean>> = {
