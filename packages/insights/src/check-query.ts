@@ -28,16 +28,16 @@ interface Stored {
 
 /**
  * Validates a query that will be stored and not run, by planning it. Ignores unknown fields, because a client newer
- * than Millrace may have written them. Ignores the project's test account filters, because an error in those filters is
+ * than Millrace may have written them. Ignores the project's test account filters, because an error in these filters is
  * not an error in the query.
- * @throws AppError `invalid` naming a known field with an invalid value, and the place of a problem in its SQL.
+ * @throws AppError `invalid` naming a known field with an invalid value, and the position of a problem in its SQL
  */
 export async function checkQuery(
   { sql, parser }: Deps,
   { projectId, now, query: sent }: Stored & { query: unknown },
 ): Promise<void> {
   if (isRecord(sent) && sent.kind === 'HogQLQuery') {
-    // Rejects unknown fields, as running the query does, because they can change what SQL returns.
+    // Unknown fields of SQL queries are rejected, because they can change the result.
     const settings = await readProjectSettings(sql, projectId);
     return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
   }
@@ -72,8 +72,8 @@ export async function checkEventFilters(
 }
 
 /**
- * Validates filters of a dashboard or tile, which are applied to every query there.
- * @throws AppError `invalid` naming the part of the filters.
+ * Validates the filters of a dashboard or tile, which apply to each of its queries.
+ * @throws AppError `invalid` naming the part of the filters
  */
 export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
   const query = overrideFilters({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] }, filters);
@@ -81,7 +81,7 @@ export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & 
     await checkInsight(deps, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
-    // Rename the query's fields in the message to the corresponding fields of the filters.
+    // The message names fields of the query. Name the corresponding fields of the filters instead.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
     throw createQueryError('', detail);
   }

@@ -1,23 +1,23 @@
 // Regular expressions for the stored elements of an autocaptured event: `tag.class:name="value"…;…`, starting with the
 // innermost element.
 
-/** Matches the start of any element's text. The text follows immediately after the match. */
+/** Matches what precedes the text of any element. */
 export const anyTextPattern = '[:"]text="';
-/** Matches if any element has this text. */
+/** Matches if an element has exactly this text. */
 export const textPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;
-/** Matches if the text of any element contains this text, ignoring case. */
+/** Matches if the text of an element contains this text, ignoring case. */
 export const partOfTextPattern = (text: string) =>
   `(?i)${anyTextPattern}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`;
 export const tagPattern = (tag: string) => `(?:^|;)${quoted(tag)}(?:[.:;]|$)`;
-/** Finds the first link. Its group captures the URL with escaped quotes. */
+/** Finds the first link. The group contains the URL with escaped quotes. */
 export const hrefPattern = '[:"](?:attr__)?href="((?:[^"\\\\]|\\\\.)*)"';
 
 const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
 
 /**
- * Translates a CSS selector to a regular expression: `button.primary`, `#id`, `.class`, `[attr="x"]`, or several of
- * these as in `a > b`. Returns null for any other selector.
+ * Translates a CSS selector to a regular expression. Supports `button.primary`, `#id`, `.class`, `[attr="x"]`, and
+ * several of these as in `a > b`. Returns null for any other selector.
  */
 export function selectorPattern(selector: string): string | null {
   const parts = selector

@@ -27,7 +27,7 @@ export async function readEventFilters(
 /**
  * Parses filters of lists, which cannot refer to cohorts.
  * @param of the objects in the list: persons, events with their current person, or events with the person properties
- * stored in them
+ * stored with them
  * @throws AppError `invalid` naming the filter, for example `properties.0.value: …`
  */
 export function readPropertyFilters(

@@ -6,7 +6,7 @@ import { localTimePattern, numberPattern, splitByKind, versionKey, zonedTimePatt
 import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
 import { readAbsoluteTime } from './plan/dates.ts';
 
-/** An event that is not stored yet. Its person is as it was at ingestion. */
+/** An event that is not stored yet, with its person at ingestion. */
 export interface EventInMemory {
   event: string | null;
   distinctId: string | null;
@@ -17,8 +17,7 @@ export interface EventInMemory {
 type Matches = (event: EventInMemory) => boolean;
 
 /**
- * Compiles a condition on events. Properties that are not part of an event in memory, such as those of groups, count as
- * not set.
+ * Compiles a condition on events. Properties that an event in memory lacks, such as group properties, count as not set.
  */
 export function matchesInMemory(condition: Condition): Matches {
   if ('all' in condition) {
@@ -65,7 +64,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
       return (value) => isFound(textOf(value).toLowerCase());
     }
     case 'matching': {
-      // In these patterns, a dot matches any character.
+      // In patterns of filters, a dot matches any character.
       const [flags = ''] = /^\(\?i\)/.exec(test.pattern) ?? [];
       const isFound = flagTest('regex', `${flags}(?s)${test.pattern.slice(flags.length)}`);
       return (value) => isFound(textOf(value));
@@ -97,10 +96,10 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
   }
 }
 
-/** Formats a value as the engines do. */
+/** Formats a value in the same way as the engines. */
 const textOf = (value: unknown) => (typeof value === 'number' ? String(value).replace('e+', 'e') : textForm(value));
 
-/** Creates a test that uses a flag operator, which takes time proportional to the text. */
+/** Creates a test that uses a flag operator, whose time is proportional to the length of the text. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
   const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: createTimeZone('UTC') });
   return (text) => test.matches(new PropertyValue(text), 0);

@@ -5,7 +5,7 @@ import { mergeVariables } from './sql-variables.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
-/** Returns the source of a query without its visualization wrappers. Returns null if it is not a query. */
+/** Returns the source of a query, without its visualization wrappers. Returns null if the value is not a query. */
 export function findSource(query: unknown): Record<string, unknown> | null {
   if (!isRecord(query)) return null;
   return wrappers.has(String(query.kind)) ? findSource(query.source) : query;
@@ -31,7 +31,7 @@ export function overrideFilters(query: unknown, filters: unknown): unknown {
 }
 
 /**
- * Applies the variables of a dashboard to an SQL query. Their values replace those of the query. Returns other queries
+ * Applies a dashboard's variables to an SQL query. Their values replace the query's own values. Returns other queries
  * unchanged.
  */
 export function overrideVariables(query: unknown, variables: unknown): unknown {
@@ -70,7 +70,7 @@ function underFilters(query: Record<string, unknown>, filters: Record<string, un
 
 /**
  * Applies dashboard filters to the `{filters}` of an SQL query. The dates replace both bounds, and the properties are
- * added. The switch for test accounts replaces that of the query unless it is null.
+ * added. The dashboard's switch for test accounts replaces the query's own switch unless it is null.
  */
 function underSqlFilters(
   query: Record<string, unknown>,

@@ -1,11 +1,11 @@
-// Parses queries sent by clients. An error names the path of the part that is unknown, invalid or cannot be stored.
+// Parses queries sent by clients. An error contains the path of the part that is unknown, invalid or cannot be stored.
 
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
 import { type Query, queryKinds } from './query.ts';
 import { createQueryError, isRecord } from './query-parts.ts';
 
-/** Nodes that describe how to visualize their `source`. */
+/** Kinds of nodes that describe how to visualize their `source`. */
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
 /**
@@ -34,7 +34,7 @@ function readQuery(sent: unknown, strictness: Strictness): Query {
   const query = withoutNulls(source);
   if (!isRecord(query)) throw createQueryError('', 'Expected an object with a `kind`.');
   const kind = String(query.kind);
-  // A value of an SQL query can be null.
+  // Keep the original values of an SQL query, because they can be null.
   if (kind === 'HogQLQuery' && isRecord(source) && isRecord(source.values)) query.values = source.values;
   refuseUnstorable(query, []);
   if (!Object.hasOwn(queryKinds, kind)) {
@@ -51,7 +51,7 @@ function unwrap(sent: unknown): unknown {
   return isRecord(sent) && wrappers.has(String(sent.kind)) ? unwrap(sent.source) : sent;
 }
 
-/** Engines either reject such strings or change them. */
+/** Rejects strings that an engine would reject or change. */
 function refuseUnstorable(value: unknown, path: string[]): void {
   if (typeof value === 'string' && unstorable.test(value))
     throw createQueryError(
@@ -80,7 +80,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /**
- * Checks a value against its schema. Of a union, the value must match the member with the same `kind`.
+ * Checks a value against its schema. If the schema is a union, the value must match the member with the same `kind`.
  * @throws AppError naming the first part that does not match
  */
 function requireKnown(
@@ -106,7 +106,7 @@ function requireKnown(
   if (refusesUnknown && unknown !== undefined)
     throw createQueryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
   // The keywords `boolean` and `additionalProperties` belong to errors about unknown fields and their content. Some
-  // clients also leave out the kind of a node.
+  // clients omit the kind of a node.
   const isOfUnknown = ({ keyword, params }: Failure) => {
     const { requiredProperties = [] } = params as { requiredProperties?: string[] };
     return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';
@@ -125,7 +125,7 @@ interface Failure {
   message: string;
 }
 
-/** Returns the path of the field with the error, or of the missing field. */
+/** Returns the path of the invalid or missing field. */
 function placeOf({ instancePath, params }: Failure): string[] {
   const { requiredProperties = [] } = params as { requiredProperties?: string[] };
   return [...instancePath.split('/').slice(1), ...requiredProperties.slice(0, 1)];

@@ -1,10 +1,10 @@
-// Validates regular expressions: a subset of RE2 that all engines interpret alike.
+// Validates regular expressions. The valid ones are a subset of RE2 that all engines interpret in the same way.
 
-/** Longer patterns are more likely programs than filters. */
+/** Longer patterns are more likely to be programs than filters. */
 const maxLength = 200;
 /**
- * Compiling a pattern unrolls its repetitions, and the numbers of nested ones multiply. PostgreSQL allows at most 255
- * in a single repetition.
+ * Compiling a pattern expands its repetitions, and nested repetitions multiply. PostgreSQL allows at most 255 in a
+ * single repetition.
  */
 const maxRepetitions = 1000;
 const maxRepetition = 255;
@@ -13,8 +13,8 @@ const noNul = 'A regular expression cannot contain null characters.';
 const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
 /**
- * Returns a sentence about what is wrong with a regular expression, or null if it is valid. Valid patterns need no
- * backtracking, so the time to match a text is proportional to its length. Limits on repetitions bound the time to
+ * Returns a sentence that says why a regular expression is not valid, or null if it is valid. Matching a valid pattern
+ * needs no backtracking, so the time is proportional to the length of the text. Limits on repetitions bound the time to
  * compile the pattern.
  */
 export function findPatternProblem(text: string): string | null {

@@ -18,7 +18,7 @@ const any = () => Type.Optional(Type.Unknown());
 const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** `plan/conditions.ts` validates the details. */
+/** `plan/conditions.ts` validates the details of a filter. */
 const filter = Type.Object(
   {
     key: text('Name of the property. For the type `hogql`, an SQL condition such as `properties.amount > 10`.'),

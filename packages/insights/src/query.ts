@@ -373,7 +373,7 @@ export type Query =
   | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery)
   | AnySqlQuery;
 
-/** Schemas of the supported queries by kind. */
+/** Schemas of the supported queries, by kind. */
 export const queryKinds = {
   TrendsQuery: trendsQuery,
   FunnelsQuery: funnelsQuery,

@@ -1,4 +1,4 @@
-// Reads the persons and groups shown in results, and the project settings that queries depend on.
+// Reads the persons and groups that results contain, and the project settings that queries depend on.
 
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
@@ -57,7 +57,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 const treeOf = (filters: unknown) => fieldOf(filters, 'properties');
 
-/** Returns why a project cannot have these query modifiers; null if it can. */
+/** Returns why a project cannot have these query modifiers, or null if it can. */
 export function findModeProblem(modifiers: unknown): string | null {
   const isKnown = (fieldOf(modifiers, 'personsOnEventsMode') ?? null) === null || modeOf(modifiers) !== null;
   return isKnown ? null : `personsOnEventsMode: Choose one of: ${personsModes.join(', ')}.`;
@@ -70,7 +70,7 @@ function modeOf(modifiers: unknown): PersonsMode | null {
 
 const propertyTypes = ['', 'event', 'person', 'group'];
 
-/** Returns the boolean ones among the given properties, as keys from `propertyKey`. */
+/** Returns which of the given properties are boolean, as keys from `propertyKey`. */
 export async function readBooleanProperties(
   sql: Sql,
   projectId: number,
@@ -106,14 +106,14 @@ export async function readPropertyTypes(
 }
 
 /**
- * If a query is longer than this, the types of all properties are read, because searching it for their names would take
- * too long.
+ * Maximum length of a query in which property names are searched. For a longer query, the types of all properties are
+ * read.
  */
 const longestSearched = 20_000;
 
 /**
- * Returns the types of all properties that a query may read. A property counts as read if its name occurs in any text
- * in the query. The result depends on these types, so they are part of its cache key.
+ * Returns the types of all properties that a query may read: those whose names occur in any text of the query. The
+ * result depends on these types, so they are part of its cache key.
  */
 export async function readTypesOfQuery(
   sql: Sql,
@@ -146,7 +146,7 @@ export interface PersonRecord {
   distinct_ids: string[];
 }
 
-/** Maximum number of distinct IDs that are shown of a person. */
+/** Maximum number of a person's distinct IDs in a result. */
 const maxDistinctIds = 100;
 
 /** Reads persons by UUID. The main distinct ID of each person comes first. Omits persons that do not exist. */
@@ -186,7 +186,7 @@ export async function readGroups(
   return new Map(rows.map((row) => [row.group_key, row]));
 }
 
-/** Returns PostgreSQL's estimate of the number of events of all projects. */
+/** Returns PostgreSQL's estimate of the total number of events in all projects. */
 export async function estimateEvents(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     `SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::float8 AS count

@@ -1,4 +1,4 @@
-// Runs a query in JSON and returns its result.
+// Runs a query that is given as JSON.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -33,7 +33,7 @@ import { rethrowEngineError, runSql } from './sql/run.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
-  /** Database with settings, persons and groups. */
+  /** The database with settings, persons and groups. */
   sql: Sql;
   events: EventStore;
   /** Parser for SQL. Without it, SQL queries are rejected. */
@@ -55,7 +55,7 @@ export interface QueryRequest {
   rows?: number;
 }
 
-/** The result of a query. Which fields are set depends on its kind. */
+/** The result of a query. The query kind determines which fields are set. */
 export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchema> {
   results: unknown;
   hasMore?: boolean;
@@ -66,7 +66,7 @@ export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchem
   missing_actors_count?: number;
   /** The text of an SQL query with its placeholders replaced. */
   hogql?: string;
-  /** Start of the range, in the response of a web overview. `dateTo` is its end. */
+  /** Start of the range in the result of a web overview. `dateTo` is the end. */
   dateFrom?: string;
   dateTo?: string;
   resolved_date_range?: { date_from: string; date_to: string };
@@ -92,7 +92,7 @@ export async function runQuery(
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
   const booleans = await readBooleanProperties(deps.sql, projectId, brokenDownBy(query));
-  // The first plan only finds the SQL expressions, which are compiled before `computeResult` plans the query with them.
+  // The first plan only finds the SQL expressions. These are compiled before `computeResult` plans the query again.
   const context = await withExpressions(
     deps,
     createPlanContext(readModifiers(query), { settings, now, earliest, booleans }),
@@ -142,11 +142,12 @@ function sourceOfExpression(
   return { table: source.kind === 'ActorsQuery' ? 'persons' : 'events' };
 }
 
-/** Ends a sentence such as "To make it faster, use …". */
+/** Completes sentences such as "To make it faster, use …". */
 export const narrowingAdvice = 'a shorter date range, filters or no breakdown';
 
 /**
- * Creates the error for a query over its budget. It is `invalid`, because clients must not retry the query unchanged.
+ * Creates the error for a query that exceeds its budget. It is `invalid`, because clients must not retry the query
+ * unchanged.
  */
 export function createBudgetError(error: OverBudget, maxMs: number): AppError {
   const isTime = error.limit === 'time';
@@ -226,7 +227,7 @@ async function computeResult(
   }
 }
 
-/** Runs a web query. For the previous period of a table, reads only the values that the table shows. */
+/** Runs a web query. For the previous period of a table, reads only the values that the table contains. */
 async function readWebRows(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
   const rows = await events.web(current, run);
   if (previous === null) return { current: rows, previous: null };
@@ -236,7 +237,7 @@ async function readWebRows(events: EventStore, { current, previous, limit }: Web
   return { current: rows, previous: await events.web({ ...previous, breakdown, offset: 0 }, run) };
 }
 
-/** Reads the rows by period and by series, one query after the other, because they share one connection. */
+/** Reads the rows by period and by series. The queries run one after the other, because they share one connection. */
 async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   const rows = [];
   for (const period of plan.periods) {
@@ -332,7 +333,7 @@ function brokenDownBy(query: InsightQuery): string[] {
   return [breakdown, breakdowns.map(({ property }) => property)].flat(2);
 }
 
-/** Returns the names of the events in a query, or null if it selects all events. */
+/** Returns the names of the events in a query, or null if the query selects all events. */
 function namesIn(query: InsightQuery): string[] | null {
   if ('source' in query) return query.source === undefined ? null : namesIn(query.source.source);
   if (!('series' in query)) return null;

@@ -1,4 +1,4 @@
-// Schemas of SQL queries that run, and of those that are only checked.
+// Schemas of SQL queries that run, and of SQL that is only checked.
 
 import { type Static, Type } from 'typebox';
 import { commonFields, filters, flag, metadataFields, modifiers, object, text } from './query-parts.ts';
@@ -70,5 +70,5 @@ export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
 
-/** SQL queries are not planned like insights. */
+/** SQL queries have no plan, unlike insights. */
 export type AnySqlQuery = SqlQuery | SqlMetadataQuery | DatabaseSchemaQuery;

@@ -1,4 +1,4 @@
-// Variables of SQL queries. A project stores each variable with a type and a default value. A query may choose another
+// Variables of SQL queries. A project stores each variable with a type and a default value. A query may set another
 // value.
 
 import { createQueryError, isRecord } from './query-parts.ts';
@@ -9,12 +9,12 @@ export type VariableType = (typeof variableTypes)[number];
 /** A variable as the project stores it. */
 export interface StoredVariable {
   id: string;
-  /** Name in the text of a query: `{variables.code_name}`. */
+  /** The variable's name in the text of a query: `{variables.code_name}`. */
   code_name: string;
   type: VariableType;
-  /** The value of the variable unless a query sets one. It may be null. */
+  /** The variable's value unless a query sets another one. It may be null. */
   default_value: unknown;
-  /** The values to choose from. Null unless the variable is a list. */
+  /** The values from which users can choose. Null unless the variable is a list. */
   values: readonly unknown[] | null;
 }
 
@@ -54,15 +54,15 @@ export function findValueProblem(
   }
 }
 
-/** Values of variables by code name, and the names of those in the query that the project does not have. */
+/** Values of variables by code name, and the names of variables that the query uses but the project does not have. */
 export interface VariableValues {
   values: Record<string, unknown>;
   unknown: string[];
 }
 
 /**
- * Determines the values of all variables of a project: the value in the query, or the default value.
- * @throws AppError `invalid` naming the variable whose value has the wrong type.
+ * Determines the values of all variables of a project. The value is the one in the query, or the default value.
+ * @throws AppError `invalid` naming the variable whose value has the wrong type
  */
 export function readVariableValues(
   stored: readonly StoredVariable[],

@@ -11,10 +11,10 @@ export interface JoinedData {
   actorTypes?: readonly ActorType[];
   conditions?: readonly Condition[];
   properties?: readonly Property[];
-  /** The actor type whose records are joined, for their creation time. */
+  /** The actor type whose records must be joined, because the query needs their creation time. */
   recordOf?: ActorType;
   /**
-   * True for a list with a limit. The engine then looks up the person of each event instead of reading all events and
+   * True for a list with a limit. The engine then looks up each event's person instead of reading all events and
    * persons.
    */
   looksUpPersons?: boolean;
@@ -29,7 +29,7 @@ export function buildFromClause(
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
   const keys = [...new Set(all.flatMap(({ of, key }) => (of === 'person' || of === 'shown person' ? [key] : [])))];
-  // An SQL query requests all properties with an empty name.
+  // An empty name means all properties, which SQL queries can request.
   const needs = { keys: keys.includes('') ? undefined : keys, looksUp: looksUpPersons };
   const readsRecord = keys.length > 0 || recordOf?.of === 'person';
   const readsPerson =
@@ -48,7 +48,7 @@ export function buildFromClause(
   );
 }
 
-/** Returns the property itself, or the properties that an expression reads. */
+/** Returns the property itself, or the properties that its expression reads. */
 const readBy = (property: Property): readonly Property[] =>
   property.of === 'column' && property.key === 'expression' ? property.expression.reads : [property];
 
@@ -69,7 +69,7 @@ function looksForPerson(condition: Condition): boolean {
   return 'inStaticCohort' in condition || 'anyDistinctId' in condition;
 }
 
-/** Builds the condition of a selection, for use with the FROM clause of `buildFromClause`. */
+/** Builds the WHERE condition of a selection, for the FROM clause of `buildFromClause`. */
 export function buildSelectionCondition(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
   return sql`${buildEventNamesCondition(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
              AND ${buildCondition(dialect, where, names.projectId)}`;
@@ -109,7 +109,7 @@ export function buildCondition(dialect: Dialect, node: Condition, projectId: num
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
     const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);
-    // The subquery gives its table of IDs the alias `e`, which queries otherwise use for the events table.
+    // The table of distinct IDs has the alias `e`, because the test reads the column `e.distinct_id`.
     return sql`${dialect.person} IN (SELECT e.person_uuid FROM person_distinct_id AS e
                                       WHERE e.project_id = ${sql.int(projectId)} AND ${test})`;
   }
@@ -145,7 +145,7 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
 
 const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=`, '=': sql`=`, '<>': sql`<>` };
 
-/** Builds the condition that an event matches this step. */
+/** Builds the condition that an event matches a step. */
 export function buildStepCondition(
   dialect: Dialect,
   { event, where }: Pick<FunnelStep, 'event' | 'where'>,
@@ -155,7 +155,7 @@ export function buildStepCondition(
   return event === null ? test : sql`(e.event = ${sql.text(event)} AND ${test})`;
 }
 
-/** Builds a table of each actor's first matching event, with the columns `actor` and `first`. */
+/** Builds a subquery with each actor's first matching event, in the columns `actor` and `first`. */
 export function buildFirstTimesTable(
   dialect: Dialect,
   { to, where, ...names }: FirstTime,
@@ -167,7 +167,7 @@ export function buildFirstTimesTable(
                GROUP BY 1)`;
 }
 
-/** Builds the columns `b0`, `b1`, … of breakdown values, each preceded by a comma, and their names. */
+/** Builds the columns `b0`, `b1`, … of breakdown values and the list of their names. Each entry follows a comma. */
 export function buildBreakdownColumns(dialect: Dialect, breakdowns: readonly Breakdown[]) {
   const names = breakdowns.map((_, at) => sql.numbered('b', at));
   const listed = (pieces: Fragment[]) =>

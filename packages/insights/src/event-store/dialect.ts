@@ -14,18 +14,18 @@ export interface Dialect {
   name: EngineName;
   /** FROM clause of stored events as `e`, without duplicates. */
   events: Fragment;
-  /** Query for the time of the first event in a time range, or the start of its day. */
+  /** Query for the time of the first event in a time range, or for the start of that event's day. */
   firstDay(range: { projectId: number; from: number; to: number }): Fragment;
   /**
-   * Join that finds the current person of an event. It must follow `events`.
-   * @param looksUp whether to look up the person of each event separately, if the engine follows indexes
+   * Join that finds an event's current person. It must follow `events`.
+   * @param looksUp whether to look up each event's person separately, if the engine follows indexes
    */
   personJoin(projectId: number, looksUp?: boolean): Fragment;
   /** ID of the event's current person. Requires `personJoin`. */
   person: Fragment;
   /**
-   * Joins the record of that person as `p`, with `properties` and `created_at`. Requires `personJoin` or a person ID.
-   * The join may omit all properties except the given ones.
+   * Joins the record of the event's current person as `p`, with `properties` and `created_at`. Requires `personJoin` or
+   * a person ID. The join may omit properties other than the given ones.
    */
   personRecord(
     projectId: number,
@@ -33,114 +33,112 @@ export interface Dialect {
     needs?: { keys?: readonly string[] | undefined; looksUp?: boolean },
   ): Fragment;
   /**
-   * Joins the record of the event's group of this type, or of the group with the given key. The join has the name
-   * `g<index>` and the columns `group_properties` and `created_at`.
+   * Joins the record of the event's group of this type, or of the group with the given key, as `g<index>`, with
+   * `group_properties` and `created_at`.
    */
   groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
-  /** FROM clause of all persons. It can be used where conditions expect an event's person. */
+  /** FROM clause with all persons of a project, for conditions that otherwise test an event's person. */
   everyone(projectId: number): Fragment;
   /** Condition that the event's current person is in a static cohort. Requires `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
   /**
-   * A property as text in a normalized form, for example `5` for 5.0, and JSON for lists. Null if the property is not
-   * set.
+   * A property as text in a normalized form, for example `5` for 5.0, and JSON for lists. The text is null if the
+   * property is not set.
    */
   text(property: Property): Fragment;
-  /** A property as a number, which may be stored as numeric text. Null if it is not a number. */
+  /** A property as a number. The stored value may be numeric text. The number is null if the value is not numeric. */
   number(property: Property): Fragment;
-  /** A property as a time. It may be ISO 8601 text, or seconds or milliseconds since 1970. Null if it is not a time. */
+  /** A property as a time: ISO 8601 text, or seconds or milliseconds since 1970. All other values become null. */
   time(property: Property, zone: string): Fragment;
-  /** Sort key of a version, equal to the result of `versionKey`. Null if the property is not a version. */
+  /** Sort key of a version, equal to the result of `versionKey`. The key is null if the property is not a version. */
   version(property: Property): Fragment;
   /** A property as JSON text. */
   json(property: Property): Fragment;
-  /** Condition that a property is set. It is never null. */
+  /** Condition that a property is set. The condition is never null. */
   isSet(property: Property): Fragment;
-  /** Condition that a property is a string, number or boolean. It is never null. */
+  /** Condition that a property is a string, number or boolean. The condition is never null. */
   isScalar(property: Property): Fragment;
-  /** Condition that a property equals one of the values. It is never null. */
+  /** Condition that a property equals one of the values. The condition is never null. */
   equalsAny(property: Property, values: readonly string[]): Fragment;
-  /** Condition that a text contains another text, ignoring case. It is never null. */
+  /** Condition that a text contains another text, ignoring case. The condition is never null. */
   contains(text: Fragment, part: string): Fragment;
-  /** Condition that a text matches a pattern. It is never null. */
+  /** Condition that a text matches a pattern. The condition is never null. */
   matches(text: Fragment, pattern: string): Fragment;
-  /** The value by which an event is broken down, or null if it is missing. */
+  /** The value by which an event is broken down, or null if the event has no such value. */
   label(breakdown: Breakdown): Fragment;
   /** A time in milliseconds since 1970. */
   millis(time: Fragment): Fragment;
-  /** Sort key of an event as text: its time, followed by its ID. It has `positionKeyLength` characters. */
+  /** Sort key of an event as text: its time, followed by its ID. The key has `positionKeyLength` characters. */
   positionKey: Fragment;
   /** Index of the interval that contains a time, or -1 for a time before the first interval. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
-  /** True if it is faster to group rows by actor and then count them than to use `count(DISTINCT)`. */
+  /** True if counting rows that are grouped by actor is faster than `count(DISTINCT)`. */
   groupsBeforeCounting: boolean;
   /**
    * True if a sorted read with a limit follows an index (by time, or by distinct ID and time) and stops when it has
-   * enough rows. Otherwise, the engine reads and sorts everything that matches.
+   * enough rows. Otherwise, the engine reads and sorts all matching rows.
    */
   followsIndexes: boolean;
   percentile(share: number, number: Fragment): Fragment;
-  /** Aggregates two number columns into two lists in the same order, as JSON text. */
+  /** Aggregates two numeric columns into two lists, as JSON text. Both lists have the order of the rows. */
   lists(one: Fragment, other: Fragment): Fragment;
   /**
    * Aggregates an actor's events, in the order of `at` and `uuid`, into JSON text: a list of times, steps and lists of
    * breakdown values. Without times, successive equal events are combined, and their index replaces the time. Null if
-   * reading the events one by one is faster on this engine.
+   * the engine reads single events faster.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
-  /**
-   * SQL that walks through a funnel. Returns null if the engine cannot walk through this funnel, so that the API must.
-   */
+  /** SQL that walks through a funnel. Returns null if the engine cannot walk through it, so that the API must do so. */
   funnel(plan: WalkedFunnel): FunnelSql | null;
-  /** Combines rows into a number in which each row sets one of the bits 0 to 51. */
+  /** Aggregates rows into one number. Each row sets one of the bits 0 to 51. */
   bits(place: Fragment, happened: Fragment): Fragment;
-  /** The settings of a subquery whose aggregates are never null. Follows its GROUP BY. */
+  /** Settings for a subquery whose aggregates are never null. They follow its GROUP BY. */
   settingsOfGroups: Fragment;
-  /** Returns the positions of the bits that are set in a number. Null if the engine has no such function. */
+  /** Returns the positions of the bits that are set in a number. Null if the engine does not have such a function. */
   bitPlaces: null | ((number: Fragment) => Fragment);
-  /** True if two integers have a bit in common. */
+  /** Condition that two integers have a bit in common. */
   haveCommonBit(one: Fragment, other: Fragment): Fragment;
   /** Builds a table `w` with the index `point` from 0, and one integer column per list: `s0`, `s1`, … */
   points(lists: readonly (readonly number[])[]): Fragment;
   /** A uuid as text, for sorting. */
   uuidText(uuid: Fragment): Fragment;
-  /** Makes a value nullable, so that `lag` and `lead` return null at the ends. */
+  /** Makes a value nullable, so that `lag` and `lead` return null before the first row and after the last row. */
   nullable(value: Fragment): Fragment;
   /** WHERE clause that selects the events with the given keys. */
   whereKeys(projectId: number, keys: readonly EventKey[]): Fragment;
-  /** A JSON document as text. */
+  /** The text of a JSON document. */
   document(json: Fragment): Fragment;
   /** Size of a text or JSON document in bytes. */
   bytes(document: Fragment): Fragment;
   /** Number of characters of a text. */
   characters(text: Fragment): Fragment;
-  /** Makes texts sort by code point. */
+  /** Sorts texts by code point. */
   inByteOrder(text: Fragment): Fragment;
-  /** The ID of the actor. Null for an event without an actor. For persons, requires `personJoin`. */
+  /** The actor's ID, or null for an event without an actor. For persons, requires `personJoin`. */
   actorId(actorType: ActorType): Fragment;
   /**
-   * The key by which actors are grouped if they are only counted. Null if the event has no actor. It may be a 64-bit hash
-   * of the ID. Among ten million actors, the probability that two have the same hash is 3 in a million.
+   * The key by which actors are grouped if they are only counted, or null for an event without an actor. The key may be
+   * a 64-bit hash of the ID. Among ten million actors, the probability that two have the same hash is 3 in a million.
    */
   actorKey(actorType: ActorType): Fragment;
 }
 
 export interface FunnelSql {
   /**
-   * Selects the numbers that the funnel shows. Each row is about one combination of breakdown values, or about all
-   * values beyond the limit.
+   * Selects the funnel's numbers. Each row is for one combination of breakdown values, or for all values beyond the
+   * limit.
    */
   totals: Fragment;
-  /** Selects actors and the number of events of each one. */
+  /** Selects actors with the number of each actor's events. */
   actors(page: FunnelPage): Fragment;
 }
 
-/** Length of the sort key of an event: 14 digits and a UUID. */
+/** Length of an event's sort key: 14 digits and a UUID. */
 export const positionKeyLength = 50;
-/** This number is added to milliseconds since 1970, so that every time has the same number of digits. */
+/** Added to milliseconds since 1970, so that every time has the same number of digits. */
 export const positionKeyOffset = 10_000_000_000_000;
 
-/** Breakdown values that are longer than this are truncated. */
+/** Maximum length of breakdown values. Longer values are truncated. */
 export const maxLabelLength = 400;
 
 /** Matches text that is a number. */
@@ -148,11 +146,9 @@ export const numberPattern = '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,
 
 const date = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
 const clock = '[T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?';
-/**
- * Matches a date or time in ISO 8601 without an offset. It also matches a day that does not exist, such as February 30.
- */
+/** Matches an ISO 8601 date or time without an offset. Also matches a date that does not exist, such as February 30. */
 export const localTimePattern = `^${date}(${clock})?$`;
-/** Matches a time in ISO 8601 with an offset. */
+/** Matches an ISO 8601 time with an offset. */
 export const zonedTimePattern = `^${date}${clock}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$`;
 
 const part = '\\d*[A-Za-z-][0-9A-Za-z-]*';
@@ -160,7 +156,7 @@ const parts = (one: string) => `${one}(?:\\.${one})*`;
 /** Matches a version, with groups for major, minor, patch, pre-release and build. */
 export const versionPattern = `^\\s*v?\\s*0*(\\d{1,20})(?:\\.0*(\\d{1,20}))?(?:\\.0*(\\d{1,20}))?(?:-(${parts(`(?:0|[1-9]\\d*|${part})`)}))?(?:\\+(${parts('[0-9A-Za-z-]+')}))?\\s*$`;
 
-/** Returns the start of a version's sort key: major, minor and patch. */
+/** Returns the first part of a version's sort key, which contains major, minor and patch. */
 export const releaseKey = ({ major, minor, patch }: SemanticVersion): string =>
   [major, minor, patch].map((number) => String(number).padStart(20, '0')).join('');
 
@@ -176,8 +172,8 @@ export function versionKey(version: SemanticVersion): string {
 }
 
 /**
- * Returns columns that have the same names on both engines.
- * @param texts the ID of the current person and the time of the event as text, and the match of `hrefPattern` or an
+ * Returns the text of a column that has the same name on both engines.
+ * @param texts SQL for the current person's ID as text, the event's time as text, and the match of `hrefPattern` or an
  * empty text
  */
 export function buildColumnText(
@@ -212,12 +208,12 @@ export function buildBooleanText(value: Fragment): Fragment {
 }
 
 /**
- * Matches a number in canonical form, such as `5.0`, or in the exponent form that JSON uses for very large and very small
- * numbers, such as `1e+21`. Text such as the postal code `01067` does not match, because it must not equal the number 1067.
+ * Matches a number in canonical form, such as `5.0`, or in the exponent form that JSON uses for very large and very
+ * small numbers, such as `1e+21`. Text such as the postal code `01067` does not match, because it must not equal 1067.
  */
 const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 
-/** Returns which of the values are numbers, and which are JSON lists or objects. */
+/** Returns the values that are numbers, and the values that are JSON lists or objects. */
 export function splitByKind(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
     numbers: values.filter((value) => canonicalNumber.test(value)),

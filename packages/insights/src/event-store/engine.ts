@@ -9,7 +9,7 @@ export interface Engine {
   dialect: Dialect;
   /**
    * Runs a query. If the promise rejects, the engine has stopped the query.
-   * @throws OverBudget, or the abort reason of the signal
+   * @throws OverBudget, or the signal's abort reason
    */
   read(query: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
 }
@@ -24,5 +24,5 @@ export async function readRows<T>(
   return rows;
 }
 
-/** Returns a value of a row as text, or null if it is missing. */
+/** Returns a row's value as text, or null if the value is missing. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));

@@ -1,4 +1,4 @@
-// SQL for the results of an experiment: which variant persons saw, and whether they converted afterwards.
+// SQL for the results of an experiment: which variant each person saw, and whether the person converted afterwards.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -7,8 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 
 /**
  * Returns rows of variant, day, exposures, persons, conversions, and the number of exposures read for all variants and
- * days. Each person counts once: on the day of the first exposure, under the variant that the person saw, or under
- * `$multiple` if there were several.
+ * days. Each person counts once, on the day of the first exposure. The variant is the one that the person saw, or
+ * `$multiple` if the person saw several variants.
  */
 export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Fragment {
   const { select, response, edges, conversionEvent, most, maxVariants } = query;

@@ -1,4 +1,4 @@
-// SQL that selects the events of a funnel by actor and time. `results/funnel-walk.ts` determines from them how far each
+// SQL that selects a funnel's events by actor and time. From these, `results/funnel-walk.ts` determines how far each
 // actor got.
 
 import {
@@ -18,8 +18,8 @@ import { type Fragment, sql } from './sql.ts';
 export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragment {
   const { select, steps, exclusions, breakdowns } = query;
   const { columns, list } = buildBreakdownColumns(dialect, breakdowns);
-  // The order of simultaneous events only matters for breakdown values. Without a breakdown, the index alone contains
-  // all the data that is read.
+  // Only breakdown values depend on the order of simultaneous events. Without a breakdown, an index contains all
+  // columns that are read.
   const uuid = breakdowns.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   const inOrder = breakdowns.length === 0 ? sql`actor, at, steps, exclusions` : sql`actor, at, uuid`;
   const marks = (some: readonly FunnelStep[]) =>
@@ -41,8 +41,8 @@ export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragm
 /**
  * Selects the paths of actors. Each row contains a number of actors and the path that they share, as JSON lists of
  * times and of steps, where steps are bits (1, 2, 4, …). With a breakdown, the path is the JSON of `Dialect.path`. Most
- * actors get no further than the first step. They share rows without times. Actors without a step have no row. Returns
- * null if the engine cannot combine paths with breakdown values.
+ * actors do not get past the first step, and these share rows without times. Actors that reached no step have no row.
+ * Returns null if the engine cannot combine paths with breakdown values.
  */
 export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): Fragment | null {
   const { select, steps, second, breakdowns } = query;
@@ -77,7 +77,7 @@ export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): 
    GROUP BY path`;
 }
 
-/** Builds a column that is 1 if the event matches one of these steps. */
+/** Builds a column that is 1 if the event matches one of the given steps. */
 function marked(taken: readonly Fragment[], name: Fragment): Fragment {
   return taken.length === 0
     ? sql`0 AS ${name}`
@@ -89,7 +89,7 @@ function marked(taken: readonly Fragment[], name: Fragment): Fragment {
 
 /**
  * Selects the relevant events with their actor, their time and the given columns.
- * @param actor the actor's ID, or its key if the actors are only counted
+ * @param actor the actor's ID, or the actor's key if actors are only counted
  */
 export function buildRelevantEventsSql(
   dialect: Dialect,

@@ -1,17 +1,17 @@
-// Represents the intervals in which an actor was active as bits of one or more numbers, so that actors with the same
-// intervals can be counted together.
+// Represents the intervals in which an actor was active as bits of one or more numbers. Actors with the same intervals
+// can then be counted together.
 
 import type { Dialect } from './dialect.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Number of intervals that fit into one number, one bit each. A double holds 52 bits. */
+/** Number of intervals that fit into one number. A double has 52 bits, and each interval needs one. */
 export const bitsPerNumber = 52;
 
-/** Returns the indexes of the numbers that are needed for this many intervals. There is at least one. */
+/** Returns the indexes of the numbers that are needed for this many intervals. At least one number is needed. */
 export const bitNumberIndexes = (intervals: number) =>
   Array.from({ length: Math.max(1, Math.ceil(intervals / bitsPerNumber)) }, (_, at) => at);
 
-/** Builds one aggregate per number. Its bits are the intervals (`bucket`) of all rows for which the condition holds. */
+/** Builds one aggregate per number. Its bits are the intervals (`bucket`) of all rows that fulfill the condition. */
 export function buildIntervalBits(
   dialect: Dialect,
   { intervals, name, happened }: { intervals: number; name: 't' | 'r'; happened: Fragment },
@@ -23,7 +23,7 @@ export function buildIntervalBits(
   });
 }
 
-/** Returns numbers in which the bits of the intervals from `first` up to but not including `end` are set. */
+/** Returns numbers whose bits are set for the intervals from `first` up to but not including `end`. */
 export function createIntervalMasks({ first, end }: { first: number; end: number }, intervals: number): number[] {
   return bitNumberIndexes(intervals).map((at) => {
     let mask = 0;

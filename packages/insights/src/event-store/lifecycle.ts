@@ -11,7 +11,7 @@ export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery):
   return sql`WITH ${states(dialect, query, actor)} SELECT bucket, status, count(*) AS actors FROM states GROUP BY bucket, status`;
 }
 
-/** Selects the actors with a status in an interval. */
+/** Selects the actors that have a status in an interval. */
 export function buildLifecycleActorsSql(
   dialect: Dialect,
   query: LifecycleStoreQuery,
@@ -23,8 +23,8 @@ export function buildLifecycleActorsSql(
 
 /**
  * Classifies actors. Excludes actors without a record, because an event without a person profile has no person whose
- * lifecycle could be determined. Each active interval appears twice: as itself, and as the dormant interval that may
- * follow it. Without this, the query would refer to `paths` twice, and ClickHouse would compute it twice.
+ * lifecycle could be determined. Each active interval appears twice: once as active, and once as the dormant interval
+ * that may follow. Otherwise, the query would refer to `paths` twice, and ClickHouse would compute `paths` twice.
  */
 function states(dialect: Dialect, { select, actorType, edges }: LifecycleStoreQuery, actor: Fragment): Fragment {
   const created = actorType.of === 'group' ? sql`${sql.numbered('g', actorType.index)}.created_at` : sql`p.created_at`;

@@ -1,5 +1,5 @@
-// Reads complete events in chronological order, in three steps: finds them by reading small columns only, determines
-// their sizes, and reads those that fit.
+// Reads complete events in chronological order, in three steps: finds the events by reading only small columns,
+// determines their sizes, and reads the events that fit.
 
 import { buildCondition, buildEventNamesCondition, buildFromClause, buildInCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -50,7 +50,7 @@ function latestText(dialect: Dialect, projectId: number, distinctIds: readonly s
                                    ORDER BY e.timestamp DESC LIMIT 1) AS e`;
 }
 
-/** The list ends with the event that makes it exceed `maxBytes`. */
+/** The last event of the list is the one that makes the list exceed `maxBytes`. */
 async function readList(
   engine: Engine,
   { maxBytes, ...query }: EventListQuery & { maxBytes: number },
@@ -72,15 +72,15 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
-/** About this long after its start, a search stops if it has found events. */
+/** A search that has found events stops after about this time. */
 const foundMs = 2000;
-/** Time ranges that will probably take less than this are always searched. */
+/** Time ranges that probably take less than this are always searched. */
 const shortMs = 1000;
 
 /**
- * Finds the keys of a page. If the time is over or a slow search has found something, a page can be incomplete.
+ * Finds the keys of a page. The page can be incomplete if the time runs out or a slow search has found some events.
  * @param mayStop whether an incomplete page is allowed if at least one time range was searched completely; if not,
- * throws when the time is over
+ * throws when the time runs out
  */
 async function findKeys(
   engine: Engine,
@@ -100,7 +100,7 @@ async function findKeys(
   const beganAt = performance.now();
   try {
     for await (const span of spansOf(engine, query, run)) {
-      // The next range is twice as long as the previous one. Skip it if the search would probably not end in time.
+      // The next range is twice as long. Skip it if the search would probably not end in time.
       const nextMs = 2 * lastMs;
       const isLate = keys.length > offset && nextMs > shortMs && performance.now() + nextMs > beganAt + foundMs;
       if (stoppedAt !== null && (isLate || nextMs > run.maxMs)) throw new OverBudget('time');
@@ -127,8 +127,8 @@ export const toKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey
 });
 
 /**
- * Returns whether an engine that follows indexes may have to read many events that do not match. Event names and IDs
- * have an index, so a search by them is short.
+ * Returns whether an engine that follows indexes may have to read many events that do not match. Searches by event name
+ * or ID use an index and are short.
  */
 function isLongSearch({ by, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
   return by === 'timestamp' && isFiltered(where) && distinctIds === undefined && uuid === null && offset === 0;
@@ -139,7 +139,7 @@ const isFiltered = (where: EventListQuery['where']) => !('all' in where) || wher
 const firstUuid = '00000000-0000-0000-0000-000000000000';
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Returns the position after all events of a time range, in the order of the list. */
+/** Returns the position at which a list continues after all events of a time range. */
 const endOf = ({ from, to }: TimeSpan, { isOldestFirst }: EventListQuery): EventPosition =>
   isOldestFirst ? { time: to - 1, uuid: lastUuid } : { time: from, uuid: firstUuid };
 
@@ -179,12 +179,12 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   ];
   const from = buildFromClause(dialect, { projectId, conditions: [where], looksUpPersons: true });
   const events = sql`${from} WHERE ${sql.join(tests, ' AND ')} ${order}`;
-  // An offset of 0 would change the plan: the planner assumes a tenth of all rows for a number that it does not know.
+  // Omit OFFSET 0, because it changes the plan: the planner does not know the offset and assumes a tenth of all rows.
   const page = offset === 0 ? sql`LIMIT ${sql.int(limit)}` : sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const columns = sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)} AS millis, e.event, e.distinct_id`;
   if (!looksUpIds) return sql`${columns} ${events} ${page}`;
-  // Looks up each distinct ID in the index of IDs and times, so that the events of visitors who rarely come to a busy
-  // project are found quickly.
+  // Looks up each distinct ID in the index of IDs and times. In a busy project, this quickly finds the events of
+  // visitors who rarely come.
   return sql`${columns} FROM unnest(${sql.texts(distinctIds)}) AS requested (distinct_id)
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
@@ -199,7 +199,7 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
   if (behind === null) return range;
   const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(behind.uuid)}`)];
   const at = sql.time(behind.time);
-  // The first condition follows from the second one. It lets the engine skip events before the position.
+  // The second condition implies the first one, which lets the engine skip events before the position.
   const isBehind = isOldestFirst
     ? sql`${time} >= ${at} AND (${time}, ${id}) > (${at}, ${last})`
     : sql`${time} <= ${at} AND (${time}, ${id}) < (${at}, ${last})`;
@@ -216,7 +216,7 @@ function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[
   return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 AS bytes ${ofKeys(dialect, projectId, keys)}`;
 }
 
-/** Selects all fields that are shown of an event, in any order. */
+/** Selects all fields of the events, in any order. */
 function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const millis = (time: Fragment) => dialect.millis(time);
   return sql`SELECT e.uuid, e.event, e.distinct_id, ${millis(sql`e.timestamp`)} AS happened, ${millis(sql`e.captured_at`)} AS captured,
@@ -229,7 +229,7 @@ const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) 
 
 const [minuteMs, hourMs, dayMs, monthMs] = [60_000, 3_600_000, 86_400_000, 30 * 86_400_000];
 
-/** The times that every engine can store. */
+/** The earliest and latest time that every engine can store. */
 const [firstTime, lastTime] = [Date.UTC(1900, 0, 1), Date.UTC(2299, 11, 31)];
 
 interface TimeSpan {
@@ -238,14 +238,14 @@ interface TimeSpan {
 }
 
 /**
- * Returns the time ranges to search, one after the other until there are enough events. ClickHouse sorts all events
- * that match, and a search that runs out of time loses the events of its last range. So the first range is a day long,
- * and each further range is twice as long as the previous one. Events sorted by storage time are searched in a single
- * range.
+ * Returns the time ranges to search, one after the other until enough events have been found. ClickHouse sorts all
+ * matching events, and a search that runs out of time loses the events of its last range. So the first range is a day
+ * long, and each further range is twice as long as the previous one. Events sorted by storage time are searched in a
+ * single range.
  *
- * In a busy project, ClickHouse finds a page of the newest events in the last minute or hour. It then does not read the
- * large parts of its table, which contain most events of the day. With a filter, an additional range could cost as much
- * as a longer one.
+ * In a busy project, ClickHouse finds a page of the newest events in the last minute or hour, and does not read the
+ * large parts of its table that contain most events of the day. With a filter, an additional short range could cost as
+ * much as a longer one.
  */
 async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): AsyncGenerator<TimeSpan> {
   const { by, behind, isOldestFirst, projectId } = query;
@@ -278,8 +278,8 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
 }
 
 /**
- * Returns time ranges from the newest to the oldest. The first one also contains events in the future.
- * @param lengths lengths of the first ranges; each further one is twice as long as the previous one
+ * Returns time ranges from the newest to the oldest. The first range also contains future events.
+ * @param lengths lengths of the first ranges; each further range is twice as long as the previous one
  */
 function newestFirst({ from, to }: TimeSpan, { now, lengths }: { now: number; lengths: number[] }): TimeSpan[] {
   const spans: TimeSpan[] = [];

@@ -33,14 +33,14 @@ export const eventStoreFields = {
 export type EventStoreConfig = Static<ReturnType<typeof Type.Object<typeof eventStoreFields>>>;
 
 /**
- * Time limit of a query on ClickHouse. It is lower than on PostgreSQL, because ClickHouse is faster and a slow query
- * delays the others.
+ * Time limit of a query on ClickHouse. The limit is lower than on PostgreSQL, because ClickHouse is faster and a slow
+ * query delays other queries.
  */
 const longestOnClickHouseMs = 15_000;
 
 export interface OpenEventStore {
   events: EventStore;
-  /** The connection to ClickHouse. Null if the store is PostgreSQL. */
+  /** The connection to ClickHouse. Null if PostgreSQL is the event store. */
   clickhouse: ClickHouseClient | null;
   /** Time limit of a query. */
   maxMs: number;
@@ -48,7 +48,7 @@ export interface OpenEventStore {
 }
 
 /**
- * Connects to ClickHouse. The timeout is for copying, which takes longer than a query.
+ * Connects to ClickHouse. The timeout is long enough for copying, which takes longer than a query.
  * @param url http(s)://user:password@host:8123/database
  */
 export const connectClickHouse = (url: string): ClickHouseClient =>
@@ -56,7 +56,7 @@ export const connectClickHouse = (url: string): ClickHouseClient =>
     url,
     application: 'millrace',
     request_timeout: 300_000,
-    // Progress headers keep the connection busy, because load balancers close idle connections.
+    // Load balancers close idle connections, so progress headers keep the connection busy.
     clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '10000' },
     // The caller reports errors, so the client does not log them.
     log: { level: ClickHouseLogLevel.OFF },
@@ -65,7 +65,7 @@ export const connectClickHouse = (url: string): ClickHouseClient =>
 /**
  * Opens the event store.
  * @param reader read-only connections to PostgreSQL
- * @throws ConfigError for ClickHouse without its URL
+ * @throws ConfigError if ClickHouse is selected and its URL is missing
  */
 export function openEventStore(
   config: EventStoreConfig,

@@ -7,9 +7,9 @@ import type { Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Selects the given columns of events, or of counts of events.
- * @param persons query for persons as rows of `actor`, to select only their events; null to select the events of all
- * persons
+ * Selects the given columns of events, or of event counts.
+ * @param persons query for rows of `actor`, to select only the events of these persons; null to select the events of
+ * all persons
  */
 export function buildPageSql(dialect: Dialect, query: EventPageQuery, persons: Fragment | null): Fragment {
   const { columns, order, limit, offset } = query;
@@ -45,12 +45,12 @@ function propertiesOf(column: PageColumn): readonly Property[] {
   return 'json' in column ? [column.json] : column.expression.reads;
 }
 
-/** Returns whether a column is an aggregate, so that each row is about a group of events. */
+/** Returns whether a column is an aggregate, so that each row represents a group of events. */
 export const isAggregated = (column: PageColumn): boolean =>
   column === 'count' || (typeof column === 'object' && 'expression' in column && column.expression.isAggregate);
 
 /**
- * The subquery gives the columns names, because PostgreSQL would treat two copies of a property expression as different
+ * The subquery names the columns, because PostgreSQL would treat two copies of a property expression as different
  * values.
  */
 function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events: Fragment): Fragment {
@@ -69,7 +69,7 @@ function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events
   ];
   const rows = sql`SELECT ${list(columns.map(shown))} FROM (SELECT ${read.length === 0 ? sql`1 AS one` : list(read)} ${events}) AS counted`;
   if (grouped.length === 0) return rows;
-  // Sorting by value keeps rows with the same aggregates in the same order across pages.
+  // Sorting by the values as well keeps rows with equal aggregates in the same order across pages.
   const orders = [
     ...order.map(({ column, isDescending }) => directed(column, ordered(column), isDescending)),
     ...grouped.map(ordered),
@@ -87,7 +87,7 @@ function sortKey(dialect: Dialect, column: PageColumn): Fragment {
   return storedTime(column) ?? comparable(dialect, column, expression(dialect, column));
 }
 
-/** Returns a time column in the form in which it is indexed. Returns null for other columns. */
+/** Returns a time column in its indexed form, or null for other columns. */
 function storedTime(column: PageColumn): Fragment | null {
   if (column === 'timestamp') return sql`e.timestamp`;
   return column === 'created_at' ? sql`e.created_at` : null;
@@ -104,7 +104,7 @@ function directed(column: PageColumn, value: Fragment, isDescending: boolean): F
   return typeof column === 'object' ? sql`${value} ${direction} NULLS LAST` : sql`${value} ${direction}`;
 }
 
-/** Returns an expression that sorts the column in the same way in all engines. */
+/** Returns an expression by which all engines sort the column in the same way. */
 function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
   if (typeof column === 'object' && 'expression' in column && !column.expression.isShownAsText) return value;
   switch (column) {

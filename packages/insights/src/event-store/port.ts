@@ -32,26 +32,24 @@ import type { Fragment } from './sql.ts';
 import type { FunnelPage, FunnelTotals, WalkedFunnel } from './walked-funnel.ts';
 
 export interface EventStore {
-  /** Counts or other measures, over time or in total, by breakdown value. */
+  /** Counts or other measures by breakdown value, over time or in total. */
   series(query: SeriesQuery, run: Budget): Promise<SeriesRow[]>;
-  /**
-   * Computes the numbers of a funnel. Returns null if the engine cannot walk through this funnel and the caller must.
-   */
+  /** Computes a funnel's numbers. Returns null if the engine cannot walk through this funnel and the caller must. */
   funnelTotals(plan: WalkedFunnel, run: Budget): Promise<FunnelTotals | null>;
-  /** Lists the actors at a point of a funnel, or returns null as `funnelTotals` does. */
+  /** Lists the actors at a point of a funnel. Returns null in the same cases as `funnelTotals`. */
   funnelActors(plan: WalkedFunnel, page: FunnelPage, run: Budget): Promise<ActorRow[] | null>;
   /**
-   * Reads the events of each actor that match a step or an exclusion. Calls `each` once per actor, with its events in
+   * Reads each actor's events that match a step or an exclusion. Calls `each` once per actor, with the events in
    * chronological order.
    */
   funnel(query: FunnelStoreQuery, run: Budget, each: (actor: FunnelActor) => void): Promise<void>;
   /**
    * Like `funnel`, but without the identities of actors. Actors with the same path are combined, because only their
-   * number matters. The events of actors that reached only the first step have no times. Without a breakdown, such an
-   * actor has a single event. The query must not have exclusions.
+   * number matters. Events have no times if the actors reached only the first step. Without a breakdown, such actors
+   * have a single event. The query must not have exclusions.
    */
   funnelPaths(query: FunnelStoreQuery, run: Budget, each: (path: FunnelPath, actors: number) => void): Promise<void>;
-  /** Counts the actors that started in an interval, and how many of them returned in later ones. */
+  /** Counts the actors that started in an interval, and how many of them returned in later intervals. */
   retention(query: RetentionStoreQuery, run: Budget): Promise<RetentionRow[]>;
   lifecycle(query: LifecycleStoreQuery, run: Budget): Promise<LifecycleRow[]>;
   /** Counts visitors, views and sessions of a website, over time or by breakdown value. */
@@ -63,8 +61,8 @@ export interface EventStore {
   /** Reads complete events in chronological order after a position, up to a number of bytes. */
   list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
   /**
-   * Finds events without reading them. If the search runs out of time, returns the events in the time ranges searched
-   * so far, if there are any.
+   * Finds the keys of events without reading the events. If the search runs out of time, returns the keys of the events
+   * in the time ranges searched so far, if any.
    */
   keys(query: EventListQuery, run: Budget): Promise<FoundKeys>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
@@ -73,13 +71,13 @@ export interface EventStore {
   read(query: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
   /** Returns the values of a property in the latest events, the most frequent first. */
   values(query: PropertyValuesQuery, run: Budget): Promise<string[]>;
-  /** Counts by day which persons saw which variant of a flag, and whether they converted afterwards. */
+  /** Counts, by day, which persons saw which variant of a flag, and whether they converted afterwards. */
   exposures(query: ExposuresQuery, run: Budget): Promise<ExposureRow[]>;
-  /** Returns the rows of a statement, in its order. */
+  /** Returns the rows of a statement, in the statement's order. */
   rows(statement: Statement, run: Budget): Promise<unknown[][]>;
-  /** Returns when the latest event of each distinct ID happened. Omits IDs without events. */
+  /** Returns the time of each distinct ID's latest event. Omits IDs without events. */
   latest(ids: { projectId: number; distinctIds: readonly string[] }, run: Budget): Promise<LatestEvent[]>;
-  /** Returns when the first event with one of these names happened, or null if none did. */
+  /** Returns the time of the first event with one of these names, or null if no such event exists. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
 }
 
@@ -94,30 +92,30 @@ export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
   /**
-   * Statements that read the same rows in two steps, by the keys of their events. They are for an engine that does not
-   * follow indexes.
+   * Two statements that read the same rows by the keys of their events. They are for an engine that does not follow
+   * indexes.
    */
   page?: PageStatement;
 }
 
-/** Two statements for a page of events: one that finds their keys, and one that reads these events in their order. */
+/** Statements for a page of events: one finds the keys of the events, and one reads these events in order. */
 export interface PageStatement {
   keys(engine: EngineName): Fragment;
   print(engine: EngineName, keys: readonly EventKey[]): Fragment;
 }
 
-/** Limits the cost of a query. All functions of the store throw OverBudget when a query exceeds a limit. */
+/** Limits the cost of a query. All functions of the store throw OverBudget if a query exceeds a limit. */
 export interface Budget {
   /** Aborts when the result is no longer needed. The engine then stops the query. */
   signal: AbortSignal;
   maxMs: number;
   /** Maximum size of the rows that are read. */
   maxBytes: number;
-  /** True for SQL that a user wrote, which PostgreSQL runs with a role that can read few tables. */
+  /** True for SQL that a user wrote. PostgreSQL runs such SQL with a role that can read few tables. */
   isUserSql?: boolean;
 }
 
-/** Creates a budget for consecutive queries. Each one may take the time that the previous ones left. */
+/** Creates a budget for consecutive queries. Each query may take the time that the previous ones left. */
 export function withSharedDeadline({ maxMs, ...budget }: Budget): Budget {
   const deadline = performance.now() + maxMs;
   return {

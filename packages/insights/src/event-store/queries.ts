@@ -1,5 +1,5 @@
-// The queries of the event store, and the rows that they return. The suffix `StoreQuery` distinguishes a query of the
-// store from the API's query of the same kind (`query.ts`), from which it is planned.
+// The queries of the event store, and the rows that they return. A name with the suffix `StoreQuery` is the store's
+// form of an API query of the same kind (`query.ts`).
 
 import type { ActorType, Breakdown, Condition, EventExpression, EventNames, Property, Selection } from './selection.ts';
 
@@ -14,10 +14,10 @@ export type Measure =
   | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Number of events per actor, aggregated over actors. */
   | { of: 'counts'; actorType: ActorType; aggregate: Aggregation }
-  /** The number that an aggregate returns, or null if it returns none. */
+  /** The number that an aggregate returns. It can be null. */
   | { of: 'expression'; expression: EventExpression };
 
-/** Counts only the first of these events of each actor, provided that the query selects it. */
+/** Counts only each actor's first event with one of these names, and only if the query selects that event. */
 export interface FirstTime extends EventNames {
   to: number;
   where: Condition;
@@ -27,11 +27,11 @@ export interface SeriesQuery {
   select: Selection;
   /** Starts of the intervals. Empty to compute a single number for the entire range. */
   edges: readonly number[];
-  /** Each point covers the intervals from `first` up to but not including `end`. Null if each point is one interval. */
+  /** Each point covers the intervals from `first` up to but not including `end`. Null for one interval per point. */
   windows: readonly { first: number; end: number }[] | null;
   measure: Measure;
   breakdowns: readonly Breakdown[];
-  /** Maximum number of breakdown values. The values with the largest numbers are kept, and all others are combined. */
+  /** Maximum number of breakdown values. The values with the largest numbers remain, and all others are combined. */
   limit: number;
   /** True to sort events without a value last. */
   nullsLast: boolean;
@@ -50,20 +50,18 @@ export interface SeriesRow {
 export interface FunnelStep {
   event: string | null;
   where: Condition;
-  /** If set, only the first of these events of an actor counts as the step. */
+  /** If set, only an actor's first event with one of these names counts as the step. */
   first: FirstTime | null;
 }
 
 export interface FunnelStoreQuery {
-  /**
-   * Selects all events that matter. In a strict funnel, these are all events, because any other event breaks the order.
-   */
+  /** Selects all relevant events. A strict funnel needs all events, because any other event breaks the order. */
   select: Selection;
   actorType: ActorType;
   steps: readonly FunnelStep[];
   /**
    * Indexes of the steps that can come second. An actor without the first step makes no progress, and an actor without
-   * any of these steps gets no further than the first. Null for a funnel with steps in any order.
+   * any of these steps does not get past the first step. Null for a funnel with steps in any order.
    */
   second: readonly number[] | null;
   exclusions: readonly FunnelStep[];
@@ -97,9 +95,9 @@ export interface RetentionStoreQuery {
   rows: number;
   target: FunnelStep;
   returning: FunnelStep;
-  /** Minimum number of returning events in an interval that makes an actor count there. */
+  /** Minimum number of returning events that an actor needs in an interval to count there. */
   least: number;
-  /** If set, each actor starts with its first target event ever. */
+  /** If set, each actor starts with its first target event of all time. */
   first: FirstTime | null;
   breakdowns: readonly Breakdown[];
   /** Whether an actor that returns in an interval also counts for all earlier intervals. */
@@ -107,15 +105,13 @@ export interface RetentionStoreQuery {
   /** Number of columns, including the column for the start. */
   columns: number;
   /**
-   * Later columns are windows of this length after the actor's first target event. Null if columns are calendar
-   * intervals.
+   * Each later column covers a window of this length, counted from the actor's first target event. Null if columns are
+   * calendar intervals.
    */
   windowMs: number | null;
   /** Number of intervals or windows that each later column covers. Null if each column covers one. */
   brackets: readonly number[] | null;
-  /**
-   * A numeric property to add up. The first column adds up target events, and later columns add up returning events.
-   */
+  /** A numeric property to sum. The first column sums target events, and later columns sum returning events. */
   aggregated: Property | null;
 }
 
@@ -123,19 +119,19 @@ export interface RetentionRow {
   values: (string | null)[];
   /** Index of the interval in which the actors started. */
   row: number;
-  /** Index of the column. Column 0 is for the start. */
+  /** Index of the column. Column 0 contains the interval of the start. */
   later: number;
   count: number;
   /** Sum of the aggregated property values. */
   total: number;
-  /** Number of values that were added up. */
+  /** Number of values in the sum. */
   numbers: number;
 }
 
 export interface LifecycleStoreQuery {
   select: Selection;
   actorType: ActorType;
-  /** Starts of the intervals, including one interval before the first and one after the last that is shown. */
+  /** Starts of the intervals, including one interval before and one after those in the result. */
   edges: readonly number[];
 }
 
@@ -155,8 +151,8 @@ export interface WebStoreQuery {
   /** Selects page views. */
   select: Selection;
   /**
-   * Condition on the first page view of a session, and on the last one below, even if the query does not select those
-   * page views.
+   * Condition on a session's first page view (`entry`) and last page view (`exit`), even if the query does not select
+   * these page views.
    */
   entry: Condition;
   exit: Condition;
@@ -175,11 +171,11 @@ export interface WebBreakdown {
   /** True to omit sessions without a value. */
   hidesNull: boolean;
   /**
-   * Whether the bounce rate of a value is computed only from sessions that started with it, instead of from all sessions
-   * that contain it.
+   * Whether a value's bounce rate is computed only from sessions that started with the value, instead of from all
+   * sessions that contain it.
    */
   ratesEntries: boolean;
-  /** The values to which the result is restricted. Null for all values. */
+  /** The values to which the result is limited. Null for all values. */
   only: readonly (string | null)[] | null;
 }
 
@@ -194,11 +190,11 @@ export interface WebRow {
   /** Number of bounces among the `rated` sessions. */
   bounced: number;
   rated: number;
-  /** Number of visitors or views in all rows, depending on the order. */
+  /** Total number of visitors or views in all rows. The order determines which of the two. */
   total: number;
 }
 
-/** Person properties that can be the display name. The first one that is not empty is used. */
+/** Person properties that can be the display name. The first non-empty one is used. */
 export const displayNames = ['email', 'name', 'username'];
 
 /** The actors behind a point of a result, or all persons. */
@@ -212,7 +208,7 @@ export interface ActorsStoreQuery {
   source: ActorsSource;
   actorType: ActorType;
   projectId: number;
-  /** Expressions to compute for each person and return with it. */
+  /** Expressions that are computed for each person and returned with the person. */
   columns: readonly EventExpression[];
   order: readonly ActorsOrder[];
   limit: number;
@@ -258,7 +254,7 @@ export interface EventPageQuery {
   offset: number;
 }
 
-/** Sort key of an event, used as the cursor of a list. */
+/** Sort key of an event, which is also the cursor of a list. */
 export interface EventPosition {
   time: number;
   uuid: string;
@@ -283,7 +279,7 @@ export interface EventListQuery extends EventNames {
   offset?: number;
 }
 
-/** The values that identify an event and by which it is found. */
+/** The values that identify an event and are used to find it. */
 export interface EventKey {
   uuid: string;
   timestamp: number;
@@ -294,7 +290,7 @@ export interface EventKey {
 export interface FoundKeys {
   keys: EventKey[];
   /**
-   * The position up to which the search is complete, if it ran out of time. The next search can begin there with
+   * If the search ran out of time, the position up to which it is complete. The next search can begin there with
    * `behind`. It then either covers at least one more day or throws.
    */
   stoppedAt: EventPosition | null;
@@ -313,7 +309,7 @@ export interface EventSize {
 
 export interface EventList {
   events: ListedEvent[];
-  /** True if there are further events. */
+  /** True if more events follow. */
   hasMore: boolean;
 }
 
@@ -347,30 +343,29 @@ export interface PropertyValuesQuery {
 export interface ExposuresQuery {
   /** Selects the events that record calls of the flag. */
   select: Selection;
-  /** The property with the variant that a call returned. */
+  /** The property with the variant that a flag call returned. */
   response: Breakdown;
   /** Starts of the days. */
   edges: readonly number[];
   conversionEvent: string | null;
-  /** Maximum number of calls to read. */
+  /** Maximum number of flag calls to read. */
   most: number;
-  /** Maximum number of variants. Less frequent ones are combined as `$other`. */
+  /** Maximum number of variants. Less frequent variants are combined as `$other`. */
   maxVariants: number;
 }
 
-/** Results for the persons who saw a variant on a day for the first time. */
+/** The result for the persons who first saw a variant on a day. */
 export interface ExposureRow {
   variant: string;
-  /** Index of the day on which they saw it first. */
+  /** Index of the day on which the persons first saw the variant. */
   bucket: number;
   exposures: number;
-  /** Number of persons who saw the variant for the first time. */
+  /** Number of persons who first saw the variant on this day. */
   persons: number;
   /** How many of these persons converted afterwards. */
   conversions: number;
   /**
-   * Number of calls that were read for all variants and days. If there were more than `most` calls, it is greater than
-   * `most`.
+   * Number of flag calls that were read for all variants and days. Greater than `most` if more than `most` calls exist.
    */
   read: number;
 }

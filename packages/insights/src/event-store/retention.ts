@@ -1,4 +1,4 @@
-// SQL that counts the actors that start in an interval and those that return in later ones.
+// SQL that counts the actors that start in an interval and those that return in later intervals.
 
 import {
   buildBreakdownColumns,
@@ -16,7 +16,6 @@ import { type Fragment, sql } from './sql.ts';
 
 export async function readRetention(engine: Engine, query: RetentionStoreQuery, run: Budget): Promise<RetentionRow[]> {
   const { dialect } = engine;
-  // The range is empty.
   if (query.edges.length === 0) return [];
   const cells = usesIntervalBits(query) ? buildIntervalCellsSql(dialect, query) : null;
   if (usesIntervalBits(query) && cells === null) {
@@ -37,8 +36,8 @@ export async function readRetention(engine: Engine, query: RetentionStoreQuery, 
 }
 
 /**
- * Returns whether it is enough to know the calendar intervals in which an actor started and returned. Actors with the
- * same intervals can then be counted together, without an expensive self-join.
+ * Returns whether the calendar intervals in which an actor started and returned are sufficient. Actors with the same
+ * intervals can then be counted together, without an expensive self-join.
  */
 function usesIntervalBits({ windowMs, brackets, aggregated }: RetentionStoreQuery): boolean {
   return windowMs === null && brackets === null && aggregated === null;
@@ -70,8 +69,8 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
 }
 
 /**
- * Selects the same rows as `buildRetentionSql`, from the rows of `buildIntervalBitsSql`. This is faster if there are
- * many intervals, because those rows are then almost as many as the actors. Returns null if the engine cannot do this.
+ * Selects the same rows as `buildRetentionSql`, from the rows of `buildIntervalBitsSql`. This is faster with many
+ * intervals, because there is then almost one such row per actor. Returns null if the engine does not support it.
  */
 function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment | null {
   const { edges, columns, cumulative, breakdowns } = query;
@@ -165,15 +164,15 @@ function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragme
      WHERE bucket < ${sql.int(query.rows)}`;
 }
 
-/** Selects the actors that started in an interval, with the number of their target events in it. */
+/** Selects the actors that started in an interval, with the number of each actor's target events in the interval. */
 export function buildRetentionActorsSql(dialect: Dialect, query: RetentionStoreQuery, row: number): Fragment {
   return sql`WITH ${active(dialect, query, dialect.actorId(query.actorType))}
     SELECT actor, sum(began) AS events FROM beginners WHERE bucket = ${sql.int(row)} GROUP BY actor`;
 }
 
 /**
- * Builds common table expressions: `events` with the relevant events, `active` with the activity of each actor per
- * interval, and `beginners` with the interval and time in which each actor started.
+ * Builds common table expressions: `events` contains the relevant events, `active` the activity of each actor per
+ * interval, and `beginners` the interval and time in which each actor started.
  */
 function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): Fragment {
   const { select, actorType, edges, target, returning, breakdowns, first, aggregated } = query;
@@ -200,7 +199,7 @@ function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): 
       : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${numbers}`;
   const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_numbers`);
   const ofTargets = sums(sql`began`, sql`total`, sql`numbers`);
-  // The sums need names of their own, because some engines would otherwise take the name of a column inside a sum for
+  // Each sum needs a name that no column has, because some engines would otherwise read a column name inside a sum as
   // the sum itself.
   return sql`events AS (
       SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${actor} AS actor, ${dialect.millis(sql`e.timestamp`)} AS at,
@@ -248,8 +247,8 @@ function returns(dialect: Dialect, query: RetentionStoreQuery): Fragment {
 }
 
 /**
- * Returns the number of the column for a return, from the number of intervals since the start. With brackets, this is
- * the number of the bracket that contains the interval.
+ * Returns the column number of a return, from the number of intervals since the start. With brackets, this is the
+ * number of the bracket that contains the interval.
  */
 function column(later: Fragment, brackets: readonly number[] | null): Fragment {
   if (brackets === null) return later;

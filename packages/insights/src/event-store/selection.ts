@@ -18,23 +18,23 @@ export interface Selection extends EventNames {
   where: Condition;
 }
 
-/** Type of actor that a query counts. Persons are the current ones, after merges. */
+/** The type of actor that a query counts. A person is the current one, after merges. */
 export type ActorType = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
 /**
- * A property in a condition. `person` is a property of the current person. `stored person` is one of the person
- * properties stored with the event. `shown person` is the former, or the latter if the current person does not exist.
+ * A property in a condition. `person` is a property of the current person. `stored person` is a person property stored
+ * with the event. `shown person` is the current person's property, or the stored one without a current person.
  */
 export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
-  /** `person_id` is the ID of the current person, and `stored person_id` the one at ingestion. */
+  /** `person_id` is the ID of the current person, and `stored person_id` the ID of the person at ingestion. */
   | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'stored person_id' | 'elements_chain' }
-  /** Link of the innermost element that has one, or an empty text. */
+  /** The link of the innermost element that has a link, or an empty text. */
   | { of: 'column'; key: 'first href' }
-  /** Time of the event. As a number, it is in seconds since 1970. */
+  /** The time of the event. As a number, it is in seconds since 1970. */
   | { of: 'column'; key: 'timestamp' }
-  /** Value of an SQL expression as text. Empty if the value is null. */
+  /** The value of an SQL expression as text. The text is empty if the value is null. */
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
 /**
@@ -44,40 +44,41 @@ export interface EventExpression {
   /** Equal expressions have equal keys. */
   key: string;
   isAggregate: boolean;
-  /** Records that the expression needs in addition to the event. */
+  /** Properties of other records that the expression needs in addition to the event. */
   reads: readonly Property[];
-  /** True if the form for results is a text. */
+  /** True if the expression's value is a text in results. */
   isShownAsText: boolean;
   /** Prints the columns of the event that an aggregate reads, with their names. */
   columns(engine: EngineName): Fragment[];
-  /** Prints the value itself, a form that sorts in the same order on both engines, or the form for results. */
+  /** Prints the value itself, a form that both engines sort in the same order, or the form for results. */
   print(engine: EngineName, form: 'value' | 'order' | 'result'): Fragment;
 }
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
 /**
- * A test of a property. Its result is never null. A property that is missing or JSON null counts as not set, and fails
- * every test except inside `not`.
+ * A test of a property, whose result is never null. A property that is missing or JSON null is not set, and fails every
+ * test except inside `not`.
  */
 export type Test =
   | { is: 'set' }
   /**
-   * True if the property equals one of the values. Texts are compared as they are, numbers by value, and lists by
-   * content.
+   * True if the property equals one of the values. Texts are compared exactly, numbers by value, and lists by content.
    */
   | { is: 'equal'; values: readonly string[] }
   | { is: 'containing'; text: string }
   /**
-   * True if the property matches a pattern. Patterns are limited to the subset that all engines interpret alike
-   * (`patterns.ts`).
+   * True if the property matches a pattern. Patterns are limited to the subset that all engines interpret in the same
+   * way (`patterns.ts`).
    */
   | { is: 'matching'; pattern: string }
   | { is: 'number'; than: Comparison; value: number }
-  /** Compares versions as semver.org defines, by their sort key (`dialect.ts`). `release` excludes pre-releases. */
+  /**
+   * Compares versions in the order of semver.org, by their sort key (`dialect.ts`). `release` excludes pre-releases.
+   */
   | { is: 'version'; than: Comparison | '=' | '<>'; key: string }
   | { is: 'release' }
-  /** Compares times. The time zone applies to texts without an offset. */
+  /** Compares times. Texts without an offset are in the time zone. */
   | { is: 'time'; than: Comparison; value: number; zone: string };
 
 export type Condition =
@@ -85,12 +86,12 @@ export type Condition =
   | { any: readonly Condition[] }
   | { not: Condition }
   | { property: Property; test: Test }
-  /** True if the breakdown has this value. Null stands for a missing value. */
+  /** True if the breakdown has this value. Null is the missing value. */
   | { breakdown: Breakdown; value: string | null }
   | { inStaticCohort: number }
   /** An expression that is true or false. */
   | { expression: EventExpression }
-  /** True if any distinct ID of the current person passes the test. */
+  /** True if any of the current person's distinct IDs passes the test. */
   | { anyDistinctId: Test };
 
 /** A value by which results are broken down. */

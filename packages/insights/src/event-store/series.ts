@@ -10,8 +10,8 @@ import { type Fragment, sql } from './sql.ts';
 /**
  * Selects rows of interval, number, whether the row combines the values beyond the limit, and breakdown values.
  *
- * The query computes the numbers in three steps: it selects the relevant events, then the rows to count, and then
- * computes one number per interval and value. Finally, it keeps the largest values and combines the others.
+ * The query selects the relevant events, then the rows to count, and then computes one number per interval and
+ * breakdown value. Finally, it keeps the breakdown values with the largest numbers and combines the others.
  */
 export function buildSeriesSql(dialect: Dialect, query: SeriesQuery): Fragment {
   const { names, list } = buildBreakdownColumns(dialect, query.breakdowns);
@@ -75,8 +75,8 @@ function counted(dialect: Dialect, query: SeriesQuery): Fragment {
 }
 
 /**
- * Selects the number of actors (`actors`) by window and value. Each actor has one bit per active interval, because one
- * row per window would multiply the rows by thirty.
+ * Selects the number of actors (`actors`) by window and breakdown value. Each actor has one bit per active interval,
+ * because one row per window would multiply the rows by thirty.
  */
 function countedInWindows(
   dialect: Dialect,
@@ -104,7 +104,7 @@ function countedInWindows(
    WHERE ${isActive}`;
 }
 
-/** Selects the relevant events with their interval, values, actor and number. */
+/** Selects the relevant events with their interval, breakdown values, actor and number. */
 function matching(dialect: Dialect, query: SeriesQuery): Fragment {
   const { edges, measure, breakdowns } = query;
   const actorType = actorTypeOf(measure);
@@ -120,10 +120,10 @@ function matching(dialect: Dialect, query: SeriesQuery): Fragment {
              ${whereMatching(dialect, query, actorType, property === null ? [] : [property])}`;
 }
 
-/** A session lasts at most one day. */
+/** Maximum duration of a session: one day. */
 export const longestSessionMs = 86_400_000;
 
-/** Computes the durations of all sessions that contain a selected event. Their other events count too. */
+/** Computes the durations of the sessions around the time range, from all events of each session. */
 function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuery['select']): Fragment {
   const id = dialect.actorId({ of: 'session' });
   const time = dialect.millis(sql`e.timestamp`);
@@ -206,7 +206,7 @@ function aggregate(dialect: Dialect, how: Aggregation, x: Fragment): Fragment {
   }
 }
 
-/** Selects all actors in a series, as rows of actor and number of events. */
+/** Selects all actors of a series, with the number of each actor's events. */
 export function buildSeriesActorsSql(dialect: Dialect, query: SeriesQuery, actorType: ActorType): Fragment {
   return sql`SELECT ${dialect.actorId(actorType)} AS actor, count(*) AS events ${whereMatching(dialect, query, actorType, [])}
               GROUP BY 1`;

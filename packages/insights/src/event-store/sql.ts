@@ -1,6 +1,6 @@
-// SQL as a tagged template, with typed values and independent of the engine.
+// SQL as a tagged template, with typed values. The same code works for every engine.
 
-/** Type of a value, which tells the engine how to bind it. Times are milliseconds since 1970. */
+/** The type of a value, which determines how the engine binds it. Times are milliseconds since 1970. */
 export type ValueType =
   | 'text'
   | 'texts'
@@ -42,7 +42,7 @@ export class Fragment {
 
 type Separator = ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | ' || ' | ' + ';
 
-/** Creates a fragment. Slots accept only fragments and typed values. A plain string does not compile. */
+/** Creates a fragment. Slots accept only fragments and typed values, so the compiler rejects a plain string. */
 export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[]): Fragment {
   return Fragment.of(strings, slots);
 }
@@ -53,8 +53,8 @@ sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
 sql.numbered = (name: 'a' | 'b' | 'c' | 'd' | 'f' | 'g' | 'p' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
 /**
- * Prints a number into the SQL text where an engine does not accept a bound value: in parameters of aggregates and
- * bounds of windows.
+ * Prints a number into the SQL text, for places where an engine does not accept a bound value, such as parameters of
+ * aggregates and bounds of windows.
  */
 sql.literal = (value: number): Fragment => Fragment.of([String(Number(value))], []);
 sql.text = (value: string): Value => ({ type: 'text', value });

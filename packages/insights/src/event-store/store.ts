@@ -99,7 +99,7 @@ export function createEventStore(engine: Engine): EventStore {
     },
 
     async earliest({ projectId, events }, run) {
-      // One subquery per event name, so that each one needs a single index lookup.
+      // Uses one subquery per event name, so that each subquery needs a single index lookup.
       const first = (isIt: Fragment) =>
         sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${buildFromClause(dialect, { projectId })}
               WHERE e.project_id = ${sql.int(projectId)}${isIt})`;
@@ -120,7 +120,7 @@ function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment
 /** Converts the rows of `FunnelSql.totals`. */
 function readFunnelTotals({ shows, storeQuery, period }: WalkedFunnel, rows: unknown[][]): FunnelTotals {
   const valuesOf = ([isOther, values]: unknown[]) => (isOther ? null : (values as unknown[]).map(String));
-  // If there are no times, the average is NaN.
+  // Without times, the average is NaN.
   const seconds = (millis: unknown) => (Number.isFinite(Number(millis ?? Number.NaN)) ? Number(millis) / 1000 : null);
   switch (shows) {
     case 'steps': {
@@ -185,8 +185,8 @@ async function readFunnel(engine: Engine, { query, run, each }: FunnelRead): Pro
 }
 
 /**
- * Sorts actors, and joins their records if the order depends on the records. The ID breaks ties, so that the order is
- * the same across pages.
+ * Sorts actors, and joins the actors' records if the order depends on the records. The ID breaks ties, so that the
+ * order is the same across pages.
  */
 function buildActorsOrder(
   dialect: Dialect,
@@ -234,7 +234,7 @@ function buildActorsSql(dialect: Dialect, query: ActorsSource): Fragment {
   }
 }
 
-/** Converts lists of times and steps to events. If there is no list, the actor reached only the first step. */
+/** Converts lists of times and steps to events. A missing list means that the actor reached only the first step. */
 function parsePath(path: string | null): FunnelEvent[] {
   const [times = [], steps = []]: number[][] = path === null ? [[0], [1]] : JSON.parse(path);
   return times

@@ -1,4 +1,4 @@
-// SQL for the recent values of a property.
+// SQL for a property's recent values.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -14,7 +14,7 @@ export function buildValuesSql(dialect: Dialect, query: PropertyValuesQuery): Fr
      GROUP BY name ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`name`)} LIMIT ${sql.int(limit)}`;
 }
 
-/** Selects the values in the latest events. */
+/** Selects a property's values in the latest events. */
 function latestText(dialect: Dialect, { select, property, latest }: PropertyValuesQuery): Fragment {
   const { projectId, where } = select;
   const events = (properties: (typeof property)[]) =>
@@ -24,7 +24,7 @@ function latestText(dialect: Dialect, { select, property, latest }: PropertyValu
   if (dialect.followsIndexes)
     return sql`SELECT CASE WHEN is_scalar THEN name END AS name FROM (
         SELECT ${name} AS name, ${dialect.isScalar(property)} AS is_scalar ${events([property])} ${newest}) AS newest`;
-  // First find the times of the latest events, which is fast because that column is small.
+  // The subquery finds the times of the latest events, which is fast because that column is small.
   return sql`SELECT ${name} AS name ${events([property])}
          AND e.timestamp >= coalesce((SELECT min(at) FROM (SELECT e.timestamp AS at ${events([])} ${newest}) AS newest), ${sql.time(select.from)})
          AND ${dialect.isScalar(property)}`;

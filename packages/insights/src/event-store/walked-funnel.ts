@@ -1,4 +1,4 @@
-// Describes a funnel for a walk through its events, and the results of the walk.
+// Describes a funnel that is computed by walking through its events, and the results of the walk.
 
 import type { ActorsOrder, FunnelStoreQuery } from './queries.ts';
 
@@ -16,7 +16,7 @@ export interface WalkedFunnel {
   exclusions: { from: number; to: number }[];
   /** Indexes of optional steps. */
   optional: number[];
-  /** Maximum number of breakdown values. Values beyond the limit are combined. */
+  /** Maximum number of breakdown values, and whether to omit the row that combines all other values. */
   breakdown: { limit: number; hidesOther: boolean };
   /** Starts of the intervals. */
   period: { edges: readonly number[] };
@@ -26,12 +26,12 @@ export interface WalkedFunnel {
 /** Selects the actors at a point of a funnel. */
 export interface FunnelPoint {
   /**
-   * The furthest steps that the actors reached, or a step that they reached and one that they did not. Steps are
-   * counted from 1.
+   * The furthest steps that the actors reached, or a step that they reached (`step`) and one that they did not reach
+   * (`butNot`). Steps are counted from 1.
    */
   reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;
-  /** The interval in which the actors entered a funnel trend, and whether they converted. Null for other funnels. */
+  /** In a funnel trend, the interval in which the actors entered, and whether they converted. Otherwise null. */
   entrance: { bucket: number; isConverted: boolean } | null;
 }
 
@@ -42,7 +42,7 @@ export interface FunnelPage {
   offset: number;
 }
 
-/** Numbers of a funnel. The breakdown values are null in the row that combines all values beyond the limit. */
+/** The numbers of a funnel. The breakdown values are null in the row that combines all values beyond the limit. */
 export type FunnelTotals =
   | { shows: 'steps'; rows: FunnelSteps[] }
   | { shows: 'time_to_convert'; bins: [number, number][]; average: number | null }
@@ -52,12 +52,12 @@ export interface FunnelSteps {
   values: string[] | null;
   /** Number of actors at each step. */
   counts: number[];
-  /** Average number of seconds from the previous step to each step. Null for the first step. */
+  /** Average number of seconds between the previous step and each step. Null for the first step. */
   averages: (number | null)[];
   medians: (number | null)[];
 }
 
-/** Numbers of actors by the interval in which they entered, and how many of them converted. */
+/** The number of actors that entered in an interval, and how many of them converted. */
 export interface FunnelEntrances {
   values: string[] | null;
   entered: number[];

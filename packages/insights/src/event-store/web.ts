@@ -1,4 +1,4 @@
-// SQL of web analytics. It reads sessions with their page views and all their other events. A single query reads each
+// SQL of web analytics. A single query reads sessions with their page views and all their other events, and reads each
 // event once.
 
 import { buildCondition, buildFromClause, buildSelectionCondition } from './conditions.ts';
@@ -11,7 +11,6 @@ import { longestSessionMs } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 
 export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget): Promise<WebRow[]> {
-  // The range is empty.
   if (query.select.from >= query.select.to) return [];
   const read = ([value, ...numbers]: unknown[]): WebRow => {
     const [bucket = 0, visitors = 0, views = 0, sessions = 0, seconds = 0, ...rest] = numbers.map(Number);
@@ -21,16 +20,15 @@ export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget)
   return readRows(engine, { text: webText(engine.dialect, query), run, read });
 }
 
-/** A session is a bounce if it is shorter than this, and has one page view and no autocaptured event. */
+/** A session is a bounce if it is shorter than this, and has exactly one page view and no autocaptured event. */
 export const shortestStayMs = 10_000;
 
 /**
  * Computes the numbers of a website. Each row has the columns value, interval, visitors, views, sessions, seconds,
- * bounced, rated and total.
- * The query aggregates events into sessions, sessions into persons, and persons into numbers. A session counts in the
- * interval in which it started. All its views of a value count for one person, so there are never more visitors than
- * sessions. The query has no joins, because PostgreSQL cannot estimate the number of sessions and would compare each
- * session with every other one.
+ * bounced, rated and total. The query aggregates events into sessions, sessions into persons, and persons into numbers.
+ * A session counts in the interval in which it started. All its views of a value count for one person, so the number of
+ * visitors never exceeds the number of sessions. The query has no joins, because PostgreSQL cannot estimate the number
+ * of sessions and would compare each session with every other one.
  */
 function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { order, limit, offset } = query;
@@ -65,8 +63,8 @@ export const isView = sql`e.event IN (${sql.join(
 )})`;
 
 /**
- * Selects all events of the sessions that may match. The columns say whether an event is a page view or a click, and
- * whether the query selects it.
+ * Selects all events of the sessions that may match. The columns contain whether an event is a page view or a click,
+ * and whether the query selects it.
  */
 function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { select, breakdown } = query;
@@ -97,7 +95,7 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
     ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
     ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
   ];
-  // Also covers sessions that start before or end after the time range.
+  // The range also includes sessions that start before or end after the queried range.
   const around = {
     projectId,
     events: null,
@@ -109,8 +107,8 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
 }
 
 /**
- * Selects one row per session. With a breakdown by a property of page views, selects one row per session and value,
- * each with the session's totals.
+ * Selects one row per session. With a breakdown by a page view property, selects one row per session and value, each
+ * with the session's totals.
  */
 function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
   const hasEnds = ends(query);
@@ -133,7 +131,7 @@ function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
     FROM (${part}) AS parts`;
 }
 
-/** Selects the matching sessions with their values. */
+/** Selects the matching sessions with their breakdown values. */
 function visits(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { select, edges, breakdown } = query;
   const hasEnds = ends(query);
@@ -143,7 +141,7 @@ function visits(dialect: Dialect, query: WebStoreQuery): Fragment {
   const values = { view: sql`b0`, entry: label(sql`entry`), exit: label(sql`leaving`) };
   const lasted = sql`last_ms - first_ms`;
   const isBounce = sql`pages = 1 AND clicks = 0 AND ${lasted} < ${sql.int(shortestStayMs)}`;
-  // If two pages were first viewed in the same millisecond, the session started with both of them.
+  // If two pages were first viewed in the same millisecond, the session counts as starting with both of them.
   const isRated = breakdown?.ratesEntries ? sql`view_ms = entry_ms` : sql`1 = 1`;
   const tests = [
     sql`views > 0 AND started >= ${sql.time(select.from)} AND started < ${sql.time(select.to)}`,

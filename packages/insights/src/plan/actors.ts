@@ -125,7 +125,7 @@ function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed):
   return { by, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
-/** Reads an expression over the persons of a result. */
+/** Parses an expression over the persons of a result. */
 function expressionOf(text: string, use: 'column' | 'order', { path, actorType, context }: Placed): PlannedExpression {
   if (actorType.of === 'group') throw createQueryError(path, 'SQL expressions are not supported for groups.');
   return createExpressionReader(context, path)(text, use, path, 'persons');
@@ -258,7 +258,7 @@ function planTrendsPoint(
   }
 }
 
-/** Restricts events to a breakdown value. The placeholder for all other values does not restrict them. */
+/** Restricts events to a breakdown value. The label for all other values does not restrict events. */
 function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPlan): Condition {
   if (breakdown === undefined) return { all: [] };
   const values = [breakdown].flat().map(String);

@@ -1,4 +1,4 @@
-// Translates filters of clients into conditions on events.
+// Translates the filters of clients into conditions on events.
 
 import { cohortFilterTypes, namedCohort } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
@@ -21,7 +21,7 @@ const longestKey = 400;
 
 /** A cohort that filters can refer to. */
 export interface Cohort {
-  /** Name by which SQL refers to the cohort. */
+  /** The name by which SQL refers to the cohort. */
   name?: string | null;
   isStatic: boolean;
   /** Filter tree of a dynamic cohort, in the form `{type, values}`. */
@@ -30,17 +30,17 @@ export interface Cohort {
 
 export interface FilterContext {
   clock: Clock;
-  /** Whether filters test the person properties stored with the event instead of the current person. */
+  /** Whether filters test the person properties stored with the event, instead of the current person's properties. */
   personsAsStored: boolean;
-  /** Whether to use the stored properties if there is no current person, as in lists that show persons with events. */
+  /** Whether to use stored properties without a current person, as lists of events and persons do. */
   showsPersons?: boolean;
-  /** Whether the query is about persons, so that filters without a type test persons too. */
+  /** Whether the query is about persons, so that filters without a type also test persons. */
   isOfPersons?: boolean;
   /** Whether to ignore unknown fields, for filters that are stored and not run. */
   allowsUnknown?: boolean;
   /** All cohorts of the project that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
-  /** Parses SQL expressions. Absent where filters cannot contain SQL. */
+  /** Parses SQL expressions. Undefined where filters cannot contain SQL. */
   expression?: ReadExpression;
 }
 
@@ -57,7 +57,7 @@ export function readFilters(filters: unknown, path: string, context: FilterConte
 }
 
 interface Reading extends FilterContext {
-  /** How many more filters are allowed. */
+  /** The number of filters that may follow. */
   left: number;
   /** IDs of the enclosing cohorts, to detect cycles. */
   inside: readonly number[];
@@ -70,7 +70,7 @@ interface Place {
 
 function readList(nodes: unknown[], how: 'all' | 'any', { path, reading }: Place): Condition {
   const conditions = nodes.map((node, at) => readNode(node, { path: `${path}.${at}`, reading }));
-  // An empty group does not restrict anything.
+  // An empty group does not restrict the result.
   if (how === 'all' || conditions.length === 0) return { all: conditions };
   return { any: conditions };
 }
@@ -135,7 +135,7 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
 }
 
 /**
- * Applies a condition to all distinct IDs of the person. Also tests the event's own distinct ID, because an event may
+ * Applies a condition to all of the person's distinct IDs. Also tests the event's own distinct ID, because an event may
  * have no person.
  */
 function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
@@ -173,7 +173,7 @@ export function readProperty(
   return key === '$elements_chain' ? { of: 'column', key: 'elements_chain' } : { of: 'event', key };
 }
 
-/** Translates membership in a cohort: inserts its filters, and those of the cohorts it refers to. */
+/** Translates membership in a cohort, by inserting the cohort's filters and those of the cohorts that it refers to. */
 function readCohort({ type, value, operator, negation }: Record<string, unknown>, { path, reading }: Place): Condition {
   const id = namedCohort({ type, value });
   const cohort = id === undefined ? undefined : reading.cohorts.get(id);
@@ -215,8 +215,8 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
 const chain: Property = { of: 'column', key: 'elements_chain' };
 
 /**
- * Translates a filter on the elements of an autocaptured event. Any element may match. A filter on links tests only the
- * innermost element that has a link.
+ * Translates a filter on the elements of an autocaptured event. Any element may match, but a filter on links tests only
+ * the innermost element that has a link.
  */
 function readElement({ key, value, operator = 'exact' }: { key: string } & OperatorAndValue, place: Place): Condition {
   if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);

@@ -1,5 +1,5 @@
-// Everything except the query from which a plan is made: project settings and the time. Planning is a pure function of
-// these and the query.
+// What a plan depends on in addition to the query: project settings and the current time. Planning is a pure function
+// of the query and this context.
 
 import type { ActorType, Breakdown, Condition, Property, Selection } from '../event-store/selection.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
@@ -11,13 +11,13 @@ import { createExpressionReader } from './expressions.ts';
 
 export interface ProjectSettings {
   projectId: number;
-  /** IANA name of the time zone. */
+  /** IANA name of the project time zone. */
   timezone: string;
   weekStart: number | null;
   testAccountFilters: unknown[];
-  /** `personsOnEventsMode`, which a query may override. */
+  /** The project's `personsOnEventsMode`, which a query may override. */
   personsMode: PersonsMode | null;
-  /** In comparisons, a month is four weeks and a year 52 weeks. */
+  /** In comparisons, whether a month is four weeks and a year 52 weeks. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
   /** Variables of SQL queries. */
@@ -26,9 +26,9 @@ export interface ProjectSettings {
 
 export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
-  /** The breakdown properties of the query that are boolean, as keys from `propertyKey`. */
+  /** The boolean properties among the query's breakdowns, as keys from `propertyKey`. */
   booleans: ReadonlySet<string>;
-  /** Time of the first selected event. Only set if the range starts with it. */
+  /** Time of the first selected event. Null unless the range starts with that event. */
   earliest: number | null;
 }
 
@@ -37,10 +37,10 @@ export interface Modifiers {
   personsOnEventsMode?: PersonsMode;
 }
 
-/** Mode with the current properties of persons. Any other mode still uses the current person's ID. */
+/** The mode with current person properties. All other modes take only the ID from the current person. */
 const currentProperties = 'person_id_override_properties_joined';
 
-/** Returns the modifiers of a query. Those of a list take precedence over those of the insight behind it. */
+/** Returns a query's modifiers. The modifiers of a list take precedence over those of its source insight. */
 export function readModifiers(query: Query): { modifiers: Modifiers } {
   const source = 'source' in query ? query.source : undefined;
   return { modifiers: { ...source?.source.modifiers, ...source?.modifiers, ...query.modifiers } };
@@ -75,7 +75,7 @@ export function resolveQueryRange(
   return resolveRange(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
 }
 
-/** Translates the filters of the query, and the filters of test accounts if the query requests them. */
+/** Translates the query's filters, and the filters of test accounts if the query requests them. */
 export function readQueryFilters({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
   const own = readFilters(properties, 'properties', context);
   if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
@@ -133,10 +133,10 @@ type BreakdownProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 /** Returns a unique key for a property. @param index index of the group type, or -1 if it is not a group property */
 export const propertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
-/** The breakdowns of a query, and how to show their values. */
+/** A query's breakdowns, and how to show their values. */
 export interface BreakdownPlan {
   breakdowns: Breakdown[];
-  /** Number of numeric bins per breakdown. Null for a breakdown without bins. */
+  /** Number of numeric bins of each breakdown. Null for a breakdown without bins. */
   bins: (number | null)[];
   /** True if the values in the result are lists. */
   isList: boolean;
@@ -147,7 +147,7 @@ export interface BreakdownPlan {
 const usualLimit = 25;
 
 /**
- * Reads the breakdowns of a query.
+ * Plans a query's breakdowns.
  * @param allowsNames whether `breakdown` may be a list of names
  */
 export function planBreakdowns(

@@ -10,7 +10,7 @@ export const dayMs = 24 * hourMs;
 /** 1 January 1970 was a Thursday, four days after a Sunday. */
 const sundayOffset = 4;
 const maxBuckets = 10_000;
-/** No recorded event is older than this. */
+/** All recorded events are newer than this. */
 export const earliestTime = Date.UTC(2015, 0, 1);
 
 /** The project time zone and the current time. */
@@ -86,7 +86,7 @@ export function readAbsoluteTime(text: string, zone: TimeZone): number | null {
   return wall - (sign === '-' ? -1 : 1) * (Number(hours) * hourMs + Number(minutes) * minuteMs);
 }
 
-/** Subtracts units from a wall time. If the resulting month is too short for the day, returns its last day. */
+/** Subtracts units from a wall time. If the resulting month has too few days, returns its last day. */
 function back(wall: number, count: number, unit: string): number {
   switch (unit) {
     case 's':
@@ -125,7 +125,7 @@ const longUnits: Record<string, (wall: number, count: number) => number> = {
   y: (wall, count) => monthsLater(wall, 12 * count),
 };
 
-/** Returns the first millisecond of a calendar unit for `Start`, and the last one for `End`. */
+/** Returns the first millisecond of a calendar unit for `Start`, and its last millisecond for `End`. */
 function edgeOf(
   wall: number,
   { count, unit, isStart }: { count: number; unit: string; isStart: boolean },
@@ -181,18 +181,18 @@ export function startOfInterval(interval: Interval, wall: number, { weekStart }:
   }
 }
 
-/** Returns the start of the interval that is this many intervals later. */
+/** Returns the start of the interval that comes this many intervals later. */
 export function addIntervals(
   interval: Interval,
   instant: number,
   count: number,
   { zone }: Pick<Clock, 'zone'>,
 ): number {
-  // Minutes count elapsed time: an hour that the clock repeats has 120 of them.
+  // Minutes are elapsed time, so a local hour that occurs twice has 120 minutes.
   if (interval === 'minute') return instant + count * minuteMs;
   if (interval === 'hour') return instant + count * hourMs;
   const wall = zone.toWallTime(instant);
-  // On a day without midnight, the interval starts a little later.
+  // If the day has no midnight because of a clock change, the interval starts a little later.
   const day = floorTo(wall, dayMs);
   const moved =
     interval === 'month' ? monthsLater(monthOf(wall), count) : day + count * (interval === 'week' ? 7 : 1) * dayMs;
@@ -200,8 +200,8 @@ export function addIntervals(
 }
 
 /**
- * A range from `from` up to but not including `to`, divided into intervals. They start at `edges`, and the last one
- * ends at `end`.
+ * A range from `from` up to but not including `to`, divided into intervals. The intervals start at `edges`, and the
+ * last one ends at `end`.
  */
 export interface Period {
   from: number;
@@ -211,12 +211,12 @@ export interface Period {
   end: number;
 }
 
-/** Divides a range into intervals. @throws AppError if there would be too many */
+/** Divides a range into intervals. @throws AppError if the range has too many intervals */
 export function splitIntoBuckets(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
   const { from, to } = range;
   const edges: number[] = [];
   const wall = startOfInterval(interval, clock.zone.toWallTime(from), clock);
-  // If the clock repeats an hour, use the one of the two that contains this time.
+  // If a local hour occurs twice, use the occurrence that contains this time.
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
@@ -247,7 +247,7 @@ export interface Range {
 
 /**
  * Returns the range of a query.
- * @param isExact whether to use the start as it is, and to end now
+ * @param isExact whether to keep the exact start, and to end now
  * @param earliest time of the first selected event, with which the range `all` starts
  */
 export function resolveRange(
@@ -309,8 +309,8 @@ function require(text: string, path: string, clock: Clock): Moment {
 }
 
 /**
- * Returns the previous range, or the one that `compareTo` describes. The previous range of the month to date is the
- * same days of the previous month.
+ * Returns the previous range, or the one that `compareTo` describes. For the month to date, the previous range contains
+ * the same days of the previous month.
  */
 export function resolvePreviousRange(
   { from, to, requested }: Range,
@@ -324,7 +324,7 @@ export function resolvePreviousRange(
     interval: Interval;
     clock: Clock;
     compareTo: string | undefined;
-    /** True if the range has no end or an absolute one. */
+    /** True if the range has no end, or an absolute end. */
     endsNow: boolean;
     /** True if a month counts as four weeks and a year as 52 weeks. */
     inWeeks: boolean;

@@ -11,7 +11,7 @@ import { allOf, createSelection, type PlanContext, readQueryFilters } from './co
 import { earliestTime, readMoment } from './dates.ts';
 import { createExpressionReader, type PlannedExpression } from './expressions.ts';
 
-/** A column of the query, and the event columns it needs. */
+/** A column of the query, and the event columns that it needs. */
 export interface EventsColumn {
   text: string;
   type: string;
@@ -30,7 +30,7 @@ export interface EventsPlan {
 }
 
 const usualLimit = 100;
-/** Clients may have clocks that are ahead by this much. */
+/** Clocks of clients may be ahead by this much. */
 const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
@@ -84,7 +84,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** Parses a time and returns the millisecond after it. */
+  /** Parses a time and returns the time one millisecond later. */
   function after(text: string, path: string): number {
     const moment = readMoment(text, clock);
     if (moment === null)

@@ -1,4 +1,4 @@
-// SQL expressions as plans contain them. `sql/expressions.ts` parses and checks them.
+// SQL expressions in the form that plans contain. `sql/expressions.ts` parses and checks them.
 
 import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { createQueryError } from '../query-parts.ts';
@@ -7,7 +7,7 @@ import { createQueryError } from '../query-parts.ts';
 export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
 
 export interface PlannedExpression extends EventExpression {
-  /** Type of the value, as responses name it. */
+  /** The type of the value, as responses name it. */
   typeName: string;
   alias: string | null;
   /** True while a query is planned without running it. */
@@ -25,7 +25,7 @@ export type ReadExpression = (
 ) => PlannedExpression;
 
 interface Context {
-  /** Absent if queries cannot contain SQL. */
+  /** Undefined if queries cannot contain SQL. */
   expression?: ReadExpression;
   isOfPersons?: boolean;
 }

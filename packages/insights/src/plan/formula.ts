@@ -10,7 +10,7 @@ const maxTokens = 500;
 
 /**
  * Parses a formula that consists of `A`, `B` … (in upper or lower case), numbers, + - * / % ** and parentheses.
- * Division by zero gives 0.
+ * Division by zero returns 0.
  * @throws AppError `invalid` naming `path`
  */
 export function readFormula(text: string, seriesCount: number, path: string): Formula {

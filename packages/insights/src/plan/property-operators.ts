@@ -61,13 +61,13 @@ export const filterOperators = [
 
 export const isNegative = (operator: string): boolean => negative.has(operator);
 
-/** Returns the positive form of an operator: that of a negation, or the current name of an outdated one. */
+/** Returns the positive form of a negated operator, or the current name of an outdated operator. */
 export const positiveOperator = (operator: string): string =>
   (Object.hasOwn(aliases, operator) ? aliases[operator] : undefined) ?? operator;
 
 /**
- * Translates the operator and value of a filter.
- * @param operator `exact` if the filter has none
+ * Translates a filter's operator and value.
+ * @param operator `exact` if the filter does not contain an operator
  * @throws AppError naming the field
  */
 export function readTest(property: Property, { operator = 'exact', value }: OperatorAndValue, place: Place): Condition {
@@ -164,7 +164,7 @@ function readVersion(
   const { from, before, withPreReleases } = rule;
   const release: Condition = { property, test: { is: 'release' } };
   const isAllowed: Condition =
-    // This bound sorts after everything with the same major, minor and patch.
+    // This bound sorts after all versions with the same major, minor and patch.
     withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
   return {
     all: [
@@ -197,7 +197,7 @@ function readDate(
   return { all: [time('>=', moment.instant), time('<', end)] };
 }
 
-/** Returns the value, or the elements if it is a list, each with its path. */
+/** Returns the value with its path, or each element with its path if the value is a list. */
 export function readValues(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
@@ -207,7 +207,7 @@ export function readValues(value: unknown, path: string): [unknown, string][] {
 
 /** Characters that the database engines cannot store. */
 export const unstorableCharacters = /\0|\p{Surrogate}/u;
-/** Matches numeric text in the same forms as the engines. */
+/** Matches the same numeric texts as the engines. */
 const decimal = new RegExp(numberPattern);
 
 export function readText(value: unknown, path: string, longest: number): string {

@@ -29,7 +29,7 @@ export function planQuery(query: Query, context: PlanContext): unknown {
     case 'WebStatsTableQuery':
     case 'WebTrendsQuery':
       return planWeb(query, context);
-    // SQL queries are not planned.
+    // SQL queries have no plan.
     case 'HogQLQuery':
     case 'HogQLMetadata':
     case 'DatabaseSchemaQuery':

@@ -18,11 +18,11 @@ import { addIntervals, dayMs, readMoment, startOfInterval } from './dates.ts';
 
 export interface RetentionPlan {
   kind: 'RetentionQuery';
-  /** The interval as users see it, for example `Day`. */
+  /** The unit of the intervals as users see it, for example `Day`. */
   period: string;
   /** Names of the columns of each row. */
   columns: string[];
-  /** What the cells show: the number of actors, or the sum or average of a property. */
+  /** What the cells contain: the number of actors, or the sum or average of a property. */
   shows: 'count' | 'sum' | 'avg';
   breakdown: BreakdownPlan;
   isCumulative: boolean;
@@ -129,7 +129,7 @@ function firstOf(
   return type === 'retention_first_ever_occurrence' ? { ...named, where: { all: [] } } : null;
 }
 
-/** Returns the intervals of the range. By default, these are the latest ones, up to and including the current one. */
+/** Returns the intervals of the range. By default, the range ends with the current interval. */
 function rowsOf(
   { dateRange = {} }: RetentionQuery,
   { interval, columns, context: { clock, earliest } }: { interval: Interval; columns: number; context: PlanContext },

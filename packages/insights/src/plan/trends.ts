@@ -39,8 +39,8 @@ export interface TrendsPeriod {
 }
 
 /**
- * Maximum number of breakdown values that are read per series for a formula. The formula then chooses among the values
- * of all series.
+ * Maximum number of breakdown values that are read for each series of a formula. The values for the result are chosen
+ * from those of all series.
  */
 const limitOfFormulas = 1000;
 const limitOfWorldMap = 250;
@@ -232,8 +232,8 @@ interface LookBack {
 }
 
 /**
- * Makes the query count the actors that were active in an interval or in the days before it. Each point covers a window
- * that may start before the range.
+ * Makes the query count, for each interval, the actors that were active in the interval or in the days before it. The
+ * window of days may start before the range.
  */
 function withWindows(
   storeQuery: SeriesQuery,
@@ -260,7 +260,7 @@ function withWindows(
 
   function windowOf(edge: number, nextEdge: number): { from: number; until: number } {
     if (interval === 'hour') return { from: addIntervals('hour', edge, 1 - 24 * days, clock), until: nextEdge };
-    // The thirty days of a weekly point end with the first day of the week.
+    // The thirty days of a weekly point end with the week's first day.
     const until = interval === 'week' ? addIntervals('day', edge, 1, clock) : nextEdge;
     return { from: addIntervals('day', edge, 1 - days, clock), until };
   }

@@ -36,7 +36,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
     edges: query.kind === 'WebTrendsQuery' ? edges : [],
     breakdown: query.kind === 'WebStatsTableQuery' ? breakdownOf(query) : null,
     order: query.kind === 'WebStatsTableQuery' ? orderOf(query) : { by: 'visitors', isDescending: true },
-    // One row more than is shown, to find out whether there are more.
+    // Read one row more than the page needs, to find out whether more rows exist.
     limit: limit + 1,
     offset: query.kind === 'WebStatsTableQuery' ? (query.offset ?? 0) : 0,
   });
@@ -50,8 +50,8 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
 }
 
 /**
- * Session properties that filters can test, with the page view that determines each one (the first or the last) and the
- * property of that page view.
+ * Session properties that filters can test, with the page view (first or last) and the page view property that
+ * determine each one.
  */
 const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> = Object.fromEntries([
   ...['$pathname', '$current_url', '$host', '$referrer', '$referring_domain'].map((key) => [
@@ -66,8 +66,8 @@ const sessionProperties: Record<string, { of: 'entry' | 'exit'; key: string }> =
 ]);
 
 /**
- * Translates session filters into filters on the first or last page view. Errors name the position of a filter in the
- * original list.
+ * Translates session filters into filters on the first or last page view. Errors contain the position of a filter in
+ * the original list.
  */
 function splitFilters(properties: unknown, context: PlanContext) {
   const filters = Array.isArray(properties) ? properties : [];
@@ -82,7 +82,7 @@ function splitFilters(properties: unknown, context: PlanContext) {
       `"${String(filter.key).slice(0, 100)}" is not supported. Choose one of: ${names}.`,
     );
   });
-  // Filters of the other kind are replaced with empty ones, so that errors name the right position.
+  // Filters of the other kind are replaced with empty ones, so that errors contain the right position.
   const only = (of: 'entry' | 'exit') =>
     readFilters(
       sessions.map((one) => (one?.of === of ? one.filter : {})),
@@ -121,7 +121,7 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   return {
     of,
     value,
-    // A row for sessions without a campaign is useful. A row for pages without a path is not.
+    // Sessions without a campaign are a useful row. Pages without a path are not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,
     only: null,

@@ -61,7 +61,7 @@ const types: Record<string, string> = {
 
 /**
  * Formats a page of actors as a response.
- * @param actors the actors of the page, plus one more if there is another page
+ * @param actors the actors of the page, plus one more if another page exists
  */
 export function formatActors(
   plan: ActorsPlan,

@@ -19,7 +19,7 @@ export function listPersonIds({ columns, storeQuery }: EventsPlan, rows: unknown
 
 /**
  * Formats a page of rows as a response.
- * @param rows the rows of the page, plus one more if there is another page
+ * @param rows the rows of the page, plus one more if another page exists
  */
 export function formatEvents(
   plan: EventsPlan,

@@ -21,14 +21,14 @@ export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | '
 const nowhere: FunnelProgress = { reached: 0, times: [] };
 
 /**
- * Determines the progress of one actor. An actor whose furthest attempt contains an exclusion has no progress.
+ * Determines an actor's progress. An actor whose furthest attempt contains an exclusion has no progress.
  * @param events sorted by time
  */
 export function walkFunnel(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }
 
-/** An attempt to walk through the funnel. It has reached at least one step. */
+/** An attempt to walk through the funnel, which has reached at least one step. */
 interface Attempt {
   start: number;
   times: (number | null)[];
@@ -62,7 +62,7 @@ function sameMoment(events: readonly FunnelEvent[], start: number): FunnelEvent[
 
 /**
  * Sorts simultaneous events, whose real order is unknown: exclusions first, then other events, and then the steps in
- * their order. Among events with the same first step, those with fewer and earlier steps come first.
+ * their order. Among events with the same first step, events with fewer and earlier steps come first.
  */
 function inStepOrder(together: FunnelEvent[]): FunnelEvent[] {
   if (together.length === 1) return together;
@@ -100,8 +100,8 @@ function mayFollow(
 }
 
 /**
- * Returns the attempt that the event can continue by reaching this step. This is the attempt at the closest earlier
- * step. Optional steps in between may be skipped.
+ * Returns the attempt that the event can continue by reaching this step: the attempt at the closest earlier step.
+ * Optional steps in between may be skipped.
  */
 function lastBefore(
   step: number,
@@ -147,8 +147,8 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
 }
 
 /**
- * Walks through a funnel with steps in any order: counts the steps within one window after the last exclusion. The walk
- * ends when all steps are reached.
+ * Walks through a funnel with steps in any order. Counts the steps within one window after the last exclusion, and ends
+ * when all steps are reached.
  */
 function walkUnordered(
   events: readonly FunnelEvent[],

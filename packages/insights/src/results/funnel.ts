@@ -1,4 +1,4 @@
-// Computes the steps, times and trends of a funnel from the walks of all actors.
+// Computes a funnel's steps, times and trends from the walks of all actors.
 
 import type { Budget, EventStore } from '../event-store/port.ts';
 import type { FunnelEvent, FunnelPath } from '../event-store/queries.ts';
@@ -73,11 +73,11 @@ function partsOf(
   }
 }
 
-/** Reads and walks through the paths of actors, for engines that do not walk through this funnel. */
+/** Reads and walks through the paths of actors, for engines that cannot walk through the funnel. */
 export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, run: Budget): Promise<FunnelTotals> {
   const { add, totals } = createFunnelTotals(plan);
-  // Trends and exclusions depend on single events, so actors that reached only the first step must be read individually
-  // too.
+  // Trends and exclusions depend on single events, so even actors that reached only the first step must be read one by
+  // one.
   if (plan.shows === 'trends' || plan.exclusions.length > 0)
     await events.funnel(plan.storeQuery, run, (actor) => add(actor, 1));
   else await events.funnelPaths(plan.storeQuery, run, add);
@@ -85,8 +85,7 @@ export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, 
 }
 
 /**
- * Returns functions that walk through the paths of actors as these are read, and then compute the numbers of the
- * funnel.
+ * Returns functions that walk through paths of actors while the paths are read, and then compute the funnel's numbers.
  */
 function createFunnelTotals(plan: FunnelPlan): {
   add: (path: FunnelPath, actors: number) => void;
@@ -104,7 +103,7 @@ function createFunnelTotals(plan: FunnelPlan): {
   }
 }
 
-/** Formats the numbers of a funnel as a response. */
+/** Formats a funnel's numbers as a response. */
 export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: PlanContext): unknown {
   switch (totals.shows) {
     case 'steps': {
@@ -131,7 +130,7 @@ export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: Pl
 type Named<T> = T & { values: string[]; isOther: boolean; text: string };
 
 /**
- * Gives the combined values beyond the limit their name.
+ * Names the combined values beyond the limit.
  * @param none the result of a funnel without a breakdown and without actors
  */
 function nameOtherValues<T extends { values: string[] | null }>(
@@ -150,7 +149,7 @@ function nameOtherValues<T extends { values: string[] | null }>(
 interface Steps {
   values: string[];
   counts: number[];
-  /** For each step, how many seconds after the previous step each actor reached it. */
+  /** For each step, the seconds that each actor took after the previous step. */
   seconds: number[][];
 }
 
@@ -174,7 +173,7 @@ function createStepsTotals(plan: FunnelPlan) {
     totals(): FunnelTotals {
       const kept = keepLargest([...all.values()], plan, { size: ({ counts }) => counts[0] ?? 0, join: joinSteps });
       const rows = kept.map(({ values, counts, seconds }) => {
-        // The times are sorted, because sums of fractions depend on their order.
+        // Times are sorted, because the sum of fractions depends on their order.
         const measured = seconds.map((some) => some.filter((time) => time !== 0).sort((a, b) => a - b));
         return { values, counts, averages: measured.map(average), medians: measured.map(median) };
       });
@@ -191,9 +190,7 @@ function joinSteps(a: Steps, b: Steps): Steps {
   };
 }
 
-/**
- * Keeps the breakdown values with the most actors, and combines all others. The `values` of the combination are null.
- */
+/** Keeps the breakdown values with the most actors, and combines all others into a row whose `values` are null. */
 function keepLargest<T extends { values: string[] }>(
   all: T[],
   { breakdown }: FunnelPlan,
@@ -242,7 +239,7 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
   return { breakdown: shown, breakdown_value: shown };
 }
 
-/** Adds the same time once for each of these actors. */
+/** Adds the same time once per actor. */
 function addTimes(times: number[] | undefined, seconds: number, actors: number): void {
   for (let actor = 0; actor < actors; actor++) times?.push(seconds);
 }
@@ -323,7 +320,7 @@ function trendResult(plan: FunnelPlan, { values, entered, converted }: Named<Fun
   };
 }
 
-/** Returns when an actor entered the funnel, at most once per interval, and whether it converted from there. */
+/** Returns when an actor entered the funnel, at most once per interval, and whether it then converted. */
 export function findEntrances(
   plan: FunnelPlan,
   actor: FunnelPath,

@@ -6,7 +6,7 @@ import { formatIso } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
 /**
- * Builds one table per breakdown value, the largest first. Each row is about the actors that started in an interval.
+ * Builds one table per breakdown value, the largest first. Each row describes the actors that started in an interval.
  */
 export function formatRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
   const { breakdowns } = plan.breakdown;

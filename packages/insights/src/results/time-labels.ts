@@ -1,4 +1,4 @@
-// Formats times for responses, in the time zone of the project.
+// Formats times for responses, in the project time zone.
 
 import type { Clock, Period } from '../plan/dates.ts';
 

@@ -1,4 +1,4 @@
-// Turns counts per interval into the series that clients draw.
+// Converts counts per interval to the series that clients draw.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { SeriesRow } from '../event-store/queries.ts';
@@ -95,7 +95,7 @@ function sorted(lines: Line[]): Line[] {
   );
 }
 
-/** Applies the moving average, which is rounded down because clients expect that. */
+/** Applies the moving average. The result is rounded down, as clients expect. */
 function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number[]): number[] {
   if (isTotal) return data;
   let sum = 0;
@@ -108,8 +108,8 @@ function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number
 }
 
 /**
- * Selects the breakdown values for formulas. All series use the same values: those with the largest totals over all
- * series. The other values are combined.
+ * Selects the breakdown values for formulas. All series use the values with the largest totals over all series. The
+ * other values are combined.
  */
 function keepLargest({ breakdown }: TrendsPlan, lines: Line[][]): Line[][] {
   if (breakdown.breakdowns.length === 0) return lines;

@@ -6,7 +6,7 @@ import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
 import { formatIso, nameBuckets } from './time-labels.ts';
 
-/** The rows of a web query. If it compares periods, also those of the previous period. */
+/** The rows of a web query, and those of the previous period if the query compares periods. */
 export interface WebRows {
   current: WebRow[];
   previous: WebRow[] | null;

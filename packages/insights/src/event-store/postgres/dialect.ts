@@ -105,7 +105,7 @@ export const postgresDialect: Dialect = {
   contains: (value, part) => sql`coalesce(strpos(lower(${value}), lower(${sql.text(part)})) > 0, false)`,
   matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(toPostgresPattern(pattern))}, false)`,
   label,
-  // Times are stored in milliseconds. `extract` would compute with decimals, which are slower.
+  // Computes whole milliseconds. `extract` would return a decimal, which is slower to compute with.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
   positionKey: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(positionKeyOffset)}))::bigint || ''::text || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
@@ -155,7 +155,7 @@ function groupKey(index: number): Fragment {
   return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
 }
 
-/** The limit keeps the planner from reading both tables completely to join them by hashes. */
+/** The limit prevents the planner from reading both tables completely for a hash join. */
 function leftJoin(
   { from, as, looksUp }: { from: Fragment; as: Fragment; looksUp: boolean },
   condition: Fragment,
@@ -165,7 +165,7 @@ function leftJoin(
     : sql`LEFT JOIN ${from} ON ${condition}`;
 }
 
-/** Converts a local time. If a clock change repeats the local time, returns the first of the two instants. */
+/** Converts a local time. If the local time occurs twice, returns the first of the two instants. */
 function inZone(time: Fragment, zone: string): Fragment {
   const at = sql`${sql.text(zone)}`;
   const hourBefore = sql`((${time} AT TIME ZONE ${at}) - interval '1 hour')`;
@@ -201,7 +201,7 @@ function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { json, asText } = found(property);
   const number = sql`(${json})::numeric`;
-  // Very large and very small numbers have an exponent, as in ClickHouse. The text of `jsonb` has blanks between the
+  // Very large and very small numbers have an exponent, as in ClickHouse. The text of `jsonb` has spaces between the
   // parts of a document.
   return sql`CASE jsonb_typeof(${json})
     WHEN 'number' THEN CASE WHEN ${number} = 0 OR (abs(${number}) >= 1e-6 AND abs(${number}) < 1e21) THEN trim_scale(${number})::text
@@ -211,7 +211,7 @@ function text(property: Property): Fragment {
     WHEN 'array' THEN ${compact(asText)} WHEN 'object' THEN ${compact(asText)} END`;
 }
 
-/** Removes the blanks between the parts of JSON text. */
+/** Removes the spaces between the parts of JSON text. */
 const compact = (json: Fragment) => sql`regexp_replace(${json}, '("(?:[^"\\\\]|\\\\.)*")|([,:]) ', '\\1\\2', 'g')`;
 
 function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
@@ -219,7 +219,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
     const number = postgresDialect.number(property);
     return sql`(width_bucket(${number}, ${sql.floats(bins)}) - 1)::text`;
   }
-  // A value equal to the label for a missing value counts as missing.
+  // A value that equals the label for missing values counts as missing.
   const whole = sql`nullif(nullif(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
@@ -229,7 +229,7 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   return sql`left(${value}, ${sql.int(maxLabelLength)})`;
 }
 
-/** Converts to a double. PostgreSQL would fail on numbers outside of this range. */
+/** Converts to a double. Numbers outside this range would make the query fail in PostgreSQL. */
 function toFloat(number: Fragment): Fragment {
   return sql`CASE WHEN abs(${number}) BETWEEN 1e-300 AND 1e300 THEN (${number})::float8
                   WHEN abs(${number}) < 1e-300 THEN 0 END`;

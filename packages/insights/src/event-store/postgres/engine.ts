@@ -1,4 +1,4 @@
-// Runs event queries in PostgreSQL, and renders query text with numbered parameters.
+// Runs event queries in PostgreSQL, and renders SQL text with numbered parameters.
 
 import { ReadLimitExceeded, type ReadPool, type Sql, unpreparedPrefix } from '@millrace/db';
 import { buildCondition } from '../conditions.ts';
@@ -38,13 +38,13 @@ export function postgresEngine(reader: Pick<ReadPool, 'read'>): Engine {
   };
 }
 
-/** SQLSTATE of a statement that was cancelled, for example because it exceeded its time limit. */
+/** SQLSTATE of a statement that was canceled, for example because it exceeded its time limit. */
 const queryCanceled = '57014';
 
 /**
- * Runs queries in PostgreSQL on connections that have their own time limit, so the budget of a query does not apply.
- * The columns of a query must have different names.
- * @param isRepeated true if there are only a few different query texts, so that the server can prepare them
+ * Runs queries in PostgreSQL on connections that have their own time limit, so a query's budget does not apply. The
+ * columns of a query must have different names.
+ * @param isRepeated true if only a few different query texts occur, so that the server can prepare them
  */
 export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
   return {
@@ -61,8 +61,8 @@ export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): En
 }
 
 /**
- * Prints a condition on persons for use in another statement: a FROM clause with the persons of the project as `p`, and
- * the condition.
+ * Prints a condition on persons for another statement: a FROM clause with the project's persons as `p`, and the
+ * condition.
  * @param parameter registers a value and returns its placeholder
  */
 export function printPersonCondition(
