@@ -61,7 +61,7 @@ export async function withLog(
 
 export type LogSettings = ReturnType<typeof readLogSettings>;
 
-/** Adds the kind and address of the log to an error of the log. */
+/** Adds the event log's kind and address to the error message. */
 function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['config']): unknown {
   if (!isAppError(error, 'unavailable')) return error;
   const where = eventLog === 'kafka' ? `Kafka at ${kafkaBrokers}, from KAFKA_BROKERS` : 'PostgreSQL';
@@ -72,7 +72,7 @@ function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['co
 
 /**
  * Reads the settings of the event log.
- * @throws UsageError with all invalid settings, or if the environment does not say where the log is
+ * @throws UsageError that lists all invalid settings, or if the environment does not configure an event log
  */
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
@@ -97,7 +97,7 @@ export interface ReadOffset {
   group: string;
   log: string;
   nextOffset: bigint;
-  /** The offset that the next record will have. It is null if the offset belongs to a log that is not open. */
+  /** The offset of the next record to be appended, or null if the stored offset belongs to a log that is not open. */
   end: bigint | null;
   updatedAt: Date;
 }
@@ -114,7 +114,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
   }
   for (const topic of new Set(rows.map((row) => row.topic))) {
-    // A topic of a former log may not exist in this one.
+    // The open log may not have a topic that a former log had.
     for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
   }
   return rows.map((row) => ({
@@ -158,7 +158,7 @@ interface UnreadCount {
 
 /**
  * Counts the unread records of a topic.
- * @param offsets the offsets of one group. Those of other topics and logs are ignored.
+ * @param offsets the offsets of one group. Offsets of other topics and logs are ignored.
  */
 export function countUnreadRecords(
   { topic, log, partitions }: InspectedTopic,

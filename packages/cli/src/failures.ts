@@ -1,4 +1,4 @@
-// The errors of commands, and how they become a line of output and an exit code.
+// Command errors, and their conversion to a line of output and an exit code.
 
 import { isTransientError } from '@millrace/db';
 import { type AppError, ConfigError, isAppError } from '@millrace/runtime';
@@ -23,10 +23,7 @@ export class Refusal extends Error {
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
-  /**
-   * Creates the error for an import that stopped.
-   * @param exitCode 1, or 130 if a user stopped it
-   */
+  /** @param exitCode 1, or 130 if a user interrupted the import */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.name = 'ImportStopped';
@@ -55,7 +52,7 @@ const optionOfResource: Record<string, string> = {
   Restriction: '<id>',
 };
 
-/** Describes an error in one line and names the option that caused it, if there is one. */
+/** Describes an error in one line. If an option caused the error, the line names the option. */
 export function describeFailure(error: unknown): { line: string; exitCode: number } {
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
@@ -73,7 +70,7 @@ const refusals: Record<string, string> = {
 };
 
 /**
- * Describes an error of the database. Only its errors have a PostgreSQL or network code, because the errors of other
+ * Describes a database error. Only database errors have a PostgreSQL or network code here, because the errors of other
  * servers are wrapped where they occur.
  */
 function describeDatabaseError(error: unknown): string | undefined {
@@ -97,7 +94,8 @@ function describeAppError(error: AppError): string {
 }
 
 /**
- * Finds the first cause that has an error code, and its message. Prisma puts the PostgreSQL error into separate fields.
+ * Finds the first error in the chain of causes that has an error code. Prisma puts the PostgreSQL error into separate
+ * fields.
  */
 function originOf(error: unknown): { code: string; message: string } {
   for (let each = error as Origin | undefined; typeof each === 'object' && each !== null; ) {

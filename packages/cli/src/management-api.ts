@@ -92,7 +92,7 @@ async function call(method: string, url: string, { key, body, host }: CallOption
   try {
     if (!isOther) return JSON.parse(text) as unknown;
   } catch {
-    // The error below covers invalid JSON too.
+    // Invalid JSON is reported by the error below.
   }
   throw new Refusal(`--api-url: ${host} is not a Millrace management API (it responded with ${status}).`);
 }

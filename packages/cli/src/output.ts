@@ -1,7 +1,7 @@
 /** Input and output of a command. `main.ts` passes those of the process. */
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** The current directory. If `npm start` runs a system there, commands use it by default. */
+  /** The current directory. By default, commands use the system that `npm start` runs in this directory. */
   directory?: string;
   /** Standard output. It contains only results, so that they can be piped. */
   out: { write(text: string): unknown };
@@ -73,6 +73,6 @@ function toLabel(name: string): string {
 function toText(field: Field): string {
   if (field === null || field === '' || (Array.isArray(field) && field.length === 0)) return '-';
   if (field instanceof Date) return field.toISOString();
-  // A control character could move the reader's cursor.
+  // Replace control characters, because they could move the terminal's cursor.
   return (Array.isArray(field) ? field.join(', ') : String(field)).replace(/\p{Cc}/gu, '\uFFFD');
 }

@@ -50,7 +50,7 @@ export async function withSession(
   try {
     await work({
       sql: database.sql,
-      // Created on first use, because few commands need it.
+      // Created on first use, because few commands need Prisma.
       get prisma() {
         return database.prisma;
       },

@@ -131,8 +131,8 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
       const decisions = await readDeadLetterDecisions(session.sql);
-      // A consumer that crashes before it stores its offset appends the same dead letter again, so dead letters are
-      // identified by name.
+      // The topic can contain the same dead letter several times, because a consumer that crashes before it stores its
+      // offset appends the dead letter again. Collect the dead letters by name.
       const found = new Map<string, DecodedDeadLetter>();
       const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
@@ -168,8 +168,8 @@ function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadL
 }
 
 /**
- * Returns the dead letters to replay or discard. Selecting all of them requires --all. A dead letter that is named is
- * selected even if it was replayed or discarded before.
+ * Returns the dead letters to replay or discard. Selecting all of them requires --all. A dead letter selected by name
+ * is included even if it was already replayed or discarded.
  * @throws UsageError without names, a filter or --all
  */
 function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter {

@@ -32,7 +32,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const logger = createLogger('millrace-cli', 'error');
-      // A server that does not respond is reported as a finding, so connection errors are not logged too.
+      // An unreachable server is reported as a finding. Don't log its connection error as well.
       logger.silent = true;
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });

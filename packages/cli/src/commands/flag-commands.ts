@@ -151,9 +151,9 @@ interface ChangeOptions {
 }
 
 /**
- * Builds the request body of `flags create` and `flags set`. Fields without an option are left out and keep their
- * value. The API validates the content.
- * @throws UsageError if the filters cannot be read, or if `--rollout` is used for a flag with several conditions.
+ * Builds the request body of `flags create` and `flags set`. Omits fields without an option, so that they keep their
+ * values. The API validates the content.
+ * @throws UsageError if the filters cannot be read, or if `--rollout` is used for a flag with several conditions
  */
 function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unknown> {
   const filters = withRollout(options, stored);
@@ -165,8 +165,8 @@ function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unkn
 }
 
 /**
- * Applies `--rollout` to the only condition of the given filters, or of the stored ones. If there is no condition, it
- * applies to all users.
+ * Sets the rollout of the only release condition, which is in the given filters or otherwise in the stored flag. If
+ * neither has a condition, the rollout applies to all users.
  */
 function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): Filters | undefined {
   const given = text === undefined ? undefined : readFilters(text);

@@ -22,11 +22,9 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/**
- * The size of a batch. It is far below the limit of the ingest host (20 MB), so that repeating a request costs little.
- */
+/** Maximum size of a batch. The ingest host accepts up to 20 MB, but a smaller batch costs less to send again. */
 const batchBytes = 4_000_000;
-/** The maximum number of invalid lines that are printed. `--json` prints more. */
+/** The maximum number of invalid lines in text output. With `--json`, the output contains more of them. */
 const shownFaults = 20;
 
 const help = `
@@ -85,8 +83,8 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
   if (!projectApiKey)
     throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
-  // An import from standard input has no state file unless one is given. If it is repeated, the uuids prevent duplicate
-  // events.
+  // Standard input has no path next to which a state file could be stored. If such an import is repeated, the event
+  // UUIDs prevent duplicates.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
   const interrupted = terminal.interrupted ?? new AbortController().signal;
   const source = await openSource(file, terminal, interrupted).catch((error: unknown) => {

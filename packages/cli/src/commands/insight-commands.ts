@@ -89,7 +89,7 @@ async function readSql(written: string | undefined, file: string | undefined, te
 /**
  * Reads a file or standard input.
  * @param file path, or `-` for standard input
- * @throws UsageError if it cannot be read
+ * @throws UsageError if the input cannot be read
  */
 function readContent(file: string, terminal: Terminal): Promise<string> {
   return (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {

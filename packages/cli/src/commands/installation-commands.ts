@@ -129,7 +129,7 @@ interface Bootstrapped {
   projectId: number;
   environmentId: number;
   projectApiKey: string;
-  /** Shown only once, because only its hash is stored. */
+  /** The personal API key. It is shown only once, because the database stores only its hash. */
   personalApiKey: string;
 }
 
@@ -138,8 +138,8 @@ const bootstrapLock = 7_316_555;
 
 /**
  * Creates an organization with an owner, a project and a personal API key with all scopes, in one transaction. If
- * several processes do this at the same time, one creates the organization and the others find it.
- * @returns null if an organization already exists, unless forced
+ * several processes do this at the same time, one process creates the organization and the others find it.
+ * @returns null if an organization already exists and `isForced` is false
  * @throws AppError `invalid` naming the field
  */
 export async function bootstrapInstallation(

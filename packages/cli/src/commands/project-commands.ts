@@ -105,7 +105,7 @@ function toRow(project: Created['project'], environment: Created['environment'])
   };
 }
 
-/** Returns a project as it is shown, with the API key of its first environment. */
+/** Converts a project to an output row, with the API key of its first environment. */
 function toShown(project: Awaited<ReturnType<typeof getProject>>): Row {
   return {
     projectId: project.id,

@@ -1,5 +1,4 @@
-// Commands that read a project's data through the management API. Its scopes, limits and time zones therefore apply to
-// them too.
+// Commands that read a project's data through the management API, so that its scopes, limits and time zones apply.
 
 import type { Command } from 'commander';
 import { type ApiOptions, addApiOptions, addHostOptions, connectApi, connectBelow } from '../management-api.ts';
@@ -15,7 +14,7 @@ interface ReadCommand {
   /** Method of the request. The default is GET. */
   method?: 'POST';
   path: string;
-  /** The path to which `path` is relative. The default is the path of the project. */
+  /** The path to which `path` is relative. The default is the project's path. */
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;

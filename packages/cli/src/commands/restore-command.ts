@@ -62,7 +62,7 @@ const explainUnknown = ({ topic }: TopicReplay) =>
 interface TopicReplay {
   topic: string;
   log: string;
-  /** Whether the database has offsets for this log. If not, consumers read it from its start. */
+  /** Whether the database has offsets for this log. Otherwise, consumers read the log from the start. */
   isKnown: boolean;
   unread: number;
   deleted: number;

@@ -3,15 +3,18 @@
 import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 
-/** More IDs than can have been assigned since the backup. IDs have 31 bits, so this is possible after many restores. */
+/**
+ * How far to advance an ID sequence: by more IDs than can have been assigned since the backup. IDs have 31 bits, so a
+ * database can be restored many times before it runs out of IDs.
+ */
 const idStep = 100_000;
 const versionStep = 1_000_000;
 
 /**
- * Increases all counters of a restored database beyond values that may have been used since the backup. The log
- * contains records of environments that were created later, and gateways remember flag versions and fallback epochs. If
- * such a value were used again, it would have two meanings.
- * @returns the number of sequences that were increased
+ * Advances all counters of a restored database beyond the values that may have been assigned since the backup. Without
+ * this, the database could reuse an environment ID that is in the event log, or a flag version or fallback epoch that
+ * gateways have cached.
+ * @returns the number of sequences that were advanced
  */
 export async function advanceSequences(tx: Transaction): Promise<number> {
   const sequences = await moveSequencesOn(tx, idStep);
@@ -21,7 +24,7 @@ export async function advanceSequences(tx: Transaction): Promise<number> {
   return sequences;
 }
 
-/** Returns whether PostgreSQL still replays the write-ahead log. It is read-only while it does. */
+/** Returns whether PostgreSQL is still replaying the write-ahead log. During recovery, the database is read-only. */
 export async function isInRecovery(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
   return row?.is === true;
@@ -40,7 +43,7 @@ async function moveSequencesOn(tx: Transaction, step: number): Promise<number> {
   return moved.length;
 }
 
-/** Ensures that new flag definitions do not get a version that a gateway remembers for other definitions. */
+/** Ensures that new flag definitions do not get a version under which a gateway has cached other definitions. */
 async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query(
     `INSERT INTO flag_definitions_version AS held (project_id, version) SELECT id, $1 FROM environment
@@ -49,7 +52,7 @@ async function moveFlagVersionsOn(tx: Transaction, step: number): Promise<void> 
   );
 }
 
-/** Ensures that the next switch of the event log has a number that no gateway has confirmed yet. */
+/** Ensures that the next switch between event logs gets an epoch that no gateway has confirmed yet. */
 async function moveFallbackEpochsOn(tx: Transaction, step: number): Promise<void> {
   await tx.query('UPDATE event_log_fallback SET epoch = epoch + $1', [step]);
 }

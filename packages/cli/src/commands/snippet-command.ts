@@ -71,7 +71,7 @@ async function fetchContents(host: string): Promise<Contents> {
     const contents = JSON.parse(text) as Contents;
     if (typeof contents.versions === 'object') return contents;
   } catch {
-    // Invalid JSON causes the same error as a wrong response, below.
+    // Invalid JSON is reported by the error below, like a response with the wrong content.
   }
   throw new Refusal(`--host: ${host} is not a Millrace gateway.`);
 }

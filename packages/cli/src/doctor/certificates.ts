@@ -18,8 +18,8 @@ const dayMs = 86_400_000;
 const fileWarnDays = 21;
 
 /**
- * Checks the certificate files named in the settings. In a file with several certificates, the first one to expire
- * counts.
+ * Checks the certificate files named in the settings. A file with several certificates is judged by the certificate
+ * that expires first.
  */
 export function checkCertificateFiles(env: Record<string, string | undefined>, now = Date.now()): Finding[] {
   const named = certificateSettings.flatMap((name) => {
@@ -55,7 +55,7 @@ export interface TlsServer {
    */
   begins: 'at once' | 'postgresql' | 'smtp';
   /**
-   * The authorities and the client certificate. They are undefined for Node's default authorities and no client
+   * The certificate authorities and the client certificate. Undefined means Node's default authorities without a client
    * certificate.
    */
   secureContext: SecureContext | undefined;
@@ -190,20 +190,20 @@ interface PresentedCertificates {
   chain: { subject: string; validTo: number }[];
   /** The issuer of the last certificate in the chain. */
   issuer: string;
-  /** OpenSSL's error code if the chain is not trusted. It is null if it is. */
+  /** OpenSSL's error code if the chain is not trusted, otherwise null. */
   refusal: string | null;
-  /** The host names in the certificate if none of them matches the server's name. They are null if one does. */
+  /** The host names in the certificate if none of them matches the server's name, otherwise null. */
   otherNames: string | null;
 }
 
 /**
- * Performs a TLS handshake with the authorities from the settings, and closes the connection. The handshake does not
- * fail for an untrusted server, so its certificates can be read too.
+ * Performs a TLS handshake with the authorities from the settings, and closes the connection. The handshake also
+ * succeeds with an untrusted server, so that its certificates can be read.
  */
 export async function readPresentedCertificates(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
-  // The pending call reports the error. Without a listener, the error would also end the process.
+  // The pending call reports the error. Without a listener, the error would also crash the process.
   socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no response within ${timeoutMs} ms`)));
   try {
     await once(socket, 'connect');
@@ -213,7 +213,7 @@ export async function readPresentedCertificates(server: TlsServer, timeoutMs: nu
       secureContext,
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
-      // This runs `checkServerIdentity` below instead, to distinguish its result from other errors.
+      // The identity check runs separately below, so that its failure can be distinguished from other errors.
       checkServerIdentity: () => undefined,
     });
     secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no response within ${timeoutMs} ms`)));

@@ -39,7 +39,7 @@ export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
-/** Joins the first `most` names, and says how many more there are. */
+/** Joins the first `most` names and appends the number of names left out. */
 export function joinNames(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;

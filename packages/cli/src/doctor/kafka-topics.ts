@@ -166,8 +166,8 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
 }
 
 /**
- * Checks that the log keeps records for long enough. While PostgreSQL is down, consumers wait and their records must be
- * kept. Records must also go back to the time of the latest backup.
+ * Checks that the log keeps records for long enough: for as long as a PostgreSQL outage may stop the consumers, and
+ * back to the latest backup.
  */
 function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   const short = topics.filter((topic) => {
@@ -196,8 +196,8 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
 }
 
 /**
- * Checks that the distinct IDs of deleted persons are remembered for as long as the log keeps their events. Otherwise,
- * events that are read again could not be recognized.
+ * Checks that the distinct IDs of deleted persons are stored for as long as the log keeps their events. Otherwise,
+ * consumers that read these events again could not recognize them as events of deleted persons.
  */
 function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
   const longer = topics.filter((topic) => {

@@ -93,7 +93,8 @@ function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
 }
 
 /**
- * Reads the stored offsets. Returns null if PostgreSQL does not respond or has no tables yet. Other checks report both.
+ * Reads the stored offsets. Returns null if PostgreSQL does not respond or has no tables yet. Other checks report these
+ * two problems.
  */
 function readOffsets(
   { database }: CheckedInstallation,
@@ -121,7 +122,7 @@ interface KafkaContext {
   /** The names of the topics that exist. */
   existing: readonly string[];
   topics: readonly InspectedTopic[];
-  /** The stored offsets. They are empty if PostgreSQL does not respond. */
+  /** The stored offsets, or an empty array if PostgreSQL does not respond. */
   offsets: readonly ReadOffset[];
 }
 
@@ -275,8 +276,9 @@ export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
 type Place = Pick<TlsServer, 'host' | 'port'>;
 
 /**
- * Returns the configured and the advertised brokers without duplicates. Without TLS, returns an empty array.
- * @param advertised the advertised brokers
+ * Returns the configured and advertised brokers without duplicates, or an empty array if the connection does not use
+ * TLS.
+ * @param advertised the addresses that the brokers advertise
  */
 function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly Place[]): TlsServer[] {
   if (ssl === undefined || typeof ssl === 'boolean') return [];

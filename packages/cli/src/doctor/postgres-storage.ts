@@ -22,7 +22,7 @@ const farBehindBytes = 1024 ** 3;
  * Checks that standbys keep up, and that the primary does not keep write-ahead log for a standby that is disconnected.
  */
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
-  // A standby cannot see other standbys. `checkVersion` already reports that this server is one.
+  // A standby cannot see other standbys. `checkVersion` already reports that this server is a standby.
   if ((await readServer(sql)).isStandby) return [];
   return judgeReplication(await readStandbys(sql), await readSlots(sql));
 }

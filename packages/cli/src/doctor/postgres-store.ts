@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 
-/** Reads PostgreSQL's system catalogs. Any role can do this, but some roles see less. */
+/** Returns the server's version, and whether the server is a standby or read-only. */
 
 export async function readServer(sql: Sql) {
   const [row] = await sql.query<{ version: number; shown: string; isStandby: boolean; isReadOnly: boolean }>(
@@ -173,7 +173,7 @@ export async function readSizes(sql: Sql): Promise<{ databaseBytes: number; larg
   return { databaseBytes: row?.bytes ?? 0, largest };
 }
 
-/** How archiving of the write-ahead log went. */
+/** Statistics about write-ahead log archiving. */
 export interface Archiver extends Record<string, unknown> {
   failures: number;
   lastFailed: Date | null;

@@ -37,7 +37,10 @@ import {
 } from './postgres-store.ts';
 import type { DoctorSettings } from './settings.ts';
 
-/** Checks PostgreSQL. If the server does not respond, only checks its certificate, because that may be the reason. */
+/**
+ * Checks PostgreSQL. If the server does not respond, only checks its certificate, because an invalid certificate may be
+ * the cause.
+ */
 export async function diagnosePostgres(
   patient: CheckedInstallation,
   settings: DoctorSettings,
@@ -230,7 +233,7 @@ function notReceived(error: Error): Finding {
   );
 }
 
-/** Checks that committed data would survive a server crash. */
+/** Checks that a server crash cannot lose committed data. */
 async function checkDurability(sql: Sql): Promise<Finding[]> {
   const off = await readUnsafeSettings(sql);
   if (off.length === 0) return [ok('committed data survives a crash')];

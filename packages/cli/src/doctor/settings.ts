@@ -144,8 +144,8 @@ function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
 }
 
 /**
- * Reports that both URLs are the public address. The API would then forward requests for flag definitions to itself in
- * an endless loop.
+ * Reports that both URLs have the same address. The API could then request flag definitions from itself in an endless
+ * loop.
  */
 function definitionsLoop({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
@@ -175,7 +175,7 @@ function saslInTheClear(env: Env): Finding | null {
 
 /**
  * Checks the session timeout. The limits are the defaults of `group.min.session.timeout.ms` and
- * `group.max.session.timeout.ms`. Brokers reject values outside of them.
+ * `group.max.session.timeout.ms`. Brokers reject values outside this range.
  */
 function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;

@@ -17,7 +17,7 @@ interface ImportOptions {
   skipInvalid: boolean;
   isDryRun: boolean;
   patienceMs: number;
-  /** The file that stores the progress, or null if it is not stored. */
+  /** The file that stores the progress, or null to store no progress. */
   stateFile: StateFile | null;
   isRestart: boolean;
   progress: Progress;
@@ -35,7 +35,7 @@ export interface ImportSummary {
   importedBefore: number;
   /** The number of invalid lines in this run. */
   rejected: number;
-  /** The last line up to which all lines are processed. */
+  /** The number of the last line up to which every line has been processed. */
   lastLine: number;
   seconds: number;
   /** The first 10,000 rejected lines. */
@@ -48,9 +48,9 @@ export interface ImportSummary {
 const maxLineBytes = 20_000_000;
 
 /**
- * Checks the whole file, then sends it as a historical migration. If the import stops, everything up to `lastLine` is
- * processed and the next run continues after it. Some events after that line may have been sent already. They are not
- * stored twice, because they have the same uuids.
+ * Checks the whole file, then sends its events as a historical migration. If the import stops, all lines up to
+ * `lastLine` have been processed, and the next run continues after that line. The next run may send events again that
+ * this run has already sent. Such events are stored once, because their UUIDs are the same.
  */
 export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
   const startedAt = Date.now();

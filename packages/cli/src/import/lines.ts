@@ -6,16 +6,16 @@ import { isObject } from '@millrace/contracts';
 
 /** One line of a file, without its line break. */
 export interface Line {
-  /** Starts at 1. */
+  /** The line number. The first line has number 1. */
   number: number;
   /**
-   * The bytes of the line. They are null if it is longer than `maxLineBytes`, because only its beginning is then kept
+   * The bytes of the line, or null if the line is longer than `maxLineBytes`. Only the beginning of such a line is kept
    * in memory.
    */
   bytes: Buffer | null;
   /**
-   * The bytes from which the fingerprint is computed: the line as it is in the file. For a line that is too long, they
-   * are its beginning and its length.
+   * The bytes to hash for the fingerprint: the line as it is in the file, or the beginning and the length of a line
+   * that is too long.
    */
   raw: readonly Buffer[];
   /** The offset of the next line in the (decompressed) file, in bytes. */
@@ -158,7 +158,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * Collects the lines that cannot be imported. Keeps only the first ones, so that a file with many invalid lines does
+ * Collects the lines that cannot be imported. Keeps only the first 10,000, so that a file with many invalid lines does
  * not fill the memory.
  */
 export interface Rejections {
@@ -189,9 +189,9 @@ export function describeFault({ line, field, reason }: Fault): string {
 }
 
 /**
- * Returns the JSON text of an event with its uuid. Derives a missing uuid from the text and the line number. If a file
- * is sent twice, completely or in part, each event is therefore stored once. Two equal lines are two events, because
- * their line numbers differ.
+ * Returns the JSON text of an event with its UUID. Derives a missing UUID from the text and the line number, so that
+ * each event is stored once even if the file is sent twice, completely or in part. Two equal lines become two events,
+ * because their line numbers differ.
  */
 export function addUuid(event: JsonObject, text: string, lineNumber: number): string {
   if (event.uuid) return text;

@@ -28,8 +28,8 @@ interface SendOptions {
 }
 
 /**
- * Sends the valid events of a file, one batch at a time. The events of a migration are processed in the order in which
- * they arrive, and this would not be defined for concurrent requests.
+ * Sends the valid events of a file, one batch at a time. Requests are not concurrent, because the events of a migration
+ * are processed in the order in which they arrive.
  * @throws ImportStopped, and the errors of `Envelope.post`
  */
 export async function sendFile(source: ImportSource, options: SendOptions): Promise<void> {
@@ -114,7 +114,7 @@ async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fa
   return [...faults, ...(await sendBatch(items.slice(middle), envelope))];
 }
 
-/** Builds the body from the texts of the events. Parsing them could change numbers. */
+/** Builds the body from the JSON texts of the events. Parsing and serializing them again could change large numbers. */
 function toBody(items: readonly Item[], projectApiKey: string): string {
   const head = `{"api_key":${JSON.stringify(projectApiKey)},"historical_migration":true,"batch":[`;
   return `${head}${items.map(({ text }) => text).join(',')}]}`;
@@ -122,7 +122,7 @@ function toBody(items: readonly Item[], projectApiKey: string): string {
 
 type Posted =
   | { kind: 'accepted' }
-  /** The host rejected the body as too large or malformed. It may accept a part of it. */
+  /** The host rejected the body as too large or malformed. The host may accept a part of the batch. */
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {

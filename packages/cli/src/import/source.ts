@@ -50,7 +50,7 @@ async function reader(path: string): Promise<() => AsyncIterable<Buffer>> {
     const bytes = createReadStream(path, { highWaterMark: chunkBytes });
     if (!isPacked) return bytes;
     const unpacked = createGunzip({ chunkSize: chunkBytes });
-    // Errors of both streams are reported when `unpacked` is read. Ending it early closes both.
+    // Reading `unpacked` reports the errors of both streams. Closing `unpacked` early closes both streams.
     pipeline(bytes, unpacked, () => {});
     return reportDamage(unpacked, path);
   };

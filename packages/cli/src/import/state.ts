@@ -26,8 +26,9 @@ export interface ImportState {
 export interface StateFile {
   path: string;
   /**
-   * Reads the state. Returns null if the file does not exist, and `other` if it belongs to another host or project.
-   * @throws UsageError if it is not a state file
+   * Reads the state. Returns null if the file does not exist, and `other` if the state belongs to another host or
+   * project.
+   * @throws UsageError if the file is not a state file
    */
   load(): ImportState | 'other' | null;
   save(progress: Omit<ImportState, 'version' | 'project' | 'updatedAt'>): void;
@@ -71,7 +72,7 @@ function parse(text: string | null, path: string): ImportState | null {
     const state = JSON.parse(text) as ImportState;
     if (state.version === 1 && Number.isSafeInteger(state.offset) && typeof state.sha256 === 'string') return state;
   } catch {
-    // The error below covers invalid JSON too.
+    // Invalid JSON is reported by the error below.
   }
   throw new UsageError(`--state: ${path} is not an import state file. Delete it, or pass another path.`);
 }
