@@ -33,8 +33,8 @@ export interface CapturedEvent {
    */
   ip: string | null;
   /**
-   * Whether the client uses no cookies. If so, the consumer derives the distinct ID from data of the request. Missing
-   * if not.
+   * True if the client uses no cookies. The consumer then derives the distinct ID from request data. Absent for all
+   * other clients.
    */
   cookieless_mode?: true | undefined;
   historical_migration?: true;
@@ -50,7 +50,7 @@ export interface CapturedEvent {
   force_disable_person_processing?: true;
   /**
    * Updates of the person that the client sent outside of `properties`. The consumer merges them into `properties`. If
-   * a key is in both, this one takes precedence.
+   * a key is in both, the value from here takes precedence.
    */
   $set?: JsonObject;
   $set_once?: JsonObject;
@@ -59,15 +59,15 @@ export interface CapturedEvent {
 }
 
 /**
- * A warning for a project that the gateway dropped or changed events, or that its traffic is unusual. Each warning is
- * one record for a request and type, or for a period of time. It ensures that nothing is lost without notice.
+ * A warning for a project: the gateway dropped or changed its events, or its traffic is unusual. One record covers one
+ * warning type in one request, or in a period of time.
  */
 export interface CapturedWarning {
   kind: 'warning';
   /** The UUID of the warning. A warning that is delivered twice is stored once. */
   uuid: string;
   token: string;
-  /** See `CapturedEvent`. */
+  /** The same as in `CapturedEvent`. */
   environment_id?: number | undefined;
   type: GatewayWarningType;
   /** The number of events to which this warning applies, at least 1. */
@@ -115,7 +115,7 @@ export const gatewayWarnings = {
   distinct_id_truncated: 'warning',
   /** A part of a stored event was not valid text or was too large. It was replaced with a note. */
   part_left_out: 'warning',
-  /** The plan's events for this month are used up. All further events are dropped until the month ends. */
+  /** The plan's monthly event quota is used up. All further events are dropped until the month ends. */
   quota_limited: 'error',
   /** Requests exceeded the plan's rate limit and were rejected. Clients can retry them later. */
   rate_limited: 'warning',

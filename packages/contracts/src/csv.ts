@@ -17,7 +17,7 @@ export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
  * separators.
  */
 const special = /[",;\t\r\n]/;
-/** East Asian editions of spreadsheet programs treat full-width characters like the usual ones. */
+/** East Asian editions of spreadsheet programs treat full-width characters like their ASCII equivalents. */
 const formula = /^\s*[=+\-@\t\r\n＝＋－＠]/;
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
 

@@ -178,8 +178,8 @@ export interface SeriesTotals {
 }
 
 /**
- * Returns the number of a series at a point in time, or null in an interval of a funnel trend that no one entered,
- * because it has no rate.
+ * Returns the value of a series at a point in time. Returns null for an interval of a funnel trend in which no actor
+ * entered the funnel, because such an interval has no conversion rate.
  */
 export const seriesValueAt = (
   { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },

@@ -22,7 +22,7 @@ export interface ProcessedEvent {
   /** The time when the gateway received the event. */
   captured_at: string;
   properties: JsonObject;
-  /** The clicked element and its parents, as a text. It is empty for all events except autocapture. */
+  /** The clicked element and its parents, as text. Empty for all events except autocapture. */
   elements_chain: string;
   /**
    * The person at the time of ingestion. If the person is merged later, the table `person_distinct_id` contains the

@@ -1,4 +1,4 @@
-/** The ways in which reports of a subscription can be sent (docs/api/subscriptions.md). */
+/** The ways to send a subscription's reports (docs/api/subscriptions.md). */
 export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 

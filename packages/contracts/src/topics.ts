@@ -32,8 +32,7 @@ export function consumerGroup(topic: EventTopic, prefix = ''): string {
 }
 
 /**
- * Returns the consumer group that reads a topic and publishes its events to the topic of processed events once they are
- * stored.
+ * Returns the consumer group that publishes a topic's events to the topic of processed events after they are stored.
  */
 export function publisherGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-output.${topic}`;
