@@ -1,6 +1,5 @@
 // Generates the Prisma client into packages/db/src/generated. Prisma's CLI requires the path of a native schema engine,
-// although generating does not use it (the client uses the JavaScript query compiler). The path of any existing file is
-// enough.
+// but does not use the engine to generate the client. The path of any existing file is enough.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

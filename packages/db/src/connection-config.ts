@@ -98,7 +98,7 @@ function readTls(
   const cert = readPemFile('sslcert', sslcert, problems);
   const key = readPemFile('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isEnabled === undefined && demands.length === 0)) return false;
-  // Always set this, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise turn the check off.
+  // Always set `rejectUnauthorized`, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise turn off the check.
   return {
     rejectUnauthorized: sslmode !== 'no-verify',
     ...(ca && { ca: ca.text }),
@@ -112,7 +112,7 @@ function shown(name: string): string {
   return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
 }
 
-/** How to open a TLS connection to the server of a URL. */
+/** TLS settings in a database URL. */
 interface DatabaseTls {
   host: string;
   port: number;
@@ -120,12 +120,12 @@ interface DatabaseTls {
   asksFirst: boolean;
   /** The certificate authority and the client certificate that the URL names. */
   secureContext: SecureContext;
-  /** Whether the certificate must belong to this host. */
+  /** Whether the server's certificate must match its host name. */
   isVerified: boolean;
 }
 
 /**
- * Returns the TLS settings of a URL, or null if it does not use TLS or refers to a local socket.
+ * Returns the TLS settings of a URL, or null if the URL does not use TLS or refers to a local socket.
  * @throws ConfigError like `toClientConfig`
  */
 export function readDatabaseTls(address: string): DatabaseTls | null {

@@ -10,11 +10,11 @@ export interface CopyRow {
   boolean(value: boolean): void;
   smallint(value: number): void;
   integer(value: number): void;
-  /** Writes a text, which must not contain NUL. */
+  /** Writes text, which must not contain NUL. */
   text(value: string): void;
   /** Writes JSON text for a `jsonb` column. */
   jsonb(json: string): void;
-  /** Writes JSON text that is in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
+  /** Writes JSON text that is given in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
   /** Writes a UUID, which must contain hyphens. */
   uuid(value: string): void;
@@ -27,8 +27,8 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const header = Buffer.concat([signature, Buffer.alloc(8)]);
 
 /**
- * Returns everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are created when they
- * are needed.
+ * Returns everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are created on
+ * demand.
  * @param columns the number of columns in the statement
  * @param write writes exactly this number of fields for each item
  */
@@ -127,14 +127,17 @@ function writeTime(ms: number, buffer: Buffer, at: number): number {
   return buffer.writeUInt32BE(lowMicros - carry * twoTo32, at + 4);
 }
 
-/** The size of the first chunk. It is small, because most copies are. */
+/** The size of the first chunk. It is small, because most COPY statements send little data. */
 const firstChunkBytes = 8 * 1024;
 /**
- * The size of a chunk. The operating system would allocate memory for each larger buffer, which costs more than filling
- * it.
+ * The size of a chunk. For a larger buffer, the operating system would allocate new memory, which costs more than
+ * filling the buffer.
  */
 const chunkBytes = 64 * 1024;
-/** Texts up to this length reserve the maximum number of bytes. For longer texts, the bytes are counted first. */
+/**
+ * For a text up to this length, the maximum number of bytes is reserved. For a longer text, the bytes are counted
+ * first.
+ */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;
@@ -149,8 +152,8 @@ function takeChunk(): Buffer {
 }
 
 /**
- * Releases chunks of `copyRows` after the server has responded. They must not be read after that. The memory is reused,
- * because the garbage collector would otherwise scan the whole heap about twice as often.
+ * Releases chunks of `copyRows` after the server has responded. The caller must not read the chunks after that. Their
+ * memory is reused, because the garbage collector would otherwise scan the whole heap about twice as often.
  */
 export function releaseChunks(chunks: readonly Buffer[]): void {
   for (const { buffer } of chunks) {
@@ -159,7 +162,8 @@ export function releaseChunks(chunks: readonly Buffer[]): void {
 }
 
 /**
- * The output so far. It is a plain object that is passed to functions, because these run for every field of every row.
+ * The output so far. It is a plain object that is passed to functions, because these functions run for every field of
+ * every row.
  */
 interface CopyBuffer {
   buffer: Buffer;
@@ -223,7 +227,8 @@ function takeRest({ buffer, at }: CopyBuffer): Buffer {
 }
 
 /**
- * Takes chunks until their total size exceeds `maxBytes`, or until there are no more. The rest remains in the iterator.
+ * Takes chunks from the iterator until their total size exceeds `maxBytes` or the iterator ends. The remaining chunks
+ * stay in the iterator.
  */
 export function takeChunks(chunks: Iterator<Buffer>, maxBytes: number): { taken: Buffer[]; isAll: boolean } {
   const taken: Buffer[] = [];

@@ -11,9 +11,9 @@ import type { FindStatementName, RunStatement, RunTransaction, Transaction } fro
 import { isConnectionError } from './transient-error.ts';
 
 /**
- * A plan that PostgreSQL makes while a table is empty reads the whole table, and must not be kept until the server
- * collects statistics again. These settings prevent most such plans. They do not affect which of two indexes of a small
- * table is used, so plans are also discarded regularly.
+ * While a table is empty, PostgreSQL plans to read the whole table, and it would reuse such a plan until it next
+ * collects statistics. These settings prevent most such plans. They do not affect which of two indexes of a small table
+ * is used, so plans are also discarded regularly.
  */
 const beginLookups = `BEGIN;
   SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
@@ -35,7 +35,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
 
   return async (work) => {
     const client = await pool.connect();
-    // Without a listener, an error of the connection between two statements would end the process.
+    // Without a listener, a connection error between two statements would crash the process.
     const onError = () => {};
     client.on('error', onError);
     let isCommitted = false;
@@ -50,7 +50,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
       if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
-      // PostgreSQL rolls back when the connection is lost. Sending ROLLBACK could wait for the whole query timeout.
+      // If the connection is lost, PostgreSQL rolls back anyway. Sending ROLLBACK could take the whole query timeout.
       broken = isConnectionError(error)
         ? new Error('The connection to PostgreSQL was lost.', { cause: error })
         : await client.query('ROLLBACK').then(

@@ -4,8 +4,8 @@ import { ConfigError, createSecretReader, readTimePerConnection, secretSetting }
 import { type Static, Type } from 'typebox';
 
 /**
- * The settings of the database connection. Spread them into the config schema of a service. Each is read from the
- * environment variable of the same name (`databaseSslCaFile` from `DATABASE_SSL_CA_FILE`). `withDatabaseAddress`
+ * The settings of the database connection. Spread them into the config schema of a service. Each setting is read from
+ * the environment variable of the same name (`databaseSslCaFile` from `DATABASE_SSL_CA_FILE`). `withDatabaseAddress`
  * combines them into one URL.
  */
 export const databaseConfigFields = {
@@ -60,7 +60,10 @@ type DatabaseConfig = {
   readonly [Name in keyof typeof databaseConfigFields]?: Static<(typeof databaseConfigFields)[Name]> | undefined;
 };
 
-/** A connection URL, or a function that returns the current one, because parts of it can be in files that change. */
+/**
+ * A connection URL, or a function that returns the current URL. The URL can change, because parts of it can be stored
+ * in files.
+ */
 export type DatabaseAddress = string | (() => string);
 
 export type WithDatabaseAddress<C> = Readonly<Omit<C, 'databaseUrl'> & { databaseUrl: DatabaseAddress }>;
@@ -93,7 +96,7 @@ function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }
 /**
  * Returns the URL with user, password and TLS parameters added. Operators can therefore store these separately and do
  * not have to write a URL that contains a password.
- * @throws ConfigError that lists everything that is missing or set twice, but never a value, which may be secret
+ * @throws ConfigError that lists all settings that are missing or set twice, but no values, which may be secret
  */
 export function buildDatabaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
   const { databaseUrl, databaseUser, databasePassword } = config;
@@ -115,8 +118,8 @@ export function buildDatabaseAddress(config: DatabaseConfig & { readonly databas
 }
 
 /**
- * Adds the TLS settings to the parameters of the URL. If one is set twice, connecting fails with an error that names
- * it.
+ * Adds the TLS settings to the parameters of the URL. If a TLS setting is also in the URL, connecting fails with an
+ * error that names the setting.
  */
 function withTls(address: string, config: DatabaseConfig): string {
   const parameters = Object.entries({

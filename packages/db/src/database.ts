@@ -12,7 +12,7 @@ export interface Database extends SqlDatabase {
 /** Creates the only pool of a process, shared by the typed client and the SQL stores. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Create the client on first use, because a process that does not need it saves 28 MB.
+  // Create the client on first use. A process that does not use the client saves 28 MB.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -25,7 +25,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // Errors are logged, and other formats would repeat the arguments of the query.
+        // Errors are logged. In other formats, they would include the query's arguments.
         errorFormat: 'minimal',
       });
       return prisma;

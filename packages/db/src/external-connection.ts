@@ -26,14 +26,14 @@ export interface ExternalConnection {
   /**
    * Runs one statement.
    * @throws the server's error, an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server violates the
-   * protocol. Whatever the server sends, it affects only this statement and this connection.
+   * protocol. Malformed data from the server affects only this statement and this connection.
    */
   run(text: string, values?: unknown[]): Promise<void>;
   /** Closes the connection, which rolls back a transaction in progress. Never throws. */
   stop(): Promise<void>;
 }
 
-/** This is enough for a trigger that raises a notice for each row. */
+/** Maximum size of all responses to one statement. It is enough for a trigger that raises a notice for each row. */
 const maxResponseBytes = 2 * 1024 * 1024;
 
 /**
@@ -69,7 +69,7 @@ async function connect(
     query_timeout: options.statementTimeoutMs + 5000,
     application_name: 'millrace export',
   });
-  // Without a listener, a connection error between two statements would end the process.
+  // Without a listener, a connection error between two statements would crash the process.
   client.on('error', () => {});
   const { begin } = guardMessages(client, maxResponseBytes);
   try {

@@ -13,8 +13,7 @@ export interface ListenOptions {
   /** Called for each notification. Must not throw. */
   onMessage(payload: string): void;
   /**
-   * Called when listening starts, for the first time or again. Messages before this may have been missed. Must not
-   * throw.
+   * Called when listening starts, for the first time or again. Earlier messages may have been missed. Must not throw.
    */
   onStart(): void;
   /**
@@ -32,7 +31,8 @@ export interface ListenConnections {
 
 export interface Listener extends Stoppable {
   /**
-   * Returns whether messages arrive, as far as is known. A silently lost connection is noticed within three seconds.
+   * Returns whether messages arrive, as far as is known. A connection that was lost without an error is noticed within
+   * three seconds.
    */
   isListening(): boolean;
 }
@@ -70,7 +70,7 @@ export function listen(
       if (stopping.signal.aborted || error === undefined) return;
       if (!wasReported) onInterrupted(error);
       wasReported = true;
-      // The connection worked for a while, so this is a new failure, and the delay starts small again.
+      // The connection worked for a while, so this is a new failure. Begin with the shortest delay again.
       if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
       await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
     }

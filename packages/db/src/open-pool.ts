@@ -14,9 +14,9 @@ export interface PoolOptions {
   /** The server cancels a statement that takes longer than this. 0 disables the limit. */
   statementTimeoutMs?: number;
   /**
-   * A statement that gets no response within this time fails in this process, whatever the server does, and its
-   * connection is closed. Only this limit detects a server that disappeared silently. By default, it is a few seconds
-   * longer than `statementTimeoutMs`. 0 disables the limit.
+   * A statement that gets no response within this time fails in this process, and its connection is closed. Only this
+   * limit detects a server that disappeared without closing the connection. By default, it is a few seconds longer than
+   * `statementTimeoutMs`. 0 disables the limit.
    */
   queryTimeoutMs?: number;
   /**
@@ -44,8 +44,9 @@ export type ReadClientConfig = () => pg.ClientConfig;
 
 /**
  * Reads the settings that can change between connections: the parts of the URL that are in files, and the TLS files. If
- * they are unusable later, for example while they are being replaced, the previous settings apply.
- * @throws ConfigError if they are unusable at the start
+ * the settings are invalid when they are read again, for example because files are being replaced, the previous
+ * settings apply.
+ * @throws ConfigError if the settings are invalid at the start
  */
 export function createConfigReader(options: PoolOptions): ReadClientConfig {
   const { url, logger } = options;
@@ -76,7 +77,8 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
     onConnect: (client: pg.ClientBase) =>
       prepareConnection(client, { idleInTransactionTimeoutMs, lockTimeoutMs }, settings),
     statement_timeout: statementTimeoutMs,
-    // Applies only if the server's own limit does not, for example because the network drops its response.
+    // This limit applies only if the server's own limit has no effect, for example because the network drops the
+    // server's response.
     query_timeout:
       options.queryTimeoutMs ??
       (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
@@ -90,8 +92,8 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
 }
 
 /**
- * Creates a client with the current settings, because the pool passes its initial settings to every client. It is a
- * proxy, because with a subclass of pg's client, storing an event takes Node.js a tenth longer.
+ * Returns a client class that uses the current settings. The pool would pass its initial settings to every client. The
+ * class is a proxy, because with a subclass of pg's client, Node.js would take a tenth longer to store an event.
  */
 function clientOf(config: ReadClientConfig): typeof pg.Client {
   return new Proxy(pg.Client, {
@@ -101,7 +103,7 @@ function clientOf(config: ReadClientConfig): typeof pg.Client {
 
 const patienceMs = 3000;
 
-/** If a setting is undefined, the server's own value applies. */
+/** Limits with which the server detects a lost client. If a limit is undefined, the server's own setting applies. */
 interface LostClientLimits {
   /** The time after which the server ends the session of a client that sends nothing within a transaction. */
   idleInTransactionTimeoutMs?: number | undefined;
@@ -138,7 +140,7 @@ async function prepareConnection(
   }
 }
 
-/** Detects a lost client after at most eleven seconds of silence. Local sockets ignore these settings. */
+/** Detects a lost client after it has sent nothing for at most eleven seconds. Local sockets ignore these settings. */
 const keepAlive = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',

@@ -47,7 +47,7 @@ export function watchReachability(
       isReachable = false;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // The process should not be kept alive only to wait for the database.
+        // The timer must not keep the process alive.
         setTimeout(resolve, pingIntervalMs).unref();
       });
     }

@@ -45,7 +45,7 @@ const outOfMemory = new Set(['53400', '53200', '53100']);
 const settings = {
   default_transaction_read_only: 'on',
   work_mem: '32MB',
-  // Compiling costs more than it saves for queries that take less than a second.
+  // JIT compilation costs more than it saves for queries that take less than a second.
   jit: 'off',
   timezone: 'UTC',
 };
@@ -144,7 +144,7 @@ interface Reading {
 
 function readRows(client: pg.PoolClient, { text, values, maxBytes, each, stop }: Reading): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Without a listener, a broken connection would end the process.
+    // Without a listener, a broken connection would crash the process.
     const onError = (error: Error) => reject(error);
     client.on('error', onError);
     let bytes = 0;

@@ -19,8 +19,8 @@ export interface SqlDatabase {
   /** Listens for notifications on a separate connection outside the pool. Stop the listener before the database. */
   listen(options: ListenOptions): Listener;
   /**
-   * Returns false from the first failed ping after a lost connection until the server responds again. Calling it runs
-   * no query.
+   * Returns false from the first failed ping after a lost connection until the server responds again. Does not run a
+   * query.
    */
   isHealthy(): boolean;
   stop(): Promise<void>;
@@ -28,14 +28,16 @@ export interface SqlDatabase {
 
 export interface DatabaseOptions extends PoolOptions {
   /**
-   * For processes whose transactions repeat a fixed set of index lookups. Each statement is prepared once per
-   * connection, and always planned as an index lookup, whatever the table statistics are. Off by default. A pooler in
-   * between must support prepared statements (PgBouncer: `max_prepared_statements`).
+   * Whether transactions prepare their statements. Use this for a process whose transactions repeat a fixed set of
+   * index lookups. Each statement is prepared once per connection, and always planned as an index lookup, whatever the
+   * table statistics are. Off by default. A pooler must support prepared statements (PgBouncer:
+   * `max_prepared_statements`).
    */
   preparesLookups?: boolean;
   /**
-   * For processes that run many small queries from a fixed set. Statements of `sql` with values are prepared once per
-   * connection, and the server decides when to keep a plan. Off by default. A pooler must support it as well.
+   * Whether `sql` prepares statements with values. Use this for a process that runs many small queries from a fixed
+   * set. Each statement is prepared once per connection, and the server decides when to keep a plan. Off by default. A
+   * pooler must support prepared statements.
    */
   preparesQueries?: boolean;
 }
@@ -98,8 +100,8 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; na
         try {
           return (await pool.query({ name, text, values })).rows;
         } catch (error) {
-          // A migration added a column to a table that the statement reads with all columns. PostgreSQL rejects the
-          // statement before running it, so it can be prepared again.
+          // A migration added a column to a table, and the statement reads all columns of that table. PostgreSQL
+          // rejects the outdated plan before it runs the statement, so the statement can be prepared again.
           if (!isOutdatedPlanError(error)) throw error;
           return (await pool.query(text, values)).rows;
         }

@@ -1,5 +1,5 @@
-// The database role for SQL that users write. It is a second safeguard: even a statement that should not have been
-// built cannot read accounts or keys. Roles belong to a server, so all of its databases share this one.
+// The database role for SQL that users write. It is a second safeguard: if Millrace built a wrong statement, that
+// statement still could not read accounts or keys. A role belongs to the server, so all databases of a server share it.
 
 import type pg from 'pg';
 

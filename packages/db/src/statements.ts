@@ -3,7 +3,10 @@
  * syntax.
  */
 
-/** Limited because every connection keeps every prepared statement. Further statements are sent unprepared. */
+/**
+ * Maximum number of prepared statements. The number is limited, because every connection stores all of them. Further
+ * statements are sent unprepared.
+ */
 const maxPrepared = 300;
 
 /**
@@ -13,8 +16,8 @@ const maxPrepared = 300;
 export const unpreparedPrefix = '/* unprepared */';
 
 /**
- * Creates a function that returns a short name for each text. It returns undefined for a new text if the limit is
- * reached.
+ * Creates a function that returns a short name for each text. When the limit is reached, the function returns undefined
+ * for a new text.
  */
 export function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
@@ -35,12 +38,15 @@ export function isOutdatedPlanError(error: unknown): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
 
-/** At this interval, planning all statements of a batch again costs little: a few milliseconds. */
+/**
+ * The number of transactions after which statements are planned again. Planning all statements of a batch takes a few
+ * milliseconds, which is little at this interval.
+ */
 const transactionsPerPlan = 16;
 
 /**
- * Decides for each connection when its statements must be planned again. Call it once before each transaction. This
- * happens often at first, because empty tables grow quickly, and later every `transactionsPerPlan` transactions.
+ * Decides for each connection when its statements must be planned again: often at first, because empty tables grow
+ * quickly, and later every `transactionsPerPlan` transactions. Call `isDue` once before each transaction.
  */
 export function createPlanExpiry(): { isDue(connection: object): boolean } {
   const transactions = new WeakMap<object, number>();
@@ -62,7 +68,8 @@ export function toArrayLiterals(values: readonly unknown[]): unknown[] {
 }
 
 /**
- * Returns null for a list that contains anything except strings, numbers, booleans and nulls. `pg` converts such lists.
+ * Converts a list to PostgreSQL's array syntax. Returns null if the list contains anything except strings, numbers,
+ * booleans and nulls. `pg` converts such lists.
  */
 function arrayLiteral(list: readonly unknown[]): string | null {
   const members: string[] = [];
@@ -88,8 +95,8 @@ function memberText(member: unknown): string | null {
 }
 
 /**
- * Quotes an item of an array. This is always done, because some texts have a meaning without quotes, for example
- * `null`.
+ * Quotes an item of an array. Every item is quoted, because some texts, such as `null`, have a special meaning without
+ * quotes.
  */
 function quoted(text: string): string {
   return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;

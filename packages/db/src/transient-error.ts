@@ -40,13 +40,13 @@ const adapterConnectionKinds = new Set([
 ]);
 const adapterRepeatableKind = 'TransactionWriteConflict';
 
-/** Messages of the `pg` driver for a connection that was lost or could not be opened. It sets no code for them. */
+/** Messages of the `pg` driver for a connection that was lost or could not be opened. These errors have no code. */
 const driverMessages =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
 
 /**
- * Returns whether the same work may succeed later, because its data did not cause the error. Also checks `cause`,
- * Prisma's metadata and aggregated errors.
+ * Returns whether the same work may succeed later, because the error was not caused by the work's data. Also checks
+ * `cause`, Prisma's metadata and aggregated errors.
  */
 export function isTransientError(error: unknown): boolean {
   return someError(

@@ -11,7 +11,10 @@ export interface DeadLetterPosition {
 
 export type DeadLetterDecision = 'replayed' | 'discarded';
 
-/** Stores a decision about dead letters in one statement. It replaces earlier decisions about the same dead letters. */
+/**
+ * Stores one decision about several dead letters in one statement. The decision replaces earlier decisions about the
+ * same dead letters.
+ */
 export async function storeDeadLetterDecisions(
   sql: Sql,
   positions: DeadLetterPosition[],
@@ -42,7 +45,7 @@ export interface DecidedDeadLetter {
   at: Date;
 }
 
-/** Returns all decisions, by `toDeadLetterName`. */
+/** Returns all decisions. The keys are the dead letters' names (`toDeadLetterName`). */
 export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await sql.query<{
     topic: string;

@@ -7,7 +7,7 @@ import type pg from 'pg';
 /** Matches the first line of a migration that builds an index concurrently, without blocking writes. */
 const concurrently = /^-- concurrently\s*\n/;
 
-/** Prisma's engine would run this in a separate statement after the script. */
+/** Records that the migration is complete. Prisma's engine would do this in a separate statement after the script. */
 const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
@@ -115,8 +115,8 @@ async function partitionsWithout(pool: pg.Pool, { name, table }: Index): Promise
 
 export interface LockTimeouts {
   /**
-   * How long one statement waits for a table in use. Later queries must wait for it, even reads, so it gives up quickly
-   * and tries again.
+   * How long a statement waits for a table that is in use. Meanwhile, all later queries on the table wait too, even
+   * reads. The statement therefore gives up quickly and is retried.
    */
   waitMs: number;
   /** The pause between two attempts. */

@@ -61,7 +61,7 @@ export async function migrate(
       await createSqlRole(client);
       return names;
     } catch (error) {
-      // The engine reports only that "an external error" occurred.
+      // The engine's error only says that "an external error" occurred, so throw the script's error instead.
       throw scriptError === undefined ? error : await migrationFailed(client, scriptError);
     }
   });
@@ -72,13 +72,13 @@ const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(connectionOfHours(databaseUrl));
-  // Without a listener, a connection error while the script runs would end the process. The connection that runs the
+  // Without a listener, a connection error while the script runs would crash the process. The connection that runs the
   // script reports the error.
   client.on('error', () => {});
   await client.connect();
   try {
-    // Poll instead of waiting in PostgreSQL. A query that waits is an open transaction, and building an index
-    // concurrently waits for all open transactions, so this would be a deadlock.
+    // Poll instead of waiting in PostgreSQL. A waiting query would be an open transaction, and building an index
+    // concurrently waits for all open transactions, so the two would deadlock.
     while (!(await tryLock(client))) await sleep(250);
     return await work(client);
   } finally {
@@ -87,8 +87,8 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
 }
 
 /**
- * Returns a client whose connection can wait for hours while a script runs. Keepalive prevents the network from closing
- * it.
+ * Returns the settings of a connection that can be idle for hours while a script runs. Keepalive prevents the network
+ * from closing the connection.
  */
 function connectionOfHours(databaseUrl: string): pg.ClientConfig {
   return { ...toClientConfig(databaseUrl), keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
@@ -114,8 +114,8 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
 /**
  * Returns whether all migrations are already applied, which is true for most starts. This check does not load the
  * engine, which takes 80 MB and almost a second.
- * @throws AppError if the first migration is missing or has a different text. Until the first release, it is edited in
- * place, so such a database cannot be upgraded.
+ * @throws AppError if the first migration is missing or has a different text. Until the first release, the first
+ * migration is edited in place, so such a database cannot be upgraded.
  */
 async function hasAll(client: pg.Client, { migrationDirectories }: MigrationList): Promise<boolean> {
   const [first] = migrationDirectories;

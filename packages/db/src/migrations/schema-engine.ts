@@ -24,7 +24,7 @@ let loaded: Promise<typeof SchemaEngine> | undefined;
 
 /**
  * Loads the migration engine, which is compiled to WebAssembly. Its package is made for bundlers that understand
- * `import … from './x.wasm'`. Plain Node.js does not, so this code reads and binds the module.
+ * `import … from './x.wasm'`. Plain Node.js does not understand such imports, so this code reads and binds the module.
  */
 export function loadSchemaEngine(): Promise<typeof SchemaEngine> {
   loaded ??= load();
@@ -75,8 +75,8 @@ export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: strin
 }
 
 /**
- * For the rows of a result, the indexes of their `"char"` columns. The key is the array of rows, because it is the only
- * object that the adapter passes on unchanged.
+ * Maps the rows of a result to the indexes of their `"char"` columns. The key is the array of rows, because it is the
+ * only object that the adapter passes on unchanged.
  */
 type CharColumns = WeakMap<object, number[]>;
 

@@ -1,4 +1,4 @@
-// SQL for deleting persons, and for remembering their distinct IDs so that late events do not recreate them.
+// SQL that deletes persons, and stores their distinct IDs so that late events do not recreate the persons.
 
 import type { Sql } from '../transaction.ts';
 
@@ -10,7 +10,7 @@ export interface PersonDeletion {
 /**
  * Locks the existing persons in the same order as the consumer (see its ledger/store.ts). While they are locked, their
  * distinct IDs cannot change.
- * @returns their UUIDs
+ * @returns the UUIDs of the existing persons
  */
 export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): Promise<string[]> {
   const rows = await tx.query<{ uuid: string }>(
@@ -20,7 +20,7 @@ export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): 
   return rows.map(({ uuid }) => uuid);
 }
 
-/** Returns the persons to whom some distinct IDs belong. */
+/** Returns the UUIDs of the persons to whom the distinct IDs belong. */
 export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
   const rows = await sql.query<{ person_uuid: string }>(
     `SELECT DISTINCT person_uuid FROM person_distinct_id
@@ -31,8 +31,8 @@ export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: 
 }
 
 /**
- * Requests deletion of the persons' data. Stores the time of the statement, at which the persons are locked and can no
- * longer change.
+ * Requests deletion of the persons' data. The stored time is that of the statement. At that time, the persons are
+ * locked and can no longer change.
  */
 export async function insertDeletions(
   tx: Sql,

@@ -48,7 +48,7 @@ export async function findOwnDistinctIds(
   return new Set(rows.map(({ distinct_id }) => distinct_id));
 }
 
-/** A distinct id and the UUID of its person after the split. */
+/** A distinct ID and the UUID of its person after the split. */
 export interface SplitDistinctId {
   distinct_id: string;
   uuid: string;
@@ -88,8 +88,8 @@ export async function moveSplitIds(
 }
 
 /**
- * Updates the main distinct ID and increases the version. A consumer batch that has read the person before then starts
- * over.
+ * Updates the person's main distinct ID and increases its version, so that a consumer batch that has read the person
+ * before starts over.
  */
 export async function updateSplitPerson(
   tx: Sql,

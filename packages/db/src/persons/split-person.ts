@@ -64,7 +64,7 @@ interface LockedPerson {
 
 interface Split {
   moved: string[];
-  /** The main distinct id of the person after the split. */
+  /** The person's main distinct ID after the split. */
   mainDistinctId: string;
 }
 

@@ -16,7 +16,7 @@ interface Inside {
 
 /** Limited, because a message is copied each time another piece of it arrives. */
 const maxMessageBytes = 256 * 1024;
-/** Authenticating takes four messages, and one of them costs as much time as checking a password. */
+/** Authentication takes four messages. Responding to one of them costs as much time as checking a password. */
 const maxAuthentications = 6;
 const headerBytes = 5;
 
@@ -71,7 +71,10 @@ function createCheck() {
   let isReady = false;
   let authentications = 0;
   return {
-    /** Checks the type and length of a message before its body arrives. @throws if one of them is not allowed */
+    /**
+     * Checks the type and length of a message before its body arrives.
+     * @throws if the type or the length is not allowed
+     */
     header(start: Buffer): void {
       const [type, length] = [String.fromCharCode(start[0] ?? 0), start.readUInt32BE(1)];
       if (!(isReady ? duringStatements : duringStart).has(type) || length < 4) throw malformed();
@@ -93,8 +96,8 @@ function createCheck() {
 }
 
 /**
- * Returns whether a message is complete. Each field is a byte and a text that ends with NUL. Another NUL follows the
- * last field.
+ * Returns whether a message is complete. Each field consists of a byte and a text that ends with NUL. Another NUL
+ * follows the last field.
  */
 function hasEnd(message: Buffer): boolean {
   let at = headerBytes;

@@ -13,10 +13,10 @@ export interface SilentConnections {
 }
 
 export interface SilentConnectionsOptions {
-  /** Returns the settings for an additional connection like those of the pool. */
+  /** Returns the settings for an additional connection, which are the same as those of the pool. */
   config: () => pg.ClientConfig;
   logger: Logger;
-  /** If a connection waits for a response and has transferred no byte for this long, it is checked. */
+  /** A connection is checked if it waits for a response and has transferred no byte for this long. */
   silentMs?: number;
   lookIntervalMs?: number;
 }
@@ -30,10 +30,7 @@ interface Watched {
 /** Internals of pg that its types do not declare. */
 interface Inside {
   processID: number | null;
-  /**
-   * Whether the connection is idle. It is not while a statement has been sent and its complete response has not
-   * arrived.
-   */
+  /** Whether the connection is idle: the complete response to every statement has arrived. */
   readyForQuery: boolean;
   connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error: Error): void } };
 }
@@ -86,7 +83,8 @@ export function watchSilentConnections(
       const forgotten = [...second].filter(([client, state]) => first.get(client) === state).map(([client]) => client);
       if (forgotten.length > 0) await giveUp(probe, [...forgotten, ...idleSince(forgotten)], { config, logger });
     } catch {
-      // If the server cannot be reached, all connections fail, and this says nothing about a single one.
+      // If the server cannot be reached, all connections fail. The failure of this probe does not show which
+      // connections are dead.
     } finally {
       isLooking = false;
       await endConnection(probe);
@@ -112,7 +110,10 @@ export function watchSilentConnections(
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /** Returns the idle connections that have transferred no byte since the earliest of these became silent. */
+  /**
+   * Returns the idle connections that have transferred no byte since the earliest of the given connections became
+   * silent.
+   */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>
