@@ -1,5 +1,5 @@
 const firstDelayMs = 100;
-/** `EventLog` promises to deliver a failed batch again within 5 s. */
+/** The maximum delay. `EventLog` promises to deliver a failed batch again within 5 s. */
 const maxDelayMs = 5000;
 
 /** Returns the delay in milliseconds before the next attempt, after a number of consecutive failures (at least 1). */

@@ -10,12 +10,12 @@ import type { AppendRecord, LogRecord } from './log.ts';
 
 /** A record of the dead-letter topic (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
 export interface DecodedDeadLetter {
-  /** The position at which processing of the record was given up. It identifies the dead letter. */
+  /** The position of the record that could not be processed. The position identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
   reason: string;
   step: string;
-  /** The time when processing was given up. */
+  /** The time when the record became a dead letter. */
   at: Date;
   record: LogRecord;
   /** The ID of the log that contains the position, or empty if it is unknown. */
@@ -65,7 +65,10 @@ export function findDeadLetterDecision(
   return decided === undefined || decided.at < at ? null : decided.decision;
 }
 
-/** Restores the original record. It is processed from its topic again, and the event's uuid prevents a duplicate. */
+/**
+ * Restores the original record, so that it can be appended to its topic and processed again. The event's UUID prevents
+ * a duplicate.
+ */
 export function toReplayedRecord({ position, record }: DecodedDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
   return { topic: position.topic, key: record.key, value: record.value, headers };

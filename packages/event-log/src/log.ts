@@ -25,8 +25,8 @@ export interface StoredOffset {
   /** The effects of all records below this offset are stored. */
   nextOffset: bigint;
   /**
-   * The fingerprint (`recordFingerprint`) of the record before `nextOffset`, which the log must still contain. It is
-   * null if it is unknown.
+   * The fingerprint (`recordFingerprint`) of the record before `nextOffset`, or null if unknown. The log must still
+   * contain that record.
    */
   lastRecordFingerprint: string | null;
 }
@@ -42,9 +42,10 @@ export interface LogBatch {
    */
   log: string;
   /**
-   * The stored offset from which this batch continues: the previous `nextOffset` or the result of `startOffset`. It is
-   * null if nothing was stored. The handler compares it with the offset that is stored now. If they differ, the batch
-   * is stale. It is lower than the first record's offset if retention has deleted records in between.
+   * The stored offset from which this batch continues: the previous `nextOffset` or the result of `startOffset`, or
+   * null if no offset was stored. The handler compares it with the offset that is stored now. If the two differ, the
+   * batch is stale. If retention has deleted records in between, `continuesFrom` is lower than the first record's
+   * offset.
    */
   continuesFrom: bigint | null;
   records: LogRecord[];
@@ -80,10 +81,10 @@ export interface ConsumeOptions {
   /** The maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
   /**
-   * Returns the position at which a partition starts after an assignment, or when its log is a different one. Returns
-   * null for the start of the log. If the log ends before that position or has a different record before it, the log
-   * was truncated. The partition then waits until another position is stored, logs an error, and sets
-   * `millrace_log_truncated_partitions`.
+   * Returns the position at which a partition starts after an assignment, or when its log was replaced. Returns null
+   * for the start of the log. If the log ends before that position or has a different record before it, the log was
+   * truncated. In that case, an error is logged, `millrace_log_truncated_partitions` is set, and the partition waits
+   * until another position is stored.
    */
   startOffset(partition: number, log: string): Promise<StoredOffset | null>;
   /**

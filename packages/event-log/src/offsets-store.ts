@@ -33,9 +33,9 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
 }
 
 /**
- * Locks the offset row until the transaction ends and returns the offset. If the row is missing, inserts it with 0,
- * which means the same. This is the first lock of every batch. If two members both assume that they own a partition,
- * the second one waits here and then finds that the offset has changed.
+ * Locks the offset row until the transaction ends, and returns the offset. If the row is missing, inserts it with
+ * offset 0, which has the same meaning. This is the first lock of every batch. If two members both assume that they own
+ * a partition, the second one waits here and then finds that the offset has changed.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = valuesOf(key);
@@ -129,9 +129,9 @@ export async function readConsumedKafkaLogs(
 type FingerprintedRecord = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
 
 /**
- * Returns the fingerprint of a record, which is stored for the last record whose effects are stored: its offset, append
- * time and checksum. If another record has that offset, the log is a different one, or it has lost its end and grown
- * again.
+ * Returns the fingerprint of a record: its offset, append time and checksum. The fingerprint is stored for the last
+ * record whose effects are stored. If the log later has another record at that offset, the log was replaced, or its end
+ * was lost and new records were appended.
  */
 export function recordFingerprint({ offset, key, value, appendedAtMs }: FingerprintedRecord): string {
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;

@@ -13,7 +13,7 @@ export interface Reachability {
   stop(): void;
 }
 
-/** Tracks whether the log responds. Logs each change of this, but not each failure. */
+/** Tracks whether the log responds. Logs when that changes, but does not log each failure. */
 export function createReachability(
   logger: Logger,
   isHealthyAtFirst: boolean,

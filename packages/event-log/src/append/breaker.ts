@@ -19,13 +19,13 @@ const retryAfterSeconds = 2;
 
 /**
  * Wraps a log in a circuit breaker: while the log is down, appends fail immediately. Otherwise, each request would wait
- * for the whole time limit and hold its records in memory. An open breaker lets one append at a time through as a
- * probe. The first acknowledgement closes it. When the log reports that its server responds again, the next append is
+ * for the whole time limit and hold its records in memory. An open breaker sends one append at a time as a probe. The
+ * first acknowledgement closes the breaker. When the log reports that its server responds again, the next append is
  * sent as a probe immediately.
  *
  * The breaker does not affect readiness. A gateway whose log is down stays reachable, because its 503 with
- * `Retry-After` and CORS headers tells clients more than a refused connection. Also, all gateways of an installation
- * lose the log at the same time.
+ * `Retry-After` and CORS headers tells clients more than a refused connection. No other gateway could take over its
+ * traffic, because all gateways of an installation lose the log at the same time.
  */
 export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions): EventLog {
   const { logger, metrics, probeIntervalMs = 500 } = options;
@@ -63,11 +63,11 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     logger.warn('event log unavailable: rejecting records immediately until it acknowledges one');
   }
 
-  /** This uses `then`, because `await` would cost another promise for each append. */
+  /** Use `then`, because `await` would cost another promise for each append. */
   function attempt(records: AppendRecord[]): Promise<void> {
     const startedAt = performance.now();
     return log.append(records).then(acknowledged, (error: unknown) => {
-      // All other errors are caused by the records.
+      // All other errors are caused by the records and not by the log.
       if (isAppError(error, 'unavailable')) failed(startedAt);
       throw error;
     });

@@ -21,24 +21,23 @@ interface SenderOptions {
   transport: AppendTransport;
   logger: Logger;
   metrics: AppendMetrics;
-  /** The bytes that were accepted and are not settled. The sender subtracts records that it removes from a queue. */
+  /**
+   * The number of accepted bytes that are not settled. The sender subtracts the records that it removes from a queue.
+   */
   budget: { usedBytes: number };
 }
 
 interface Topic {
   readonly name: string;
-  /**
-   * The number of bytes that were accepted and are not settled. The sender subtracts records that it removes from a
-   * queue.
-   */
-  leaders: number[];
   /** The leader of each partition, indexed by partition. */
+  leaders: number[];
+  /** The queues, indexed by partition. The array is empty until the number of partitions is known. */
   queues: PartitionQueue[];
-  /** The queues, indexed by partition. They are empty until the number of partitions is known. */
+  /** Records that arrived before the number of partitions was known, in order. */
   unrouted: QueuedRecord[];
   isLoading: boolean;
   loadedAt: number;
-  /** Records that arrived before the number of partitions was known, in order. */
+  /** Increases with each record without a key. Modulo the number of partitions, it is the partition of the next one. */
   nextSpread: number;
 }
 
@@ -64,8 +63,8 @@ export class Sender {
   private readonly options: SenderOptions;
   private readonly topics = new Map<string, Topic>();
   /**
-   * Queues that are not empty. A queue moves to the end after it was sent, so that each gets its turn when requests are
-   * full.
+   * Queues that are not empty. A queue moves to the end after its records were sent, so that every queue makes progress
+   * when requests are full.
    */
   private readonly filled = new Set<PartitionQueue>();
   /** Leaders with a request in flight, or in the delay after a failed request. */
@@ -187,7 +186,8 @@ export class Sender {
     this.busy.add(leader);
     const refusals = await this.request(batches);
     for (const [index, batch] of batches.entries()) this.settle(batch, refusals[index] ?? null);
-    // A record that is too large is not a problem of the leader, so the other records are sent without a delay.
+    // A record that is too large does not mean that the leader has a problem, so the other records are sent without a
+    // delay.
     const error = refusals.find((refusal) => refusal?.reason === 'not_now')?.error;
     if (error === undefined) {
       this.failures.delete(leader);

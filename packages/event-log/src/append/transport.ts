@@ -92,8 +92,8 @@ export function toAppendSettings(options: Partial<AppendSettings>): AppendSettin
 }
 
 /**
- * Returns the time limit of one attempt. It is shorter than that of a call, so that there is time for a second attempt
- * on a new connection.
+ * Returns the time limit of one attempt. It is shorter than the time limit of a call, so that there is time for a
+ * second attempt on a new connection.
  */
 export function sendTimeoutOf({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);

@@ -66,8 +66,8 @@ function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
 }
 
 /**
- * Returns the records of the next batch, starting at index `start`. There are at most `maxRecords`, and no further
- * records after their values reach `maxBytes`, but at least one record.
+ * Returns the records of the next batch, starting at index `start`: at least one and at most `maxRecords` records. The
+ * batch ends early when the total size of its values reaches `maxBytes`.
  */
 export function takeBatch(records: LogRecord[], start: number, maxRecords: number, maxBytes: number): LogRecord[] {
   let bytes = 0;

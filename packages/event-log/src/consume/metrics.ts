@@ -4,10 +4,10 @@ import type { Metrics } from '@millrace/runtime';
 
 /** Metrics of consuming. The number of label values is limited by the topics, groups and partitions of this process. */
 export interface ConsumeMetrics {
-  /** Records that a batch has started. Its first record is the oldest one in the partition that is not processed. */
+  /** Called when a batch starts. Its first record is the oldest unprocessed record of the partition. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
   /**
-   * Records that the effect of a batch is stored.
+   * Called when the effect of a batch is stored.
    * @param appendedAtMs time of the first record
    */
   handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
@@ -18,14 +18,14 @@ export interface ConsumeMetrics {
   forgetLag(topic: string, group: string, partition: number): void;
   /** Reports whether the partition is paused because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
-  /** Records that retention deleted records before the group read them. */
+  /** Counts the records that retention deleted before the group read them. */
   deletedUnread(topic: string, group: string, records: number): void;
 }
 
 /** The objective for the time between acknowledgement and visibility (docs/operations/alerts.md#objectives). */
 const lateAfterMs = 60_000;
 
-/** Creates the metrics of consuming. If `metrics` is undefined, they do nothing. */
+/** Creates the metrics of consuming, which record nothing if `metrics` is undefined. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
@@ -104,7 +104,7 @@ interface Waiting {
   topic: string;
   group: string;
   partition: number;
-  /** The time when the oldest unprocessed record was appended, or null if none is waiting. */
+  /** The time when the oldest unprocessed record was appended, or null if no record is waiting. */
   sinceMs: number | null;
 }
 

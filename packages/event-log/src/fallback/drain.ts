@@ -31,8 +31,7 @@ const waitForKafkaMs = 250;
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // This log has no metrics, because a process registers the metrics of a log only once, and here they are those of
-  // Kafka.
+  // This log has no metrics. A process can register log metrics only once, and this process registers those of Kafka.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter(
     'millrace_log_fallback_copied_total',
@@ -52,7 +51,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockOffset(tx, key);
-      // Another process copies this partition. It has copied or will copy the same events.
+      // Another process copies this partition, including the same events.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
       copied?.inc({}, batch.records.length);

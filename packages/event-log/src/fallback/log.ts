@@ -196,9 +196,9 @@ async function inTime(appending: Promise<void>): Promise<void> {
 }
 
 /**
- * The maximum size of a record in the fallback. The record must fit into Kafka later, or it would stop the copying, and
- * Kafka's limits cannot be read now. Every topic with default limits accepts this size, including the header that is
- * added here.
+ * The maximum size of a record in the fallback. Kafka must accept the record later, or copying would stop. Kafka's
+ * limits cannot be read during an outage. Every topic with default limits accepts this size, including the header that
+ * is added here.
  */
 const maxFallbackBytes = defaultBrokerRecordBytes - 4096;
 
@@ -218,7 +218,7 @@ function changingError(): AppError {
   });
 }
 
-/** If no further failure follows within this time, a failure no longer counts. */
+/** A failure no longer counts if no other failure follows within this time. */
 const failureCountsMs = 5000;
 
 /**

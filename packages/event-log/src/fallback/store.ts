@@ -30,7 +30,7 @@ export async function storeAppenderHeartbeat(tx: Transaction, appender: Appender
 
 /**
  * Removes this appender, which has no append in flight and will start no more. Also removes the rows of processes that
- * died.
+ * crashed.
  */
 export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
   await tx.query(

@@ -88,7 +88,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
-    // No append to Kafka starts in this phase, so once none is in flight, this does not change.
+    // No append to Kafka starts in these phases. Once no append is in flight, none will be until the phase changes.
     if (phase !== 'closed' && deps.isSettled()) settledEpoch = view.epoch;
   }
 

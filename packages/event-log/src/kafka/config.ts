@@ -16,7 +16,7 @@ import type { AppendSettings } from '../append/transport.ts';
 
 /**
  * The settings of the connection to Kafka, for every service that uses Kafka. Spread them into the config schema of the
- * service. Each is read from the environment variable of the same name, for example `kafkaSslCaFile` from
+ * service. Each setting is read from the environment variable of the same name, for example `kafkaSslCaFile` from
  * `KAFKA_SSL_CA_FILE`.
  */
 export const kafkaConfigFields = {
@@ -60,7 +60,7 @@ type ConnectionConfig = {
 export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
 
 /**
- * Converts the settings to a connection, and reads the files that they name.
+ * Converts the settings to a connection, and reads the configured files.
  * @throws ConfigError that lists all problems, but no values, because they may be secret
  */
 export function toKafkaConnection(config: ConnectionConfig): KafkaConnection {
@@ -78,7 +78,7 @@ function readBrokers(text: string, problems: string[]): string[] {
     const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
     return port >= 1 && port <= 65_535;
   };
-  // An IPv6 address cannot be used, because kafkajs treats its first colon as the one before the port.
+  // An IPv6 address cannot be used, because kafkajs would treat its first colon as the separator before the port.
   if (brokers.some((broker) => broker.startsWith('['))) {
     problems.push('KAFKA_BROKERS contains an IPv6 address. Use a host name that resolves to it instead');
   } else if (!brokers.every(isAddress)) {
@@ -115,7 +115,7 @@ function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection
   if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required for SASL');
   if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required for SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;
-  // These are getters, because kafkajs reads them for each new connection.
+  // Getters, because kafkajs reads the credentials again for each new connection.
   const credentials = {
     mechanism,
     get username() {

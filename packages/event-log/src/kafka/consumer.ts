@@ -19,7 +19,7 @@ import { createStartPositions } from './positions.ts';
 import { createPartitionReader } from './reader.ts';
 import type { TopicReader } from './topics.ts';
 
-/** How long `stop` waits for in-flight batches. Their handlers have been signaled to start nothing new. */
+/** How long `stop` waits for in-flight batches, whose handlers have already received the abort signal. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
@@ -66,8 +66,8 @@ export function consumeFromKafka(
       return;
     }
     if (isBrokerUnreachable(payload.error)) {
-      // kafkajs gives up permanently if it cannot find the coordinator, although brokers usually become available
-      // again.
+      // kafkajs gives up permanently if it cannot find the coordinator. Restart the consumer, because brokers usually
+      // become available again.
       logger.warn('consumer lost the connection to its brokers; restarting', { topic, group, error: payload.error });
       started = sleep(rejoinPauseMs, stopping.signal).then(start);
       return;
@@ -83,7 +83,7 @@ export function consumeFromKafka(
     announceJoined();
     const held = assignment.all();
     interruptAll();
-    // Otherwise, kafkajs would fetch the same records repeatedly while the last batches finish.
+    // Pause all partitions. Otherwise, kafkajs would fetch the same records repeatedly while the last batches finish.
     positions.pauseAll();
     await leaveInOrder(held, { consumer, commits, topic, group, logger });
     sockets.retire('the consumer has stopped');

@@ -16,8 +16,8 @@ import type { TopicReader } from './topics.ts';
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
 /**
- * The maximum delay between attempts to reach brokers. An outage can take this much longer after the brokers are
- * available again.
+ * The maximum delay between attempts to reach brokers. After the brokers are available again, an outage can last longer
+ * by this time.
  */
 const longestPauseMs = 1000;
 
@@ -40,7 +40,7 @@ export function createGroupClient(
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
-    // This applies to finding brokers and coordinators. The defaults of kafkajs allow up to 7 s between attempts.
+    // Applies to finding brokers and coordinators. The defaults of kafkajs allow up to 7 s between attempts.
     retry: pauses,
     socketFactory,
   });
@@ -83,7 +83,8 @@ export async function runConsumer(
       return await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        // One is enough, because fetched records only go into a buffer (kafka/partitions.ts), which takes no time.
+        // One partition at a time is enough, because fetched records are only added to a buffer (kafka/partitions.ts),
+        // which takes no time.
         partitionsConsumedConcurrently: 1,
         eachBatch,
       });
@@ -110,8 +111,8 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
   const partitions = new Map<number, AssignedPartition>();
 
   /**
-   * Looks up the positions of all partitions again, even of those that the member already owned. Other members may have
-   * advanced the stored offsets.
+   * Looks up the positions of all partitions again, including partitions that the member already owned. Other members
+   * may have advanced the stored offsets.
    */
   function beginGeneration(assigned: number[]): void {
     const before = endGeneration();

@@ -12,7 +12,7 @@ export type { LogDirectory };
 export interface InspectedPartition {
   partition: number;
   hasLeader: boolean;
-  /** How many brokers should have a replica, and how many have a complete one. */
+  /** The configured number of replicas, and the number of replicas that are in sync. */
   replicas: number;
   inSync: number;
   /** The first offset in the partition, and the offset that the next record will get. */
@@ -25,9 +25,7 @@ export interface InspectedTopic {
   /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
-  /**
-   * The settings by their Kafka names, e.g. `retention.ms`. They are null if this client is not allowed to read them.
-   */
+  /** The settings by their Kafka names, e.g. `retention.ms`, or null if this client is not allowed to read them. */
   settings: ReadonlyMap<string, string> | null;
 }
 
@@ -47,8 +45,8 @@ export interface KafkaInspector {
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
   /**
-   * Returns the offset of the first record that was appended at the given time or later, by partition. If there is
-   * none, returns the end offset.
+   * Returns the offset of the first record that was appended at the given time or later, by partition. If a partition
+   * has no such record, returns its end offset.
    */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
   /** Returns how many members each group has at the moment. */

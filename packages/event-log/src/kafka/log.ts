@@ -106,7 +106,7 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
         'sending records',
       );
       const refusals = batches.map((batch) => refusalOf(batch, metadata));
-      // The leader may have moved. A new session looks it up.
+      // Another broker may have become the leader. A new session looks up the current leader.
       if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition rejected records');
       return refusals;
     },
@@ -186,7 +186,7 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
   }
 }
 
-/** Checks whether a topic exists. This process may not have permission to create topics that exist already. */
+/** Returns whether a topic exists. The process does not need permission to create topics if they already exist. */
 async function exists(admin: Admin, topic: string): Promise<boolean> {
   try {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -207,7 +207,7 @@ function refusesSettings(error: unknown): boolean {
   return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
 }
 
-/** Creates a topic. Does not change one that another process has created in the meantime. */
+/** Creates a topic. Does not change a topic that another process has created in the meantime. */
 async function create(
   admin: Admin,
   topics: Topic[],

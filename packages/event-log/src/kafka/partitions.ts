@@ -11,11 +11,11 @@ export interface AssignedPartition {
   readonly abort: AbortController;
   /** The ID of the log that the partition belongs to (`LogBatch.log`), or empty until it has been looked up. */
   log: string;
-  /** Counts the lookups of the start position, so that only the result of the last one is used. */
+  /** Counts the lookups of the start position, so that only the result of the last lookup is used. */
   beginnings: number;
   /**
    * The fingerprint of the record before the start position. That record is fetched again to check that the log still
-   * contains it. It is null after the check.
+   * contains it. Null after the check.
    */
   lastRecordFingerprint: string | null;
   /** The fingerprint of a record that the log no longer contains. Another record has its offset. */
@@ -39,7 +39,9 @@ export interface AssignedPartition {
   continuesFrom: bigint | null;
   /** The number of consecutive batches without progress, because the handler failed or the batch was stale. */
   failures: number;
-  /** The first record after a gap that was seen once. The gap is real if it is still there after an explicit seek. */
+  /**
+   * The first record after a gap that was seen once. If the gap still exists after an explicit seek, it is accepted.
+   */
   suspectedGap: bigint | null;
   /** The delivery of the in-flight batch. It resolves when the delivery ends, and never rejects. */
   delivery: Promise<void> | null;
@@ -200,6 +202,6 @@ export function ignoreCrashErrors(ask: () => void): void {
   try {
     ask();
   } catch {
-    // The next assignment starts from the stored offsets.
+    // Ignore the error. The next assignment starts from the stored offsets.
   }
 }

@@ -17,7 +17,10 @@ interface StartPositionsDeps {
   topics: TopicReader;
 }
 
-/** This is short, because a lookup costs little and the partition is stopped until one succeeds. */
+/**
+ * The maximum delay between lookups. It is short, because a lookup costs little and the partition is not read until a
+ * lookup succeeds.
+ */
 const longestPauseMs = 1000;
 /**
  * A new leader may not know all committed records immediately. Records that are still missing after this time are
@@ -25,7 +28,7 @@ const longestPauseMs = 1000;
  */
 const newLeaderTimeoutMs = 2000;
 
-/** Determines where reading a partition starts. Only this partition is paused for this. */
+/** Determines where reading a partition starts. Meanwhile, only this partition is paused. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger } = deps;
   const { topic, group } = consume;
@@ -37,8 +40,8 @@ export function createStartPositions(deps: StartPositionsDeps) {
   }
 
   /**
-   * Starts a newly assigned partition like `resumeFromStored`, after this member's earlier in-flight batch of it has
-   * finished.
+   * Starts a newly assigned partition like `resumeFromStored`, after this member's earlier in-flight batch of the
+   * partition has finished.
    */
   function beginFromStored(partition: AssignedPartition, inFlight: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (log) => {
@@ -67,7 +70,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     waiting.clear(partition);
     ignoreCrashErrors(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
-    // The in-flight batch will advance the stored offset.
+    // Wait for the in-flight batch, which will advance the stored offset.
     await partition.delivery;
     let beyondSince: number | null = null;
     for (let failures = 1; !isOver(); failures += 1) {
@@ -153,7 +156,7 @@ function beginPartition(
   } = deps;
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
-  // Retention may have deleted the record. In that case, only the ID shows that it is the same log.
+  // Retention may have deleted the record. In that case, only the log's ID shows that the log is the same.
   const canVerify =
     stored !== null && stored.lastRecordFingerprint !== null && start > low && start === stored.nextOffset;
   if (!canVerify) truncation.over(partition.partition);

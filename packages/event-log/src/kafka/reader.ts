@@ -67,7 +67,7 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
   const { topic, group } = consume;
   const whenFree = limitConcurrency(consume.partitionConcurrency);
 
-  /** Delivers waiting records. After each batch, the partition is queued again after the others. */
+  /** Delivers waiting records. After each batch, the partition moves to the end of the queue of partitions. */
   function deliverWaiting(partition: AssignedPartition): void {
     if (partition.delivery !== null || partition.waiting.length === 0) return;
     partition.delivery = whenFree(() => deliverNext(partition)).then(() => {
@@ -97,7 +97,8 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
         return;
       case 'stale':
         partition.failures += 1;
-        // The first time, there is no delay. A handler that always reports `stale` must not be called in a tight loop.
+        // Do not delay the first attempt. Delay later attempts, so that a handler that always reports `stale` is not
+        // called in a tight loop.
         void positions.resumeFrom(
           partition,
           delivery.nextOffset,
@@ -135,13 +136,16 @@ interface FetchCheckDeps {
 const beginAgainMs = 250;
 
 /**
- * Creates a check whether fetched records begin at the position of a partition. If they do not, the partition is
- * restarted.
+ * Creates functions that check whether fetched records begin at the position of a partition. If the records do not, the
+ * partition is restarted.
  */
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 
-  /** Returns the fetched records that begin at the position of the partition. Returns null if none can be used now. */
+  /**
+   * Returns the fetched records that begin at the position of the partition, or null if no fetched record can be used
+   * now.
+   */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
@@ -162,8 +166,8 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * Returns whether the partition has a new leader, which may lack records of the former one. If it does, restarts the
-   * partition.
+   * Returns whether the partition has a new leader. If so, restarts the partition, because the new leader may lack
+   * records that the former one had.
    */
   function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
     if (epoch === null || partition.leaderEpoch === null || epoch <= partition.leaderEpoch) return false;
@@ -172,16 +176,16 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   }
 
   /**
-   * After a start, the record before the first one is fetched too. It must be the last record whose effects were
-   * stored.
-   * @returns the other records, or null if that record is a different one
+   * Removes the record before the start position, which is also fetched after a start. It must be the last record whose
+   * effects were stored.
+   * @returns the other records, or null if the record is a different one
    */
   function skipLastRecord(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
     const { lastRecordFingerprint, continuesFrom, fetchPosition } = partition;
     if (lastRecordFingerprint === null) return records;
     partition.lastRecordFingerprint = null;
     const [first, ...rest] = records;
-    // Compaction may have deleted the record. The offsets before this one had no gap.
+    // Compaction may have deleted the record, so that it cannot be checked.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = recordFingerprint(first);
@@ -230,13 +234,13 @@ function toLogRecord(message: KafkaMessage): LogRecord {
 const noHeaders: Record<string, string> = Object.freeze({});
 
 /**
- * Converts headers. In Kafka, a name can occur several times, with arbitrary bytes. `LogRecord` has one string per
- * name, which is the last one.
+ * Converts headers. In Kafka, a header name can occur several times, with arbitrary bytes as values. `LogRecord` has
+ * one string per name, for which the last value is used.
  */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
   const entries = Object.entries(headers ?? {});
   // Nearly all records have no headers. They share one object, because the garbage collector would otherwise copy an
-  // empty object for each.
+  // empty object for each record.
   if (entries.length === 0) return noHeaders;
   const result: Record<string, string> = {};
   for (const [name, value] of entries) {

@@ -132,8 +132,8 @@ export function clientConfig(options: KafkaLogOptions, brokers: string[]): Kafka
 }
 
 /**
- * Rotates the list of brokers, so that each session starts with a different one. kafkajs always tries the first one
- * first, even if it is dead.
+ * Rotates the list of brokers, so that each session starts with a different broker. kafkajs always tries the first
+ * broker of the list first, even if that broker is down.
  */
 function rotate(brokers: string[], by: number): string[] {
   const start = by % brokers.length;

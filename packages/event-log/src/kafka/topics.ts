@@ -30,7 +30,7 @@ export interface TopicReader {
   logOf(topic: string): Promise<string>;
 }
 
-/** The 3 s of `append` do not apply to lookups. */
+/** Time limit of a lookup. The limit of 3 s for `append` does not apply to lookups. */
 const lookUpTimeoutMs = 5000;
 /** How long brokers may take to propagate a new topic. A lookup of a topic that does not exist takes this long. */
 const newTopicTimeoutMs = 2000;
@@ -64,8 +64,8 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   return {
     stateOf: (topic) =>
       request(async (admin) => {
-        // The order matters: when kafkajs loads the metadata of a topic that it does not know yet, it discards that of
-        // all others.
+        // The order matters: when kafkajs loads the metadata of a topic for the first time, it discards the metadata of
+        // all other topics.
         const offsets = await admin.fetchTopicOffsets(topic);
         const identity = await identify(admin, topic);
         const bounds = offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));

@@ -29,7 +29,7 @@ interface PostgresConsumerDeps {
   pollIntervalMs: number;
   /** A member loses its partitions after this time without a heartbeat. */
   leaseMs: number;
-  /** Calls `wake` after each append to the topic by this process. Returns a function that ends this. */
+  /** Calls `wake` after each append to the topic by this process. Returns a function that ends the subscription. */
   onAppended(topic: string, wake: () => void): () => void;
 }
 
@@ -215,7 +215,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   };
 }
 
-/** Keeps the state of the group that a member has read last, and the time of its last heartbeat. */
+/** Keeps the group's state when the member last read it, and the time of the member's last heartbeat. */
 function createMembership({ database, member, leaseMs }: { database: SqlDatabase; member: Member; leaseMs: number }) {
   let known: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;

@@ -18,7 +18,7 @@ export interface LeasedPartitionReaderDeps {
   partition: number;
   /** Returns the end of the partition at the last poll. */
   endOffset(): bigint;
-  /** Returns the ID of its log at the last poll. */
+  /** Returns the ID of the partition's log at the last poll. */
   log(): string | undefined;
   truncation: TruncationReporter;
   /** Runs `work` as soon as fewer than `partitionConcurrency` partitions of the member are busy. */
@@ -82,7 +82,8 @@ export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): Lea
         const bounds = await readBounds(database.sql, topic, partition);
         // Keep the ID of the log that was read. If the ID has changed since, the next iteration notices it.
         at = { ...startWithin(deps, delivery.nextOffset, bounds), log };
-        // No delay the first time. A handler that keeps reporting `stale` must not be called in a tight loop.
+        // Do not delay the first attempt. Delay later attempts, so that a handler that keeps reporting `stale` is not
+        // called in a tight loop.
         return failures > 1 ? backoffMs(failures - 1) : 0;
       }
       case 'failed':
@@ -120,7 +121,7 @@ async function handOver(
   const where = { topic, partition, fromOffset: position };
   const records = await readRecords(database.sql, where, { maxRecords, maxBytes });
   if (signal.aborted) return { outcome: 'interrupted' };
-  // This contradicts the end offset, so it counts as a failure.
+  // According to the end offset, there should be records, so an empty result counts as a failure.
   if (records.length === 0) return { outcome: 'failed' };
   return deliver(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
 }
@@ -185,7 +186,7 @@ async function isMissing(
     truncation.found(partition, stored, { log, endOffset: String(end) });
     return true;
   }
-  // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
+  // Retention may have deleted the record. In that case, only the log's ID shows that the log is the same.
   if (lastRecordFingerprint === null || fingerprintOffset(lastRecordFingerprint) < beginning) return false;
   const where = { topic, partition, fromOffset: fingerprintOffset(lastRecordFingerprint) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });

@@ -25,7 +25,7 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** How long to keep records that all known groups have read, in hours. The default is 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
-  /** Groups that no longer read. Records are not kept for them. */
+  /** Consumer groups that are no longer used. Records are not kept for them. */
   retiredGroups?: readonly string[];
   /** Runs first in the transaction of every append. If it throws `AppendRejected`, nothing is appended. */
   guard?: (tx: Transaction) => Promise<void>;
@@ -129,8 +129,8 @@ function createPostgresTransport(deps: {
     async leadersOf(topic) {
       const ends = await bounded(readEnds(database.sql, topic), 'reading the partitions of a topic');
       if (ends.length === 0) throw new Error(`the topic ${topic} does not exist`);
-      // All partitions have the same leader, so a process has one transaction at a time. Its batches get larger under
-      // load.
+      // Report the same leader for all partitions, so that a process has one transaction at a time. Batches then get
+      // larger under load.
       return ends.map(() => 0);
     },
 
@@ -164,7 +164,7 @@ interface TrimSettings {
   /** How long to keep records of topics that no group reads, such as dead letters, in hours. The default is 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
-  /** Groups that no longer read. Records are not kept for them. */
+  /** Consumer groups that are no longer used. Records are not kept for them. */
   retiredGroups?: readonly string[];
 }
 

@@ -17,9 +17,9 @@ export interface MembershipState {
 }
 
 /**
- * Processes one heartbeat of a member: stores that it is alive, renews its leases, and takes free partitions up to its
- * share. The members of a group run this one after the other, because an advisory lock ensures that none decides based
- * on outdated data. All times are those of the database, because the members' clocks may differ.
+ * Processes one heartbeat of a member: stores that the member is alive, renews its leases, and takes free partitions up
+ * to its share. An advisory lock makes the members of a group run this function one after the other, so that no member
+ * decides based on outdated data. All times are those of the database, because the members' clocks may differ.
  */
 export async function heartbeat(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
   const { topic, group, memberId } = member;

@@ -16,7 +16,7 @@ export async function createTopic(tx: Transaction, topic: string, partitions: nu
   );
 }
 
-/** Returns the end of each partition, sorted by partition, or empty when the topic does not exist. */
+/** Returns the end of each partition, sorted by partition, or an empty array if the topic does not exist. */
 export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]> {
   const rows = await sql.query<{ partition: number; log: string; next_offset: string }>(
     `SELECT partition, 'postgres/' || log_id AS log, next_offset
@@ -130,7 +130,7 @@ function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>):
   ];
 }
 
-/** Formats an array of numbers. They need no escaping, which the driver would do for each element. */
+/** Formats an array of numbers. Numbers need no escaping, but the driver would escape each element. */
 function toArrayLiteral(numbers: (number | bigint)[]): string {
   return `{${numbers.join(',')}}`;
 }
@@ -142,8 +142,8 @@ function toHeaderText(headers: Record<string, string> | undefined): string {
 }
 
 /**
- * Reads records from `fromOffset` on, oldest first. Returns at most `maxRecords`, and no further records after their
- * values reach `maxBytes`.
+ * Reads records from `fromOffset` on, oldest first. Returns at most `maxRecords` records, and fewer if the total size
+ * of their values reaches `maxBytes`.
  */
 export async function readRecords(
   sql: Sql,
@@ -190,7 +190,7 @@ function toLogRecord(row: RecordRow): LogRecord {
 interface ConsumedOffset {
   topic: string;
   partition: number;
-  /** The lowest offset that a known group has stored. If no group is known, it is the end of the partition. */
+  /** The lowest offset that a known group has stored, or the end of the partition if no group is known. */
   offset: bigint;
   /** Whether a group of the topic is known. */
   isRead: boolean;
@@ -198,8 +198,8 @@ interface ConsumedOffset {
 
 /**
  * Reads how far all known groups have read each partition. A group is known once it has stored an offset for any
- * partition of the topic in this log. Partitions for which it has stored none count as unread.
- * @param retiredGroups groups that no longer read and are ignored
+ * partition of the topic in this log. A partition for which a known group has no offset counts as unread.
+ * @param retiredGroups groups that are no longer used and are ignored
  */
 export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<ConsumedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
@@ -222,8 +222,9 @@ export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly stri
 }
 
 /**
- * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`. Returns how
- * many were deleted. If another process is doing the same, deletes nothing.
+ * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`. If another
+ * process is doing the same, deletes nothing.
+ * @returns the number of deleted records
  */
 export async function trimPartition(
   tx: Transaction,

@@ -42,7 +42,7 @@ export function isLeaderMissing(error: unknown): boolean {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
     // The metadata in kafkajs is out of date. The next request reads it again.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
-    // In the meantime, kafkajs loaded the metadata of another topic, which replaced that of this one.
+    // In the meantime, kafkajs loaded the metadata of another topic and discarded the metadata of this one.
     if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;
   }
   return false;

@@ -16,8 +16,8 @@ export interface LogDirectory {
   /** Whether the broker has taken the directory offline. Its records can be neither read nor written. */
   isOffline: boolean;
   /**
-   * The size and free space of its disk, which other programs may also use. It is null if the broker cannot determine
-   * them.
+   * The size and free space of the directory's disk, which other programs may also use, or null if the broker cannot
+   * determine them.
    */
   space: { totalBytes: number; freeBytes: number } | null;
 }

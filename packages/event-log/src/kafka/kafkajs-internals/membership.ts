@@ -1,15 +1,15 @@
 import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafkajs';
 
 /**
- * Reason: kafkajs 2.2.4 crashes whenever brokers are away for a few seconds. At each crash it leaves its group, or
- * cannot leave because the brokers are away, and joins as a new member afterwards. Its old membership then remains in
- * the group until its session expires. The group waits for it meanwhile, with all partitions stopped or some assigned
- * to no live member. So this code remembers the member ID from the coordinator, sends it again, and does not leave the
- * group at a crash. When a coordinator does not know the ID, it rejects the request, and kafkajs rejoins. Relies on: an
- * assigner being created for one consumer and receiving its cluster, which provides coordinators; and on `joinGroup`,
- * `leaveGroup` and `lookupRequest` of those. `lookupRequest` is replaced at each connect. Test:
- * stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. Remove it when the client keeps its
- * membership, or supports static members (`group.instance.id`, KIP-345).
+ * Reason: the kafkajs 2.2.4 consumer crashes whenever brokers are unreachable for a few seconds. After a crash it joins
+ * its group as a new member. If it could not leave the group before, its old membership remains until the session
+ * expires. Until then, the group waits for the old member, with all partitions stopped or some assigned to no live
+ * member. This code therefore sends the member ID from the coordinator again, and does not leave the group at a crash.
+ * A coordinator that does not know the ID rejects the request, and kafkajs rejoins. Relies on: an assigner being
+ * created for one consumer and receiving its cluster, which provides coordinators; and on `joinGroup`, `leaveGroup` and
+ * `lookupRequest` of a coordinator. `lookupRequest` is replaced at each connect. Test: stable-membership.kafka.test.ts.
+ * If kafkajs changes, joining a group throws. Remove it when the client keeps its membership, or supports static
+ * members (`group.instance.id`, KIP-345).
  */
 
 /** Methods of a coordinator's broker object that kafkajs does not declare. */

@@ -5,8 +5,8 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 
 /**
  * Reason: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs exist since version 10 (Kafka 2.8). A
- * topic that was deleted and created again can only be recognized by its ID. So this adds version 10 to those of
- * kafkajs. It is used with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
+ * topic that was deleted and created again can only be recognized by its ID. This code therefore adds version 10, which
+ * kafkajs then uses with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
  * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
  * object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If kafkajs changes,
  * `requestTopicIds` throws at start. Remove it when the client provides topic IDs and leader epochs.
@@ -124,10 +124,10 @@ export interface FlexibleReader {
   int8(): number;
   int16(): number;
   int32(): number;
-  /** Reads an integer. It is exact up to 2 ** 53. */
+  /** Reads an integer, which is exact up to 2 ** 53. */
   int64(): number;
   bytes(length: number): Buffer;
-  /** Reads a string. Returns null if it is missing. */
+  /** Reads a string, or returns null if the string is missing. */
   text(): string | null;
   int32s(): number[];
   /** Reads an array, and skips the tagged fields after each element. */
@@ -224,7 +224,8 @@ export function compactText(text: string): Buffer {
  */
 
 /**
- * Returns the highest leader epoch of the messages, or null if they have none (in the format used before Kafka 0.11).
+ * Returns the highest leader epoch of the messages, or null for messages in the format before Kafka 0.11, which have no
+ * epochs.
  */
 export function newestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
   // Epochs never decrease within a log, so the last message has the highest.

@@ -286,7 +286,7 @@ class Frame implements RequestFrame {
 const wholeOf = new WeakMap<object, Buffer>();
 
 /**
- * Makes kafkajs frame these bodies without copying. Call it once.
+ * Makes kafkajs frame these bodies without copying. Call this function only once.
  * @throws Error if the version of kafkajs is not supported
  */
 function frameInPlace(): void {
@@ -325,7 +325,7 @@ interface RequestMemory {
 const smallestBytes = 64 * 1024;
 /** Larger buffers are rarely needed, so they are not kept. */
 const largestKeptBytes = 2 * 1024 * 1024;
-/** This is enough for concurrent requests to the usual number of brokers. */
+/** The maximum number of unused buffers. It is enough for concurrent requests to the usual number of brokers. */
 const maxKept = 4;
 
 /** Creates a pool that keeps a few buffers. It is made for requests of similar sizes. */
