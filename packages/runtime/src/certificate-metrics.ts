@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /**
- * The settings that contain the path of a certificate file. If the file contains several certificates, the one that
- * expires first counts.
+ * The settings that contain the path of a certificate file. If the file contains several certificates, the earliest
+ * expiry time is exported.
  */
 const certificateSetting = /(?:Ca|Cert)File$/;
 
@@ -31,8 +31,8 @@ export function exportCertificateExpiry(config: object, metrics: Metrics): void 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * Returns when a certificate in a file expires, in milliseconds since 1970. If there are several, returns the earliest
- * time. Returns null if none can be read.
+ * Returns the earliest expiry time of the certificates in a file, in milliseconds since 1970, or null if no certificate
+ * can be read.
  */
 export function readEarliestExpiry(file: string): number | null {
   try {

@@ -1,4 +1,4 @@
-// Reads a service's settings from environment variables, by a schema.
+// Reads a service's settings from environment variables, according to a schema.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import Value from 'typebox/value';

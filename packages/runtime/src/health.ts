@@ -21,7 +21,7 @@ export interface Health {
   metrics(): Promise<HealthResponse>;
   /** Makes readiness return 503. This is the first step of stopping. */
   setStopping(): void;
-  /** Returns the current problems: one sentence by the name of the check that found it. */
+  /** Returns the current problems: the name of each failed check, and one sentence from it. */
   findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
   /** Responds to one of the three operational paths, or returns null for another path. */
   respond(path: string): Promise<HealthResponse | null>;

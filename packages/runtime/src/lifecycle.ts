@@ -2,9 +2,7 @@
 
 import type { Logger } from './logger.ts';
 
-/**
- * Something that is started and stopped. `stop` can be called several times, and resolves when everything has stopped.
- */
+/** A component that can be stopped. `stop` can be called several times, and resolves when everything has stopped. */
 export interface Stoppable {
   stop(): Promise<void>;
 }
@@ -79,7 +77,7 @@ export async function runProcess(
   };
   const fail = (error: Error) => {
     logger.error('fatal error; stopping the service', { error });
-    // If something fails while the service stops after a signal, the exit code is 1 too.
+    // If something fails while the service stops after a signal, the exit code is 1 as well.
     exitCode = 1;
     void stop();
   };
@@ -95,8 +93,8 @@ export async function runProcess(
 }
 
 /**
- * Replaces the signal listeners that were active while the program was loading. The new listener is added first,
- * because Node.js discards a pending signal if there is no listener.
+ * Replaces the signal listeners that were active while the program was loading. Adds the new listener before removing
+ * the old ones, because Node.js discards a pending signal if no listener exists.
  */
 function hearInstead(signal: 'SIGTERM' | 'SIGINT', listener: () => void): void {
   const former = process.listeners(signal);

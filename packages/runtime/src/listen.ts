@@ -9,7 +9,7 @@ export interface ListenOptions {
   setting: string;
 }
 
-/** Starts to listen. @returns the actual port. @throws Error with the code EADDRINUSE that names the setting. */
+/** Starts to listen. @returns the actual port @throws Error with the code EADDRINUSE that names the setting */
 export async function listen(server: Server, { port, host, setting }: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? taken(error) : error));

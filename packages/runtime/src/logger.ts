@@ -24,7 +24,8 @@ export function createLogger(service: string, level = 'info'): Logger {
 }
 
 /**
- * Serializes errors and bigints anywhere in the metadata. JSON alone would write errors as `{}` and throw on a bigint.
+ * Serializes errors and bigints anywhere in the metadata. `JSON.stringify` alone would write errors as `{}` and throw
+ * on a bigint.
  */
 function toLoggable(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
@@ -52,16 +53,16 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Describes the cause of an error. A cause that is not an error may be anything, so only its text is logged. */
+/** Describes the cause of an error. If the cause is not an error, only its text is logged. */
 function describeCause(cause: unknown, depth: number): unknown {
   return cause instanceof Error ? describeError(cause, depth) : String(cause);
 }
 
 /**
- * Returns the message of an error unless it may quote user input. PostgreSQL quotes values in data exceptions (22),
- * integrity violations (23), exceeded limits (54), errors raised by triggers (P0) and internal errors (XX000). Its
- * other messages contain only names and servers, which operators need. The same applies to the typed client when it
- * cannot connect. JSON.parse quotes its input.
+ * Returns the message of an error, unless it may quote user input. PostgreSQL quotes values in data exceptions (22),
+ * integrity violations (23), exceeded limits (54), errors raised by triggers (P0) and internal errors (XX000).
+ * PostgreSQL's other messages contain only names and servers, which operators need, and so do the typed client's
+ * messages when it cannot connect. JSON.parse quotes its input.
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };

@@ -64,7 +64,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   };
 }
 
-/** Observes a value, and the trace in which it occurred, if any. */
+/** Observes a value, and the trace in which the value occurred, unless `traceId` is null. */
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
 /**

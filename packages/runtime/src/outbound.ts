@@ -38,7 +38,7 @@ for (const [network, prefix] of [
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
-/** The public range of IPv6. All other addresses are local, translated or unassigned. */
+/** The public range of IPv6. All addresses outside this range are local, translated or unassigned. */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 
@@ -68,8 +68,8 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Creates a lookup function for connections to hosts that users have entered. The connection itself uses it, so that a
- * name cannot resolve to a different address between the check and the connection.
+ * Creates a lookup function for connections to hosts that users have entered. The connection itself uses this function,
+ * so that a name cannot resolve to a different address between the check and the connection.
  * @param mayBePrivate true to allow addresses in private networks
  */
 export function createGuardedLookup(mayBePrivate: boolean): LookupFunction {
@@ -91,7 +91,10 @@ export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
 }
 
-/** Failures that Millrace detects, by code. All other codes come from Node.js, for example `ECONNREFUSED`. */
+/**
+ * Codes of failures that Millrace detects, with their descriptions. All other codes come from Node.js, for example
+ * `ECONNREFUSED`.
+ */
 const reasons = {
   ETIMEDOUT: 'did not respond in time',
   ECONNRESET: 'closed the connection before the end of its response',
@@ -133,11 +136,11 @@ export interface OutboundResponse {
 }
 
 /**
- * Sends one request on a connection of its own, which is closed when the promise settles. Connections are not shared,
- * because one that was opened with `mayBePrivate` could then be used for requests that do not allow private addresses.
- * Redirects are not followed, because their address was not checked.
+ * Sends one request on a separate connection, which is closed when the promise settles. Connections are not shared,
+ * because a connection that was opened with `mayBePrivate` could then be used for a request that does not allow private
+ * addresses. Redirects are not followed, because their address was not checked.
  *
- * An exception in a socket listener would end the process, because listeners run outside of every try block. The
+ * An exception in a socket listener would crash the process, because listeners run outside of every try block. The
  * listeners here therefore only collect bytes. The caller interprets the response after the promise has settled.
  *
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code from `reasons`
@@ -190,7 +193,8 @@ function failure(code: Failure): Error {
 }
 
 /**
- * Creates a function like `fetch`, for libraries that accept a replacement for it. It does not follow redirects.
+ * Creates a function like `fetch`, for libraries that accept a replacement for `fetch`. The function does not follow
+ * redirects.
  * @throws the errors of `sendOutbound`
  */
 export function createGuardedFetch(limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { maxBytes: number }) {

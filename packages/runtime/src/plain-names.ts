@@ -1,13 +1,13 @@
 /** Prepares user-provided names and messages for emails to other people. */
 
 /**
- * Matches line breaks and other control characters. In an email, the text after them could look like a line that
- * Millrace wrote.
+ * Matches line breaks and other control characters. In an email, text after a line break could look as if Millrace had
+ * written it.
  */
 const controlCharacters = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const lineBreak = /\r\n|[\n\v\f\r\x85\u2028\u2029]/;
 
-/** Returns whether a name is a single line without `://`, which mail programs convert to a link. */
+/** Returns whether a name is a single line without `://`. Mail programs convert text with `://` to a link. */
 export function isPlainName(name: string): boolean {
   return toPlainName(name) === name;
 }
@@ -25,7 +25,7 @@ export function quoteMessage(message: string): string {
     .join('\n');
 }
 
-/** Returns whether a message contains a link. Messages to other people must not contain one. */
+/** Returns whether a message contains a link. Messages to other people must not contain links. */
 export function hasLink(message: string): boolean {
   return message.includes('://');
 }

@@ -40,7 +40,7 @@ export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
       context = createSecureContext(texts);
     } catch (error) {
       if (context === undefined) throw error;
-      // Warn once for each content of the files, because the problem may be permanent.
+      // Warn only once for each content of the files, because the problem may be permanent.
       const names = parts.map(({ file }) => file).join(', ');
       process.emitWarning(
         `Cannot use the changed TLS files; keeping their previous contents: ${names} (${String(error)})`,

@@ -24,13 +24,13 @@ export interface SealedSecret {
 }
 
 /**
- * Encrypts secrets in the database, so that copies of it do not reveal them. Uses AES-256-GCM with a key that only
- * services know.
+ * Encrypts secrets in the database, so that a copy of the database does not reveal them. Uses AES-256-GCM with a key
+ * that only services have.
  */
 export interface SecretBox {
-  /** The prefix of everything that is encrypted with the newest key. It is null if no key is configured. */
+  /** The prefix of all text that is encrypted with the newest key, or null if no key is configured. */
   newestPrefix: string | null;
-  /** The ids of the loaded keys. */
+  /** The IDs of the loaded keys. */
   keyIds: readonly string[];
   /**
    * Makes the service fail at startup if a key is missing, instead of failing later for each secret.
@@ -47,8 +47,8 @@ export interface SecretBox {
   seal(secret: Record<string, unknown>, context: string): SealedSecret;
   /**
    * Decrypts a secret.
-   * @param stored the result of `seal`. Anything else was never encrypted and is returned unchanged.
-   * @throws SecretBoxError if no configured key can decrypt it
+   * @param stored the result of `seal`. Any other value was never encrypted and is returned unchanged.
+   * @throws SecretBoxError if no configured key can decrypt the secret
    */
   open(stored: Record<string, unknown>, context: string): Record<string, unknown>;
 }
@@ -111,8 +111,8 @@ interface Keys {
 }
 
 /**
- * Returns a function that returns the current keys in the setting. If the needed key is already known, it does not read
- * the setting again.
+ * Returns a function that returns the current keys in the setting. If the needed key is already loaded, the function
+ * does not read the setting again.
  */
 function keyRing(setting: () => string): (needed?: string) => Keys {
   let text: string | undefined;

@@ -26,7 +26,7 @@ export const readTimePerConnection = 'again for each new connection';
 
 type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
 
-/** Returns a function that reads the current secret, or undefined if it is not set. */
+/** Returns a function that reads the current secret, or undefined if the secret is not set. */
 export function createSecretReader<N extends string>(config: SecretConfig<N>, name: N): (() => string) | undefined {
   const [value, file] = [config[name], config[fileOf(name)]];
   if (file !== undefined) return createFileReader(file, value ?? '');

@@ -7,7 +7,7 @@ import { createLifecycle, type Lifecycle, runProcess, type Stoppable } from './l
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** What a process provides to each of its services. The process itself handles signals, V8 flags and its exit. */
+/** What a process provides to each of its services. The process itself handles signals, V8 flags and its own exit. */
 export interface ServiceHost {
   logger: Logger;
   metrics: Metrics;
@@ -19,8 +19,8 @@ export interface ServiceHost {
 
 export interface StartedService extends Stoppable {
   /**
-   * This promise resolves when the service is ready, with facts for the log. Rejects if it cannot start. It can be
-   * stopped before that.
+   * This promise resolves when the service is ready, with facts for the log. It rejects if the service cannot start.
+   * The service can also be stopped before it is ready.
    */
   started: Promise<ServiceFacts>;
 }
@@ -43,7 +43,7 @@ export interface ServiceConfig {
 export interface Service<Config extends ServiceConfig> {
   name: string;
   readConfig(env: Record<string, string | undefined>): Config;
-  /** The time limit for stopping, in milliseconds. */
+  /** Returns the time limit for stopping, in milliseconds. */
   stopWithinMs(config: Config): number;
   /** Returns whether histograms of the service store exemplars. */
   isTraced?(config: Config): boolean;

@@ -13,8 +13,8 @@ export function createFileReader(file: string, first: string): () => string {
     try {
       last = readFileSync(file, 'utf8').trim() || last;
     } catch {
-      // The file is being replaced. If it stays unreadable, the problem becomes visible when a server rejects the
-      // previous secret.
+      // The file is being replaced. If it remains unreadable, operators notice when a server rejects the previous
+      // secret.
     }
     return last;
   };
@@ -60,8 +60,8 @@ export interface PemFile {
 }
 
 /**
- * Reads the certificate or key file of a setting. Returns undefined if it is unset or invalid.
- * @param variable the environment variable, for the message that is added to `problems`.
+ * Reads the certificate or key file of a setting. Returns undefined if the setting is unset or invalid.
+ * @param variable the environment variable, for the message that is added to `problems`
  */
 export function readPemFile(variable: string, file: string | undefined, problems: string[]): PemFile | undefined {
   if (file === undefined) return undefined;

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { KeyValueStore } from './key-value.ts';
 
 /**
- * Stores values in this process. The number of entries is limited. They are lost when the process exits, and messages
- * reach only this process.
+ * Stores values in this process, up to a maximum number of entries. When the process exits, all values are lost.
+ * Messages reach only subscribers in this process.
  */
 export function createInProcessStore({ maxEntries = 100_000, maxCharacters = 64 * 2 ** 20 } = {}): KeyValueStore {
   const entries = new LRUCache<string, string>({
@@ -15,7 +15,7 @@ export function createInProcessStore({ maxEntries = 100_000, maxCharacters = 64 
   const messages = new EventEmitter().setMaxListeners(0);
   return {
     get: async (key) => entries.get(key) ?? null,
-    // The cache would interpret a TTL of 0 as "forever".
+    // The cache would interpret a TTL of 0 as "no expiry".
     set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) }),
     setIfAbsent: async (key, value, ttlSeconds) => {
       const isFree = entries.get(key) === undefined;

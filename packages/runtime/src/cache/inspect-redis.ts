@@ -33,7 +33,7 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
     maxRetriesPerRequest: 1,
     retryStrategy: () => 100,
   });
-  // The error of a command says only that it was abandoned. The connection error contains the cause.
+  // A command's error only says that the command was abandoned. The connection error contains the cause.
   let lastError: unknown;
   client.on('error', (error) => {
     lastError = error;

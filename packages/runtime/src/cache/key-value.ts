@@ -5,7 +5,7 @@ export interface CounterChange {
   /** The integer to add. 0 only reads the counter. */
   by: number;
   /**
-   * The minimum value after the change. With it, a caller that knows how much was already counted can restore a counter
+   * The minimum value after the change. A caller that knows how much was already counted sets it, to restore a counter
    * that the store has lost.
    */
   atLeast: number;
@@ -40,8 +40,8 @@ export interface KeyValueStore {
   /** Sends a message to all current subscribers, for example "this distinct id is hot". Delivery is not guaranteed. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Calls back for each message until the store is stopped. The subscription survives an outage of the store: messages
-   * sent during the outage are lost, and later ones arrive. `onMessage` must not throw.
+   * Calls back for each message until the store is stopped. An outage of the store does not end the subscription:
+   * messages sent during the outage are lost, and later messages arrive. `onMessage` must not throw.
    */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>;
   /** Returns whether a command sent now would probably reach the store. */

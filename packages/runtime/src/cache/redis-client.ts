@@ -47,8 +47,8 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
 }
 
 /**
- * Reconnects when the driver gives up permanently. It does so if sentinels announce a new server while the driver is
- * asking them for one, which is exactly what happens when a server fails.
+ * Reconnects when the driver gives up permanently. The driver does so if sentinels announce a new server while the
+ * driver requests the server's address, which happens when a server fails.
  * @returns a function that ends the connection
  */
 export function keepConnected(client: RedisClient, retryDelayMs: number): () => void {
@@ -56,7 +56,7 @@ export function keepConnected(client: RedisClient, retryDelayMs: number): () => 
   client.on('end', () => {
     if (isStopped) return;
     setTimeout(() => {
-      // Events report whether this succeeds.
+      // Ignore the result, because events report whether the attempt succeeds.
       if (!isStopped) client.connect().catch(() => {});
     }, retryDelayMs);
   });

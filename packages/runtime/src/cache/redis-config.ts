@@ -7,8 +7,8 @@ import { createSecretReader, readTimePerConnection, secretSetting } from '../sec
 import { readPemFile } from '../setting-files.ts';
 
 /**
- * The settings of the Redis connection. Spread them into a service's config schema. Each is read from the environment
- * variable with the same name (`redisCaFile` ← `REDIS_CA_FILE`).
+ * The settings of the Redis connection. Spread them into a service's config schema. Each setting is read from the
+ * environment variable with the same name (`redisCaFile` ← `REDIS_CA_FILE`).
  */
 export const redisConfigFields = {
   ...secretSetting(
@@ -79,7 +79,7 @@ export interface RedisCredentials {
 
 /**
  * Returns the connection for the settings, or undefined if they do not configure one.
- * @throws ConfigError with all invalid combinations. It never contains the URL, which can include a password.
+ * @throws ConfigError with all invalid combinations. The error never contains the URL, which can include a password.
  */
 export function toRedisConnection(config: RedisConfig): RedisConnection | undefined {
   const problems: string[] = [];
@@ -90,7 +90,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
       'REDIS_CA_FILE is set, but REDIS_URL does not start with rediss://, so the connection would not be encrypted',
     );
   }
-  // Parameters of the URL are rejected, because it would be dangerous to ignore one such as `?tls=true`.
+  // Parameters of the URL are rejected, because it would be dangerous to ignore a parameter such as `?tls=true`.
   if (redisUrl?.includes('?'))
     problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
   const ca = readPemFile('REDIS_CA_FILE', redisCaFile, problems);
@@ -130,7 +130,7 @@ function followCredentials(config: RedisConfig): () => RedisCredentials {
 
 type Address = Pick<RedisConnection, 'nodes' | 'database'> & RedisCredentials;
 
-/** Parses `redis://user:password@host:port,host:port/database`. Returns undefined if it is not valid. */
+/** Parses `redis://user:password@host:port,host:port/database`. Returns undefined if the URL is invalid. */
 function readAddress(url: string, problems: string[]): Address | undefined {
   const [, user, password, hosts = '', database] =
     /^rediss?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)(?:\/(\d*))?$/.exec(url) ?? [];

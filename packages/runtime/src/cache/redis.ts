@@ -13,7 +13,8 @@ import {
 import { type RedisConnection, toRedisConnection } from './redis-config.ts';
 
 /**
- * The interval of pings on a subscriber connection. Without them, a silently lost connection would never be detected.
+ * The interval of pings on a subscriber connection. Without pings, a connection that was lost without an error would
+ * never be detected.
  */
 const subscriberPingMs = 5000;
 
@@ -21,7 +22,7 @@ const subscriberPingMs = 5000;
 const firstRetryMs = 100;
 
 /**
- * This is a script instead of a pipeline, so that it is one command for the server, with one response and one time
+ * A script instead of a pipeline, because the server runs a script as one command, with one response and one time
  * limit.
  */
 const addToCountersScript = `
@@ -58,8 +59,8 @@ export function createRedisStore(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
-    // The driver waits this long for the other side to close a connection, even a broken one, which delays the end of
-    // the process.
+    // The driver waits this long for the server to close a connection, even a broken one. A longer wait would delay the
+    // end of the process.
     disconnectTimeout: 100,
     socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,
@@ -127,13 +128,16 @@ interface Subscriber {
   stop(): void;
 }
 
-/** Creates a connection whose subscriptions survive reconnects. They can be created before the first connection. */
+/**
+ * Creates a connection that restores its subscriptions after a reconnect. Subscriptions can be created before the first
+ * connection.
+ */
 function createSubscriber(connection: RedisConnection, options: ClientOptions): Subscriber {
   const client = createRedisClient(connection, {
     ...options,
     commandTimeout: undefined,
-    // When the driver subscribes again itself, it creates a promise that nothing handles. If the client is stopped in
-    // the meantime, its rejection would end the process.
+    // When the driver subscribes again automatically, it creates a promise that nothing handles. If the client is
+    // stopped in the meantime, the rejection of that promise would crash the process.
     autoResubscribe: false,
   });
   const disconnect = keepConnected(client, firstRetryMs);

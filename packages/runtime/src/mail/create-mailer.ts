@@ -35,7 +35,7 @@ async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
   } catch (error) {
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
     const name = typeof code === 'string' ? code : 'UNKNOWN';
-    // The refusal is not about this email, which can be sent once the password is right.
+    // The mail server rejected the password, not this email. The email can be sent once the password is correct.
     if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
     if (typeof responseCode === 'number' && responseCode >= 400) {
       return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };

@@ -4,7 +4,10 @@ import { createTransport } from 'nodemailer';
 import type { Logger } from '../logger.ts';
 import type { SmtpSettings } from './mailer.ts';
 
-/** This is enough to send twenty invites within a second, but not too many for servers that limit connections. */
+/**
+ * The maximum number of connections. It is enough to send twenty invites within a second, and low enough for servers
+ * that limit connections.
+ */
 const maxConnections = 5;
 
 type Transport = ReturnType<typeof openTransport>;
@@ -31,7 +34,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
     const address = read();
     if (address === current.url || address === refused) return current;
     if (!isAddress(address)) {
-      // Warn once for each content of the file, because the error may be permanent.
+      // Warn only once for each content of the file, because the error may be permanent.
       refused = address;
       logger.warn('SMTP_URL is no longer a valid URL; keeping the previous one');
       return current;
@@ -43,7 +46,7 @@ export function createReloadingTransport(settings: SmtpSettings, logger: Logger)
   }
 
   return {
-    /** Runs `send`. Connections to a former URL are closed when no email uses them any more. */
+    /** Runs `send`. Closes connections to a former URL when they are no longer used. */
     async use<T>(send: (transport: Transport) => Promise<T>): Promise<T> {
       const pool = latest();
       pool.busy += 1;

@@ -16,7 +16,7 @@ const quietMs = 60_000;
 export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
 
 /**
- * Creates a function that counts spans which do not reach the collector, and logs at most one warning per minute and
+ * Creates a function that counts spans that do not reach the collector, and logs at most one warning per minute and
  * reason.
  */
 export function createLostSpanReporter({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {

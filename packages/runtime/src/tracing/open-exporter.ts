@@ -51,7 +51,7 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
         },
       };
     },
-    // Rejected spans have already been counted, and nothing more can be done about them when the service stops.
+    // Ignore the error. Rejected spans have already been counted, and cannot be sent again while the service stops.
     stop: () => provider.shutdown().catch(() => {}),
   };
 }
@@ -62,8 +62,8 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
 /**
- * Queues spans that have ended and exports them in batches, one after the other. Counts the queued spans itself,
- * because the library drops spans without reporting it.
+ * Queues spans that have ended and exports them in batches, one after the other. The queue counts its spans, because
+ * the library drops spans without reporting it.
  */
 function createSpanQueue(exporter: SpanExporter, reportLost: ReportLostSpans): SpanProcessor {
   let waiting = 0;

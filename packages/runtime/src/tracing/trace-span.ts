@@ -9,7 +9,6 @@ export interface TraceSpanStart {
   kind: 'server' | 'consumer' | 'internal';
   /** The parent span. If absent, the span starts a new trace. */
   parent?: SpanContext | undefined;
-  /** Related spans. */
   links?: SpanContext[];
   attributes?: TraceAttributes;
 }
@@ -21,14 +20,14 @@ export interface TraceSpan {
   set(attributes: TraceAttributes): void;
   /**
    * Ends the span.
-   * @param ended contains the reason if the work failed
+   * @param ended the reason, if the work failed
    */
   end(ended?: { failure?: string }): void;
 }
 
 /**
- * Returns the duration of a step in milliseconds as an attribute. For steps for which a separate span would cost too
- * much.
+ * Returns the duration of a step in milliseconds as an attribute. Use it for steps for which a separate span would cost
+ * too much.
  */
 export function stepAttribute(name: string, startedAt: number): TraceAttributes {
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
@@ -38,7 +37,7 @@ export function stepAttribute(name: string, startedAt: number): TraceAttributes 
 const traceparent = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/;
 const sampledFlag = 1;
 
-/** Parses a `traceparent` header. Returns null if it is missing or invalid. */
+/** Parses a `traceparent` header. Returns null if the header is missing or invalid. */
 export function parseTraceparent(text: string): SpanContext | null {
   const [, traceId, spanId, flags] = traceparent.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined) return null;

@@ -9,8 +9,8 @@ import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
 
 export interface Tracing extends Stoppable {
   /**
-   * Decides whether to trace a piece of work. It is called for each one, so it must be fast.
-   * @param isRequested true if a trusted caller has already decided to trace it
+   * Decides whether to trace a piece of work. This function is called for each piece of work, so it must be fast.
+   * @param isRequested true if a trusted caller has already decided to trace the work
    */
   shouldTrace(isRequested: boolean): boolean;
   /** Whether external callers can decide whether work is traced. */
@@ -19,15 +19,15 @@ export interface Tracing extends Stoppable {
 }
 
 /**
- * The maximum number of traces per second. More are not useful, and a trusted caller must not be able to overload the
- * process.
+ * The maximum number of traces per second. More traces are not useful, and a trusted caller must not be able to
+ * overload the process.
  */
 const maxTracesPerSecond = 50;
 
 /**
  * Creates OpenTelemetry traces and sends them to a collector in the background. Spans that the collector does not
- * accept are counted and lost, without any other effect.
- * @returns null if no collector is configured. The tracing libraries are not loaded in that case.
+ * accept are counted and then discarded.
+ * @returns null if no collector is configured. In that case, the tracing libraries are not loaded.
  */
 export async function createTracing(
   service: string,
