@@ -53,8 +53,7 @@ export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const begin = (day: number) => new Date(zone.toInstant(day * dayMs + (offset_hour ?? 0) * 60 * minuteMs));
   const today = Math.floor(zone.toWallTime(moment.getTime()) / dayMs);
   let day = Math.floor((today - firstDay) / days) * days + firstDay;
-  // If daylight saving time skips a local start time, the start moves, so this compares instants instead of local
-  // times.
+  // Compare instants instead of local times, because the local start time moves if daylight saving time skips it.
   if (begin(day) > moment) day -= days;
   return { start: begin(day), end: begin(day + days) };
 }
@@ -67,10 +66,10 @@ export interface ExportSchedule extends ExportRhythm {
 }
 
 /**
- * Returns the interval that an export covers next if everything before `from` is exported or is not needed. Its run is
- * triggered at its end. Returns null if that would be after `end_at`.
+ * Returns the next interval that an export covers, if everything before `from` is already exported or not needed. The
+ * run for an interval is triggered at the end of the interval. Returns null if that time is after `end_at`.
  * @param exportedUntil the end of the last exported interval, which may have had a different length. An interval that
- *   began earlier starts here, so that no event is exported twice.
+ * began earlier starts here, so that no event is exported twice.
  */
 export function nextExportInterval(
   schedule: ExportSchedule,

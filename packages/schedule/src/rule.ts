@@ -5,7 +5,7 @@ import { createTimeZone } from './time-zone.ts';
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
 
-/** Monday is first, because weeks begin on Monday in Millrace (docs/api/subscriptions.md#delivery-dates). */
+/** Monday comes first, because weeks begin on Monday in Millrace (docs/api/subscriptions.md#delivery-dates). */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 
@@ -49,15 +49,15 @@ function dayWord(byweekday: readonly Weekday[]): string {
 }
 
 /**
- * If a subscription is created less than this before a delivery date, it starts with the following date
+ * If a subscription is created less than this time before a delivery date, it starts with the following date
  * (docs/api/subscriptions.md#delivery-dates).
  */
 const noticeMs = 15 * 60_000;
 
 /**
  * Returns the next delivery date of a subscription: the first occurrence of its rule that is more than 15 minutes in
- * the future and later than `previous`. Returns null if there are no more occurrences.
- * @param previous the date of the last delivery. Null if the rule is new or has changed.
+ * the future and later than `previous`. Returns null if the rule has no more occurrences.
+ * @param previous the date of the last delivery, or null if the rule is new or has changed
  * @param timeZone IANA name of the project time zone, which determines days and the time of day
  */
 export function nextDeliveryDate(
@@ -88,7 +88,7 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
   const startWallTime = zone.toWallTime(start);
   const startDay = Math.floor(startWallTime / dayMs);
   const timeOfDay = startWallTime - startDay * dayMs;
-  // The start may be the second of two moments with the same local time.
+  // The start may be the second of two instants with the same local time, which `toInstant` would not return.
   const instantOf = (day: Day) => (day === startDay ? start : zone.toInstant(day * dayMs + timeOfDay));
   const afterDay = Math.floor(zone.toWallTime(after.getTime()) / dayMs);
 
@@ -101,8 +101,8 @@ export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: stri
 }
 
 /**
- * Yields the days of a rule on which an occurrence can be after `afterDay`. This includes the day before it, because a
- * change of the UTC offset can move a time across midnight.
+ * Yields the days of a rule on which an occurrence can be after `afterDay`, including the day before `afterDay`,
+ * because a change of the UTC offset can move a time across midnight.
  */
 function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Generator<Day> {
   const periods = periodsOf(rule, startDay);
@@ -124,17 +124,19 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   }
 }
 
-/** The calendar repeats after this number of periods. A rule without a match in that time never matches. */
+/**
+ * The number of periods after which the calendar repeats. A rule that has no match in that many periods never matches.
+ */
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
 /**
- * The numbered days, weeks, months or years in which a rule counts. A rule uses every `interval`-th one, beginning with
- * the one that contains its start.
+ * The numbered days, weeks, months or years that a rule uses: every `interval`-th period, beginning with the period
+ * that contains its start.
  */
 interface Periods {
   /** Returns the number of the period that contains a day. */
   numberOf(day: Day): number;
-  /** Returns the matching days of one period in order. Some may be before the start. */
+  /** Returns the matching days of one period in order. Some of them may be before the start of the rule. */
   daysOf(period: number): readonly Day[];
 }
 
@@ -143,7 +145,7 @@ function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;
   const { numberOf, daysOf } = undivided(rule.frequency, startDay, byweekday);
   const { bysetpos } = rule;
-  // `bysetpos` has no effect without weekdays, because some clients always send it.
+  // Ignore `bysetpos` without weekdays, because some clients always send `bysetpos`.
   if (byweekday === null || bysetpos === null) return { numberOf, daysOf };
   return {
     numberOf,

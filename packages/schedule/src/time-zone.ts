@@ -3,14 +3,14 @@
 const dayMs = 86_400_000;
 
 /**
- * Converts between instants and local time. An instant is a number of milliseconds since 1970. A wall time is a local
- * time that is represented as if it were in UTC.
+ * An instant is a number of milliseconds since 1970. A wall time is a local time that is represented as if it were in
+ * UTC.
  */
 export interface TimeZone {
   toWallTime(instant: number): number;
   /**
    * Returns the instant of a wall time. If the wall time occurs twice because clocks go back, returns the first
-   * instant. If it does not occur because clocks go forward, computes the instant with the previous offset, so 02:30
+   * instant. If clocks go forward and skip the wall time, computes the instant with the previous offset, so 02:30
    * becomes 03:30 (RFC 5545 section 3.3.5).
    */
   toInstant(wallTime: number): number;
@@ -19,9 +19,8 @@ export interface TimeZone {
 const utc: TimeZone = { toWallTime: (instant) => instant, toInstant: (wallTime) => wallTime };
 
 /**
- * Returns whether this is the name of a time zone, current or historical, exactly as the IANA database writes it.
- * Rejects an offset such as `+02:00`, although Intl accepts it, and a name in another case, because other programs
- * would not find it.
+ * Returns whether `name` is exactly the name of a current or historical time zone in the IANA database. Rejects an
+ * offset such as `+02:00` and a name in another case. Intl accepts both, but other programs would not find them.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
