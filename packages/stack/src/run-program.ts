@@ -6,7 +6,7 @@ import { SetupProblem } from './command.ts';
 export interface ProgramResult {
   /** The exit code, or 127 if the program does not exist. */
   status: number;
-  /** The last part of what the program wrote to stdout and stderr. */
+  /** The end of the program's output to stdout and stderr. */
   output: string;
 }
 
@@ -54,7 +54,8 @@ export interface SystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL, which refuses to run as root, or undefined if this process is not root.
+ * Returns the user who runs PostgreSQL, because PostgreSQL refuses to run as root. Returns undefined if this process is
+ * not root.
  * @throws SetupProblem if this process is root but cannot switch to another user
  */
 export function unprivilegedUser(): SystemUser | undefined {
@@ -84,9 +85,7 @@ function canBecome({ uid, gid }: SystemUser): boolean {
   return spawnSync('sh', ['-c', ':'], { uid, gid, cwd: '/' }).status === 0;
 }
 
-/**
- * Returns whether the user can create files in the directory. Without `user`, checks this for the user of this process.
- */
+/** Returns whether the user can create files in the directory. Without `user`, checks the user of this process. */
 export function canWriteIn(directory: string, user: SystemUser | undefined): boolean {
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return spawnSync('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', directory], { cwd: '/', ...identity }).status === 0;

@@ -6,7 +6,8 @@ import { createStamp, runQuietly, setupLog, setupProblem } from './prepare.mjs';
 
 /**
  * Builds the program of `npm start` into the data directory as plain JavaScript, if one of its sources has changed.
- * This saves memory, because a compiler in the running process needs more memory than all services together.
+ * Running plain JavaScript saves memory, because a compiler in the running process needs more memory than all services
+ * together.
  * @returns {Promise<string>} the URL of the program
  */
 export async function builtStart({ root, progress }) {
@@ -15,7 +16,7 @@ export async function builtStart({ root, progress }) {
   const program = join(build, 'start.mjs');
   const sources = [join(root, 'pnpm-lock.yaml'), ...['packages', 'services'].flatMap((name) => sourcesIn(root, name))];
   const stamp = createStamp(join(build, '.made-from'), sources, sources);
-  // A running system loads more files from its build later, so keep the build. This start will fail at the lock.
+  // Keep the build, because a running system loads more files from it later. This start will fail at the lock.
   const isInUse = existsSync(program) && isAlive(join(directory, 'start.lock'));
   if (!isInUse && !(existsSync(program) && stamp.isCurrent())) {
     const logFile = setupLog(root);

@@ -31,7 +31,7 @@ export async function prepare({ isQuiet }) {
   const parts = [packageInstallation(root), clientGeneration(root)];
   if (parts.some((part) => !part.isDone())) {
     await whileLocked(join(root, '.millrace'), progress, async () => {
-      // Another process that held the lock may already have done it.
+      // Another process that held the lock may already have done this part.
       for (const part of parts) if (!part.isDone()) await part.run(progress);
     });
   }
@@ -188,8 +188,9 @@ function isWritable(directory) {
 }
 
 /**
- * Records from what a result was made, so that it is rebuilt only after a change.
- * @param {string} file path of the record. It is inside the result, so that it is deleted together with it.
+ * Records which sources and facts a result was made from, so that the result is rebuilt only after a change.
+ * @param {string} file path of the record. The file is inside the result, so that it is deleted together with the
+ * result.
  * @param {string[]} sources files from which the result is made
  * @param {string[]} facts anything else on which the result depends
  */
@@ -207,7 +208,7 @@ export function createStamp(file, sources, facts = []) {
 
 /**
  * Runs `work` while no other command in the same clone runs it, because concurrent installations would break each
- * other.
+ * other's files.
  */
 async function whileLocked(directory, progress, work) {
   const lock = join(directory, 'prepare.lock');

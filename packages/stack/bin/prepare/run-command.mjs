@@ -12,7 +12,7 @@ function requireNode() {
   process.exit(1);
 }
 
-/** Exits with an error in one line if there is no PostgreSQL package for this platform. */
+/** Exits with an error in one line if PostgreSQL has no package for this platform. */
 function requirePlatform() {
   const { platform, arch } = process;
   const hasPrograms = ['linux', 'darwin'].includes(platform) && ['x64', 'arm64'].includes(arch);

@@ -74,7 +74,7 @@ export async function bundlePrograms(
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Stack traces show the source files and lines, but the bundle does not contain the source code.
+    // Source maps let stack traces show source files and lines, but the bundle does not contain the source code.
     sourcemap: 'linked',
     sourcesContent: false,
     external: unbundledPatterns,

@@ -36,7 +36,10 @@ const areas: readonly { folders: string[]; endings: string[]; read: (source: str
   { folders: ['deploy'], endings: ['.tpl', '.yaml', '.yml', '.txt'], read: everyLine },
 ];
 
-/** Finds phrases to avoid in documents, program output, test titles and the Helm chart. Returns one line for each. */
+/**
+ * Finds phrases to avoid in documents, program output, test titles and the Helm chart. Returns one line for each phrase
+ * found.
+ */
 export async function findProseProblems(root: string): Promise<string[]> {
   const files = await Promise.all(
     areas.map(async ({ folders, endings, read }) =>

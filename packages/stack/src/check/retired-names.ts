@@ -1,5 +1,4 @@
-// Names that were replaced because readers would need a glossary to understand them. A check keeps them from being used
-// again.
+// Retired names, which readers could understand only with a glossary. A check keeps them from being used again.
 
 import { sourceFiles } from '../docs/documents.ts';
 

@@ -42,8 +42,8 @@ function findSchema(exports: Record<string, unknown>): ConfigSchema {
 }
 
 /**
- * Imports a source file of the repository by its path, to generate documents. Packages must not import services in the
- * usual way. The types of the exports are therefore unknown.
+ * Imports a source file of the repository by its path, to generate documents. A normal import is not possible, because
+ * packages must not import services. The types of the exports are therefore unknown.
  */
 export async function importSource(root: string, path: string): Promise<Record<string, unknown>> {
   return import(pathToFileURL(join(root, path)).href);

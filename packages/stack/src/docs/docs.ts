@@ -8,7 +8,7 @@ import { generateMetricsPage } from './metrics-page.ts';
 import { generateRoutesPage } from './routes-page.ts';
 import { generateValuesSchema } from './values-schema.ts';
 
-/** `npm run docs`: writes the pages that are generated from code. A test fails if one of them is outdated. */
+/** `npm run docs`: writes the pages that are generated from code. A test fails if a page is outdated. */
 export const main: Command = async ({ progress, root }) => {
   for (const { path, text } of await generatePages(root)) {
     await writeFile(join(root, path), text);
@@ -134,7 +134,8 @@ async function ruleCaseTables(root: string): Promise<string> {
 }
 
 /**
- * Returns the rows of a table. If several cases have the same number, shows the first one and how many more there are.
+ * Returns the rows of a table. If several cases have the same number, the row shows the first case and the number of
+ * other cases.
  */
 function rowsOf(cases: readonly RuleCase[]): string[][] {
   const byNumber = new Map<number, string[]>();

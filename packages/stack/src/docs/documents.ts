@@ -12,7 +12,7 @@ const link = /\]\((?!https?:)([^)\s]+)\)/g;
  */
 const citation = /(?<![\w./-])(docs\/(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
 
-/** Finds references to and from documents whose targets do not exist. Returns one line for each. */
+/** Finds references to and from documents whose targets do not exist. Returns one line for each reference. */
 export async function findDocumentProblems(root: string): Promise<string[]> {
   const { pages, sources } = await readRepositoryTexts(root);
   const headings = new Map(pages.map(({ path, text }) => [path, new Set(headingsOf(text).map(anchorOf))]));

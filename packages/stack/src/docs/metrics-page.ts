@@ -62,9 +62,9 @@ const call = /metrics\??\.(counter|gauge|histogram)\(/g;
 const gaugeRow = /\[\s*('millrace_\w+'),\s*('[^']*'|"[^"]*"),/g;
 
 /**
- * Finds the metrics that a source file registers. This parses the text, because running the registrations would require
- * servers. Names and help texts must be literals. Anything else is an error, so that no metric is missing in the
- * documents.
+ * Finds the metrics that a source file registers. Parses the source text, because running the registrations would
+ * require servers. Names and help texts must be literals. Anything else is an error, so that no metric is missing in
+ * the documents.
  * @throws Error that names the file
  */
 export function readRegistrations(source: string, path: string): Registration[] {

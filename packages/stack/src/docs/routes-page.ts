@@ -18,7 +18,7 @@ const keyOf = ({ method, path }: DeclaredRoute) => `${method} ${path}/`;
 /**
  * Lists every route of the OpenAPI document with the file that declares it. The list of all routes imports one function
  * for each group of routes. Calling these functions one by one shows from which file each route comes.
- * @throws if this does not find the function that declares a route
+ * @throws Error if no such function declares a route of the document
  */
 export async function generateRoutesPage(root: string): Promise<string> {
   const { declaredRoutes } = await importSource(root, `${folder}/testing/declared-routes.ts`);
@@ -60,8 +60,8 @@ function importedFunctions(source: string): { names: string[]; file: string }[] 
 }
 
 /**
- * Declares the routes of a group. Declaring them uses none of the dependencies, so these can be left out. The routes of
- * the OpenAPI document take the list of the other routes instead, which is empty here.
+ * Declares the routes of a group. Declaring routes uses no dependencies, so they can be omitted. The routes of the
+ * OpenAPI document take the list of the other routes instead, which is empty here.
  */
 function routesOf(declare: unknown): DeclaredRoute[] {
   const declared = (declare as (deps: object) => DeclaredRoute | DeclaredRoute[])([]);

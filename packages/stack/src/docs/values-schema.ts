@@ -17,7 +17,7 @@ const anyMaps: JsonSchema = { type: 'array', items: anyMap };
 /** Labels and annotations. Kubernetes rejects a number or `true` without quotes. */
 const textMap: JsonSchema = { type: 'object', additionalProperties: text };
 const port: JsonSchema = whole(1, 65_535);
-/** Resource quantities. Null removes one. */
+/** Resource quantities. Null removes a quantity. */
 const quantities: JsonSchema = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'null'], pattern: '^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]i?)?$' },
@@ -194,8 +194,8 @@ async function defaults(root: string): Promise<unknown> {
 }
 
 /**
- * Makes values with a default required. They can be changed but not removed (with `null`), because templates rely on
- * them. Settings of services and values that are passed to pods can be removed.
+ * Makes values with a default required. Such a value can be changed but not removed (with `null`), because templates
+ * rely on it. Settings of services and values that are passed to pods can be removed.
  */
 function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
   const fields = schema.properties as Record<string, JsonSchema> | undefined;

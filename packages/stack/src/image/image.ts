@@ -88,7 +88,7 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
 }
 
 /**
- * Returns labels about the origin of the image. Its date is that of the commit, so that the same commit always gives
+ * Returns labels about the origin of the image. The date is that of the commit, so that the same commit always gives
  * the same image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
  * @throws SetupProblem if `SOURCE_DATE_EPOCH` is not a number
  */

@@ -8,14 +8,14 @@ import { npmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, debianFiles, type Lockfile, type Platform } from './base.ts';
 
 /**
- * The user of the image, with the ID that is common in images without a shell. The image can also run as any other
- * user.
+ * The user that runs in the image, with the ID that is common in images without a shell. The image can also run as any
+ * other user.
  */
 export const nonroot = { uid: 65532, gid: 65532 };
 
 /**
- * Creates the layer of shared libraries, with the files that they and vulnerability scanners read. It changes with
- * Debian's security updates.
+ * Creates the layer of shared libraries, with the files that libraries and vulnerability scanners read. The layer
+ * changes with Debian's security updates.
  */
 export async function systemLayer(lock: BaseLock, platform: Platform): Promise<Tree> {
   const { debian } = lock[platform.architecture];
@@ -42,7 +42,7 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
   return tree;
 }
 
-/** Returns the file by which scanners choose the vulnerability database. */
+/** Returns the content of the file by which scanners choose the vulnerability database. */
 function osRelease(release: string): string {
   return `PRETTY_NAME="Millrace, with libraries of Debian ${release}"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="${release}"\n`;
 }
@@ -86,7 +86,7 @@ export async function programsLayer(dist: string, documents: Record<string, stri
 }
 
 /**
- * A file, link or directory in the image. All of them belong to root and can be read by every user, so that the image
+ * A file, link or directory in the image. All entries belong to root and can be read by every user, so that the image
  * can run as any user.
  */
 export type Entry =

@@ -94,8 +94,8 @@ const jsonBlob = (value: unknown): Blob => {
 const descriptor = (mediaType: string, { digest, content }: Blob) => ({ mediaType, digest, size: content.length });
 
 /**
- * Returns the files of an archive for `ctr image import`, `docker load` and `skopeo copy oci-archive:`, by path. It is
- * an OCI image layout, with a manifest for Docker that describes the image of the first platform.
+ * Returns the files of an archive for `ctr image import`, `docker load` and `skopeo copy oci-archive:`, by path. The
+ * archive is an OCI image layout, with a manifest for Docker that describes the image of the first platform.
  */
 function imageLayout({ repository, tag }: ImageName, images: readonly PlatformImage[]): Map<string, Buffer> {
   const manifests = images.map(({ platform, manifest }) => ({
@@ -184,7 +184,7 @@ const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.conte
 
 /**
  * Compresses with a JavaScript library, because the output of zlib in Node.js depends on the processor and the version.
- * The layer of Node.js takes five seconds, so results are cached.
+ * Compressing the layer of Node.js takes five seconds, so results are cached.
  */
 async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
   const cached = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));

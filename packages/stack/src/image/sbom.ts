@@ -67,7 +67,7 @@ function npmComponent(type: 'library' | 'platform', { name, version, integrity }
   };
 }
 
-/** Returns an SPDX identifier, or an expression that combines several. */
+/** Returns an SPDX identifier, or an SPDX expression that combines several identifiers. */
 const licenseOf = (license: string) =>
   / (OR|AND|WITH) /.test(license) ? { expression: license } : { license: { id: license } };
 
@@ -77,7 +77,7 @@ interface BundledPackage {
   version: string;
   /** The SPDX license identifier, or empty if the package does not declare one. */
   license: string;
-  /** License texts that must be distributed with it. */
+  /** License texts that must be distributed with the package. */
   licenseTexts: string[];
 }
 

@@ -5,10 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { hiddenFrom } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
-/** The servers that are unavailable, by the variable that would contain their address (src/test/run-tests.ts). */
+/**
+ * The servers that are unavailable. Each is named by the variable that would contain its address
+ * (src/test/run-tests.ts).
+ */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
-/** jest-runner replaces `process.exit` for each file with a function that prints a stack trace first. */
+/** jest-runner replaces `process.exit` for each file with a function that first prints a stack trace. */
 const exitProcess = process.exit;
 
 /** Recognizes the error that `testServers()` of test-e2e/testing throws if a test requests an unavailable server. */
@@ -35,8 +38,8 @@ export default class NativeEnvironment {
   }
 
   async setup() {
-    // jest would translate each line of each stack trace with source maps. This is not necessary, because stripping
-    // types changes no lines or columns.
+    // Without this, jest would translate each line of each stack trace with source maps. That is not necessary, because
+    // stripping types changes no lines or columns.
     Error.prepareStackTrace = undefined;
     this.#before = processState();
     for (const variable of hiddenFrom(this.#testPath)) delete process.env[variable];

@@ -20,7 +20,7 @@ export default class RunReporter {
    * @param {object} results jest's counts for all files
    */
   async onRunComplete(_contexts, results) {
-    // If there is only one test file, it runs in this process instead of a worker.
+    // If only one test file runs, it runs in this process instead of a worker.
     await stopWorkerFixtures();
     const counts = {
       failedFiles: results.testResults.flatMap((file) => {
@@ -67,7 +67,7 @@ function failuresOf(path, { testExecError, testResults }) {
   return testExecError ? [...failed, `${path}: ${beginning(testExecError.message ?? testExecError)}`] : failed;
 }
 
-/** Returns the first lines of an error as one line, without colors. */
+/** Returns the beginning of an error message as one line, without colors. */
 function beginning(message) {
   const lines = stripVTControlCharacters(String(message)).split('\n');
   return lines

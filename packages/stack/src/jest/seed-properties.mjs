@@ -1,4 +1,7 @@
-/** A property test that fails prints its seed. Set MILLRACE_SEED to it to reproduce the failure. */
+/**
+ * Uses the seed in MILLRACE_SEED for property tests. A failed property test prints its seed, which reproduces the
+ * failure.
+ */
 if (process.env.MILLRACE_SEED) {
   const { configureGlobal } = await import('fast-check');
   configureGlobal({ seed: Number(process.env.MILLRACE_SEED) });

@@ -1,4 +1,5 @@
-// Loaded before jest's workers run anything. It lets Node.js import TypeScript, which newer releases support natively.
+// Loaded before jest's workers run anything, so that Node.js can import TypeScript. Newer Node.js releases support
+// TypeScript natively.
 import { register } from 'node:module';
 
 if (!process.features.typescript) register('./strip-types-hooks.mjs', import.meta.url);

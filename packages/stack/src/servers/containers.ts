@@ -34,7 +34,7 @@ export async function startRedisContainer(): Promise<RunningServer> {
 
 export async function startKafkaContainer(): Promise<RunningServer> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await testcontainers();
-  // A broker tells clients its address, so the port must be known before it starts.
+  // A broker advertises its address to clients, so the port must be known before the broker starts.
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime;
   const port = await freePort();
   const container = await new GenericContainer(`apache/kafka:${kafkaVersion}`)
@@ -67,7 +67,10 @@ function running(container: StartedTestContainer, address: string): RunningServe
   };
 }
 
-/** Returns whether a Docker daemon responds within 1.5 s. It may not be running even if the command is installed. */
+/**
+ * Returns whether a Docker daemon responds within 1.5 s. The daemon may not be running even if the command is
+ * installed.
+ */
 export function isDockerRunning(): Promise<boolean> {
   return new Promise((resolve) => {
     const target = daemonAddress(process.env.DOCKER_HOST);

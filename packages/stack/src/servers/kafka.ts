@@ -22,13 +22,13 @@ export interface KafkaOptions {
   /** The directory for all files of the broker, e.g. `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** The address on which the broker listens, and which it tells clients. The default is loopback. */
+  /** The address on which the broker listens, and which it advertises to clients. The default is loopback. */
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
   /**
-   * Whether the broker is used only for minutes. It then compiles code only quickly, because thorough compilation would
-   * take longer than it saves.
+   * Whether the broker is used only for minutes. If so, the JVM uses only its fast compiler, because thorough
+   * compilation would take longer than it saves.
    */
   isShortLived?: boolean;
 }
@@ -118,7 +118,7 @@ async function format(
   { directory, config }: { directory: string; config: string },
 ): Promise<void> {
   // Kafka's tool treats an ID that begins with a dash as an option. If the highest bit is not set, the ID cannot begin
-  // with one.
+  // with a dash.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const { status, output } = await runProgram(
     java,
@@ -209,8 +209,8 @@ async function fetchJars(): Promise<void> {
 }
 
 /**
- * Maven stores its cache in the home directory that the password file contains. If that is not writable, uses a
- * temporary directory.
+ * Maven stores its cache in the home directory that the password file contains. If that directory is not writable, uses
+ * a temporary directory.
  */
 function localRepository(temporary: string): string[] {
   try {
@@ -239,7 +239,7 @@ export async function findJava(): Promise<string | null> {
   return null;
 }
 
-/** Like `findJava`, but downloads Java if necessary. @throws SetupProblem if that fails. */
+/** Like `findJava`, but downloads Java if necessary. @throws SetupProblem if the download fails */
 export async function ensureJava(): Promise<string> {
   return (await findJava()) ?? fetchJava();
 }

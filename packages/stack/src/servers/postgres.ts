@@ -218,7 +218,8 @@ async function unpack(directory: string, installed: string): Promise<void> {
       await symlink(relative(dirname(target), source), at);
     }
     await makeReadable(temporary);
-    // If several processes unpack it, the first rename succeeds. A directory with this name is always complete.
+    // If several processes unpack the package, the first rename succeeds. A directory with this name is always
+    // complete.
     await rm(installed, { recursive: true, force: true });
     await rename(temporary, installed);
   } catch (error) {
@@ -228,7 +229,8 @@ async function unpack(directory: string, installed: string): Promise<void> {
 }
 
 /**
- * Makes the files readable for all users, because the server may run as a different user than the one who unpacked it.
+ * Makes the files readable for all users, because the server may run as a different user than the user who unpacked
+ * them.
  */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
@@ -247,16 +249,17 @@ function tryOut(program: string, user: SystemUser | undefined) {
 
 export interface PostgresFiles {
   data: string;
-  /** The user who runs the server. It is undefined for the user of this process. */
+  /** The user who runs the server, or undefined for the user of this process. */
   user: SystemUser | undefined;
 }
 
-/** Data is stored here if a server started by root cannot store it in root's home directory. */
+/** The directory for data that a server started by root cannot store in root's home directory. */
 const outside = '/var/lib/millrace';
 
 /**
- * Returns where the data of a database cluster is. Usually this is `directory`. If the user who runs PostgreSQL cannot
- * enter it (as for a clone in root's home), it is below /var/lib/millrace, and a note in `directory` contains its path.
+ * Returns the location of a database cluster's files, which usually is `directory`. If the user who runs PostgreSQL
+ * cannot enter `directory` (as for a clone in root's home), the files are below /var/lib/millrace, and a note in
+ * `directory` contains their path.
  * @param user see `unprivilegedUser`
  * @throws SetupProblem if the files belong to another user
  */

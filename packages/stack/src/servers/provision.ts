@@ -33,7 +33,7 @@ export interface Provisioned {
   passedOver: string[];
 }
 
-/** Thrown if no source could provide the server. The message contains the reason for each of them. */
+/** Thrown if no source could provide the server. The message contains the reason for each source. */
 export class ServerUnavailable extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
     super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
@@ -42,7 +42,7 @@ export class ServerUnavailable extends SetupProblem {
 
 /**
  * Returns the server from the first source that works.
- * @throws NotProvided if no source works
+ * @throws ServerUnavailable if no source works
  */
 export async function provide(server: string, sources: readonly Source[]): Promise<Provisioned> {
   const reasons: string[] = [];
@@ -358,8 +358,8 @@ const standardPorts: Record<string, number> = {
 };
 
 /**
- * Returns whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS. For
- * brokers, checks only the first one.
+ * Returns whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS. Of several
+ * brokers, checks only the first.
  */
 export async function respondsAt(address: string): Promise<boolean> {
   const target = parse(address);

@@ -25,7 +25,7 @@ export interface RedisOptions {
 
 /**
  * Returns the first Redis server that is new enough, in this order: REDIS_SERVER_PATH, the PATH, a downloaded one.
- * Returns null if there is none.
+ * Returns null if no server is new enough.
  * @param oldest minimum major version. Cluster tests require 7, and everything else 6.
  */
 export async function findRedisServer(oldest = 6): Promise<string | null> {

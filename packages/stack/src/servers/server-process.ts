@@ -36,7 +36,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a server in its own session, so that Ctrl-C does not reach it. It must end after its clients. */
+/** Starts a server in its own session, so that Ctrl-C does not reach it. The server must end after its clients. */
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.command, options.arguments, {
@@ -75,7 +75,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     async stop() {
       if (hasEnded) return;
       child.kill(options.stopSignal);
-      // This timer also keeps the process running while it waits, because an unreferenced child does not.
+      // This timer also keeps the process running, because an unreferenced child process does not.
       const killTimer = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
       await ended;
       clearTimeout(killTimer);
@@ -116,7 +116,7 @@ export async function startOnFreePort(
 
 /**
  * Polls until the server responds.
- * @throws SetupProblem with the end of its log if it exits or does not respond within `timeoutMs`.
+ * @throws SetupProblem with the end of the server's log if the server exits or does not respond within `timeoutMs`
  */
 export async function waitUntilReady(
   { name, process: server }: { name: string; process: ServerProcess },
@@ -203,14 +203,14 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // The process has ended in the meantime.
+    // The process has already ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
 /**
- * Returns the complete command line of a running process, or null. The process ID alone is not enough to identify a
- * process, because it may have been reused.
+ * Returns the complete command line of a process, or null if the process does not run. The process ID alone is not
+ * enough to identify a process, because it may have been reused.
  */
 function commandLine(pid: number): string | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
@@ -231,7 +231,7 @@ export function isRunning(pid: number, marker: string): boolean {
   return commandLine(pid)?.includes(marker) === true;
 }
 
-/** Ends processes if this process dies without stopping them. */
+/** Ends processes if this process exits without stopping them. */
 export interface Reaper {
   /** Starts watching a process. The processes that were added last are ended first. */
   watch(pid: number, signal: NodeJS.Signals): void;
@@ -242,7 +242,7 @@ export interface Reaper {
 
 /**
  * A shell script that reads the list of processes from a pipe, one line for each change. The pipe closes when its
- * writer dies. Then the script sends a signal to each process, and waits up to 15 s for it before the next one.
+ * writer exits. Then the script sends a signal to each process, and waits up to 15 s for it before the next one.
  */
 const script = `
 trap '' INT TERM HUP
@@ -257,8 +257,8 @@ done
 `;
 
 /**
- * Creates a reaper, which is a process in its own session. Neither Ctrl-C nor closing the terminal reaches it. It is a
- * shell, because a shell takes only a megabyte.
+ * Creates a reaper, which is a process in its own session, so that neither Ctrl-C nor closing the terminal ends it. The
+ * process is a shell, because a shell needs only a megabyte of memory.
  */
 export function createReaper(): Reaper {
   const child = spawn('sh', ['-c', script, 'millrace-reaper'], {
@@ -291,7 +291,7 @@ export function createReaper(): Reaper {
   };
 }
 
-/** Returns a free port: `preferred`, or otherwise the next free one. 0 chooses a random one. */
+/** Returns a free port: `preferred`, or otherwise the next free port. 0 chooses a random port. */
 export async function freePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
@@ -301,8 +301,8 @@ export async function freePort(preferred = 0, taken: ReadonlySet<number> = new S
 }
 
 /**
- * Returns whether a port is free on all addresses. If it were in use on only one address, it could be opened on
- * another, and clients would connect to the wrong server.
+ * Returns whether a port is free on all addresses. If the port were in use on only one address, the server could open
+ * it on another address, and clients would connect to the wrong server.
  */
 export async function isFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
@@ -315,7 +315,7 @@ function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
-      // A machine without IPv6 has no such address.
+      // On a machine without IPv6, the IPv6 address does not exist.
       resolve(error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT');
     });
     server.listen({ port, host, ipv6Only: host.includes(':'), exclusive: true }, () =>

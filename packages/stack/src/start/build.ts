@@ -27,7 +27,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   chunkNames: 'start-chunks/[name]-[hash]',
   bundle: true,
-  // Modules that are rarely needed are loaded only when they are.
+  // Load rarely needed modules only when they are used.
   splitting: true,
   platform: 'node',
   format: 'esm',
@@ -55,8 +55,8 @@ function sourcesStayWhereTheyAre(): Plugin {
 }
 
 /**
- * Makes the build import packages by URL, because it is outside of the directories in which Node.js would find them by
- * name.
+ * Makes the build import packages by URL, because the build is outside of the directories in which Node.js would find
+ * them by name.
  */
 function packagesStayWhereTheyAre(): Plugin {
   const resolving = Symbol('resolving');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Demo } from './demo.ts';
 
 /**
- * Everything that a script needs to use the running system. `millrace` reads it too
+ * Everything that a script needs to use the running system. The `millrace` command reads this file as well
  * (packages/cli/src/running-system.ts).
  */
 export interface Connection extends Demo {
@@ -18,7 +18,8 @@ export interface Connection extends Demo {
 }
 
 /**
- * Manages `connection.json`, which exists while the system is ready. It contains keys, so only its owner can read it.
+ * Manages `connection.json`, which exists while the system is ready. The file contains keys, so only its owner can read
+ * it.
  */
 export function connectionFile(directory: string) {
   const file = join(directory, 'connection.json');

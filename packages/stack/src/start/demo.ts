@@ -102,7 +102,10 @@ async function findOrCreateOrganization(tx: Transaction, ownerId: number): Promi
   return (await createOwnedOrganization(tx, { name: 'Demo', features, ownerId, project, actor })).organization.id;
 }
 
-/** Replaces a key whose value was lost, because the number of keys per user is limited. */
+/**
+ * Returns the key, and creates it if necessary. Replaces a key whose value was lost, because the number of keys per
+ * user is limited.
+ */
 async function findOrCreateKey(tx: Transaction, userId: number, known: string | undefined): Promise<string> {
   const keys = await listPersonalApiKeys(tx, { userId });
   if (known && keys.some(({ secure_value }) => secure_value === hashPersonalApiKey(known))) return known;

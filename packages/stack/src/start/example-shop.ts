@@ -8,7 +8,7 @@ import { fetchJson } from './fetch-json.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
-/** What has been created so far. With it, an interrupted start can continue. */
+/** The records that were created so far, with which an interrupted start can continue. */
 interface ExampleShop {
   projectId: number;
   projectApiKey: string;
@@ -20,9 +20,9 @@ interface ExampleShop {
 type Reached = Pick<Connection, 'apiUrl' | 'ingestUrl' | 'organizationId' | 'environmentId' | 'personalApiKey'>;
 
 /**
- * Creates the project once, through the API. Nothing that its owner has changed or deleted is created again.
+ * Creates the project once, through the API. Does not create records again that the owner has changed or deleted.
  * @param directory directory for the file that records what was created
- * @returns the path of its dashboard in the console, or null if it was deleted
+ * @returns the path of the project's dashboard in the console, or null if the dashboard was deleted
  */
 export async function ensureExampleShop(connection: Reached, directory: string): Promise<string | null> {
   const file = join(directory, exampleShopFile);
@@ -55,7 +55,8 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
 }
 
 /**
- * Creates the project. Then selects the project for the user's own events again, so that the console opens that one.
+ * Creates the project. Then selects the project for the user's own events again, so that the console opens that
+ * project.
  */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
@@ -162,7 +163,7 @@ const systems = ['Mac OS X', 'Windows', 'Android', 'iOS', 'Linux'] as const;
 const cities = ['Berlin', 'Lyon', 'Porto', 'Vienna', 'Bergen', 'Gdansk'] as const;
 const countries = { Berlin: 'DE', Lyon: 'FR', Porto: 'PT', Vienna: 'AT', Bergen: 'NO', Gdansk: 'PL' } as const;
 const isMobile: ReadonlySet<string> = new Set(['Android', 'iOS']);
-/** Sources of visits: the domain, and the campaign if there is one. */
+/** Sources of visits: the domain, and for some of them the campaign. */
 const origins = [
   ['$direct'],
   ['$direct'],
@@ -185,7 +186,8 @@ const products = [
 ] as const;
 
 /**
- * Generates the events of the shop. They are the same for the same end, so sending them twice stores them once.
+ * Generates the events of the shop. The same end always results in the same events, so events that are sent twice are
+ * stored once.
  * @param end milliseconds since 1970
  */
 function shopEvents(end: number): ShopEvent[] {
@@ -222,7 +224,7 @@ function shopEvents(end: number): ShopEvent[] {
       let at = begin + day * dayMs + Math.floor(random() * dayMs);
       for (let visit = 0; at < end; visit += 1) {
         who = shopping(who, { at, visit });
-        // Two in five visitors return within a few days, and more of those who have ordered.
+        // Two in five visitors return within a few days. Visitors who have ordered return more often.
         if (random() > (who.id === anonymous.id ? 0.4 : 0.7)) break;
         at += (1 + Math.floor(random() * 8)) * dayMs + Math.floor((random() - 0.5) * 6 * 3_600_000);
       }
@@ -242,7 +244,7 @@ function shopEvents(end: number): ShopEvent[] {
 
   /**
    * Generates one visit.
-   * @returns the visitor, who becomes identified by an order
+   * @returns the visitor, who is identified after an order
    */
   function shopping(who: Visitor, { at, visit }: { at: number; visit: number }) {
     const minute = () => Math.floor((0.3 + random() * 3) * 60_000);

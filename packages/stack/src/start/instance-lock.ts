@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 import { isRunning, readProcessRecord, writeProcessRecord } from '../servers/server-process.ts';
 
-/** A part of the command line with which `npm start` runs this (see package.json). */
+/** A part of the command line of `npm start` (see package.json). */
 const marker = 'bin/start.mjs';
 
 /**

@@ -38,9 +38,9 @@ export interface SystemOptions {
 
 export interface RunningSystem {
   connection: Connection;
-  /** A link with which the demo's owner can sign in once. It is null if the console is not served. */
+  /** A link with which the demo's owner can sign in once, or null if the console is not served. */
   consoleUrl: string | null;
-  /** A link to a dashboard with 30 days of example events. It is null if it was deleted. */
+  /** A link to a dashboard with 30 days of example events, or null if the dashboard was deleted. */
   exampleUrl: string | null;
   /** Stops the services first, and then the servers they need. */
   stop(): Promise<void>;
@@ -172,7 +172,8 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
 }
 
 /**
- * Waits for all promises like Promise.all, but also if one fails, so that everything they have started can be stopped.
+ * Waits for all promises like Promise.all, but waits for the others even if one promise fails, so that everything that
+ * they have started can be stopped.
  */
 async function all<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],

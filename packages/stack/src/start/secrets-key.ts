@@ -3,8 +3,9 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the key that encrypts secrets in the database of this directory (`SECRETS_KEY`). The first start creates it
- * and stores it next to the data, so that only its owner can read it. If it is lost, so are the stored secrets.
+ * Returns the key that encrypts secrets in the database of this directory (`SECRETS_KEY`). The first start creates the
+ * key and stores it next to the data, so that only its owner can read it. Without the key, the stored secrets cannot be
+ * decrypted.
  */
 export function ensureSecretsKey(directory: string): string {
   const file = join(directory, 'secrets.key');

@@ -49,7 +49,7 @@ export function storageSettings(
   };
 }
 
-/** The reverse of `storageSettings`. */
+/** Reverses `storageSettings`. */
 export const toServiceSettings = (settings: Record<string, string>): ServiceSettings => ({
   databaseUrl: settings.DATABASE_URL ?? '',
   secretsKey: settings.SECRETS_KEY ?? '',
@@ -70,7 +70,7 @@ export function serviceEnvironment(
   return {
     ...env,
     NODE_ENV: 'production',
-    // As in the container image, memory of large request bodies is returned to the system.
+    // Return the memory of large request bodies to the system, as in the container image.
     MALLOC_MMAP_THRESHOLD_: '262144',
     NODE_OPTIONS: undefined,
     KAFKA_BROKERS: undefined,
@@ -78,14 +78,14 @@ export function serviceEnvironment(
     ...storageSettings(env, settings),
     // On a developer's machine, webhooks and warehouses are likely to run on the same machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
-    // There is no load balancer that must notice that the service stops.
+    // Stop without a delay, because no load balancer has to notice that the service stops.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
-    // Live events and `millrace tail` need this. Its cost does not matter here.
+    // Live events and `millrace tail` need this setting. Its cost does not matter here.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     PUBLIC_API_URL: publicApiUrl(env, api),
     // The API requests flag definitions and sends test events to this URL.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
-    // The console shows this URL for sending events. Its port is not the one of the console.
+    // The console shows this URL for sending events. The port differs from the console's port.
     PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
     INGEST_PORT: String(ingest),
     API_PORT: String(api),

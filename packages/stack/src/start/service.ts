@@ -28,8 +28,8 @@ export interface ServiceRun {
 const endWithParent = fileURLToPath(new URL('../servers/end-with-parent.mjs', import.meta.url));
 const readyWithinMs = 60_000;
 /**
- * A little longer than the time limits of the services. Those that serve requests stop first, and then those in the
- * background.
+ * A little longer than the time limits of the services. Services that serve requests stop first, and then background
+ * services.
  */
 const drainedWithinMs = 65_000;
 
@@ -114,8 +114,9 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
 }
 
 /**
- * Waits until the services are ready. They listen before that, because a consumer must first join its groups. A service
- * that is not ready at the deadline can still become ready later. It logs what it waits for.
+ * Waits until the services are ready. Services listen before they are ready, because a consumer must first join its
+ * groups. A service that is not ready at the deadline can still become ready later. The log says what the service waits
+ * for.
  */
 async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + readyWithinMs;

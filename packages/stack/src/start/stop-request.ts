@@ -10,7 +10,7 @@ export interface StopRequest {
 
 /**
  * Listens for Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process immediately. In that case,
- * the reaper ends the servers, and the services end because their parent process has.
+ * the reaper ends the servers, and the services end because their parent process has ended.
  */
 export function createStopRequest(): StopRequest {
   let isMade = false;

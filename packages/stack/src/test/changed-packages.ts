@@ -46,7 +46,7 @@ function changedFiles(root: string, commit: string): string[] {
 
 interface Package {
   folder: string;
-  /** The directories of the packages that it imports, and of those whose programs its tests start. */
+  /** The directories of the packages that the package imports, and of those whose programs its tests start. */
   uses: string[];
 }
 

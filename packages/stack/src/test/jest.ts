@@ -32,7 +32,7 @@ export type Suite = 'quick' | 'long';
 /** One run of jest over some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
-  /** A title that is printed before the run. It is empty for the first run. */
+  /** A title that is printed before the run, or an empty string for the first run. */
   title: string;
   /** The path of the Node.js that runs jest. */
   node: string;
@@ -100,7 +100,7 @@ function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | 
     // Turns off a warning of the AWS SDK about Node.js 20, which Millrace supports.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     MILLRACE_CACHE_DIR: cacheDirectory(),
-    // .jest.config.mjs reads this.
+    // .jest.config.mjs reads this variable.
     MILLRACE_TEST_SUITE: suite,
     MILLRACE_TESTS_AT_LENGTH: String(isAtLength),
   };

@@ -34,7 +34,7 @@ export interface TestServerSet {
   stop(): Promise<void>;
 }
 
-/** Starts the required servers in parallel. Reports those that are unavailable and leaves them out. */
+/** Starts the required servers in parallel. Reports unavailable servers and leaves them out. */
 export async function provideTestServers(
   needed: ReadonlySet<Need>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },

@@ -77,8 +77,8 @@ function packedManifests(
     `${from}/${(entries[entry] ?? '').slice('./src/'.length, -'.ts'.length)}.d.ts`;
   const conditions = (entry: string) => ({
     import: { types: types(entry, './types'), default: `./esm/${entry}.js` },
-    // Bundlers must use this for `require` too. Otherwise, an application that uses both import and require would have
-    // two clients. Bundlers also cannot analyze `require` of UMD.
+    // Bundlers must use the ES module for `require` too. Otherwise, an application that uses both import and require
+    // would have two clients. Bundlers also cannot analyze `require` in a UMD file.
     module: `./esm/${entry}.js`,
     require: { types: types(entry, './umd/types'), default: `./umd/${entry}.js` },
   });
@@ -313,8 +313,8 @@ async function bundleUmd(
 }
 
 /**
- * Makes other entries use the React context of the main entry. If they had a context of their own, their hooks would
- * not find the provider.
+ * Makes other entries use the React context of the main entry. With a separate context, their hooks would not find the
+ * provider.
  */
 const contextOfMainEntry: Plugin = {
   name: 'context-of-main-entry',
