@@ -41,7 +41,7 @@ export function offsetKey({ batch, group }: BatchWork): OffsetKey {
   return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
 }
 
-/** Returns the last record of the batch. The offset continues after it. */
+/** Returns the last record of the batch, after which the offset continues. */
 export function lastRecord({ batch }: BatchWork): LogRecord {
   const last = batch.records.at(-1);
   if (last === undefined) throw new Error('a batch must contain at least one record');

@@ -11,8 +11,8 @@ const mebibyte = 1024 * 1024;
 const topicPattern = eventTopics.join('|');
 
 /**
- * The consumer's settings. Each is read from the environment variable of the same name, for example `healthPort` from
- * `HEALTH_PORT`.
+ * The consumer's settings. Each setting is read from the environment variable of the same name, for example
+ * `healthPort` from `HEALTH_PORT`.
  */
 export const consumerConfigSchema = Type.Object({
   healthPort: integerSetting(8001, 'TCP port for health endpoints and metrics; 0 picks a free port', {

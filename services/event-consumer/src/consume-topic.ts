@@ -29,7 +29,7 @@ interface ConsumeTopicDeps {
   metricsOf(topic: EventTopic): ConsumeMetrics;
   /** The load of live events. All topics of the process share it. */
   liveLoad: LiveLoadTracker;
-  /** Shared by all topics of the process. */
+  /** Releases the locks of crashed processes. All topics of the process share this function. */
   releaseLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
@@ -135,7 +135,7 @@ const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
 /**
- * Creates the topics and joins the groups in the background, and retries until the log is available. While it does, the
+ * Creates the topics and joins the groups in the background, and retries until the log is available. Meanwhile, the
  * process runs and responds to health checks. Stopping waits for in-flight batches.
  */
 export function startConsuming({

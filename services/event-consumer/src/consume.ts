@@ -15,7 +15,10 @@ export interface ConsumeDeps {
   metrics: ConsumeMetrics;
   /** Returns the trace ID of a batch, or null if none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
-  /** Called when a lock timed out, because a dead process may still hold it. Never throws. */
+  /**
+   * Releases the locks of crashed processes. Called when a lock timed out, because a crashed process may still hold the
+   * lock. Never throws.
+   */
   releaseLocks(): Promise<void>;
   /** Resolves after the time, or as soon as the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -27,13 +30,13 @@ export interface ConsumeDeps {
  */
 const maxTransientRetries = 4;
 /**
- * The maximum number of consecutive conflicts. Conflicts between batches are brief and rarely repeat, so this number
- * (about ten seconds) means that the stored data is inconsistent.
+ * The maximum number of consecutive conflicts. Conflicts between batches are brief and rarely repeat, so this many
+ * conflicts (about ten seconds) mean that the stored data is inconsistent.
  */
 const maxMovedRetries = 20;
 /**
- * How often a single record can cause a statement timeout before it is given up. The first time, the cause usually is a
- * busy server.
+ * How often a single record can cause a statement timeout before it becomes a dead letter. The first time, the cause
+ * usually is a busy server.
  */
 const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
@@ -74,7 +77,7 @@ export function createBatchHandler(
     let result = await processOrSplit(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
-      // If another member has advanced the offset in the meantime, this returns a stale result.
+      // If another member has advanced the offset in the meantime, the result is stale.
       result = await processOrSplit(part, context);
     }
     return result;
@@ -98,7 +101,7 @@ export function createBatchHandler(
   }
 
   /**
-   * Runs a batch, and retries it as long as this can help.
+   * Runs a batch, and retries it as long as a retry can help.
    * @throws the last error if the log should deliver the batch again later
    */
   async function retryUntilDecided(
@@ -154,8 +157,8 @@ async function afterFailure(
       if (failures.transient > maxTransientRetries) throw error;
       return { kind: 'retry', failure: 'transient' };
     case 'blocked':
-      // The log delivers the batch again later, and other partitions use the slot until then. Waiting here would block
-      // it.
+      // The log delivers the batch again later. Until then, other partitions use the slot, which waiting here would
+      // block.
       await releaseLocks();
       throw error;
     case 'systemic':
@@ -177,7 +180,7 @@ interface RetryRequired {
 
 type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRequired;
 
-/** The batch must be split. If it has only one record, that record is given up for this reason. */
+/** The batch must be split. If the batch has only one record, that record becomes a dead letter with this reason. */
 interface SplitRequired {
   kind: 'split';
   partCount: number;

@@ -111,16 +111,16 @@ export type InvalidRecordReason =
   | 'event_name_missing'
   | 'distinct_id_missing';
 
-/** Why a record was given up. It is a metric label and the header `dlq_reason`. */
+/** Why a record became a dead letter. The reason is a metric label and the value of the header `dlq_reason`. */
 export type DeadLetterReason =
   | InvalidRecordReason
-  /** No partition of the event table can contain its timestamp. */
+  /** No partition of the event table can contain the event's timestamp. */
   | 'timestamp_out_of_range'
   /** The rules failed because of a bug. */
   | 'processing_error'
-  /** PostgreSQL rejected one of its values. */
+  /** PostgreSQL rejected one of the event's values. */
   | 'refused_by_database'
-  /** The stored data about its IDs is inconsistent, so retrying does not help. */
+  /** The stored data about the event's IDs is inconsistent, so retrying does not help. */
   | 'ledger_conflict'
   /** The record repeatedly caused a statement timeout, even on its own. */
   | 'timed_out';
@@ -139,7 +139,7 @@ export interface DeadLetter {
 /** A record that will become a dead letter, with what is known about its owner. */
 export interface UnprocessableRecord {
   deadLetter: DeadLetter;
-  /** The owner according to the record or its key. It is null if neither contains it. */
+  /** The owner according to the record or its key, or null if neither contains the owner. */
   owner: RecordOwner | null;
   eventUuid: string | null;
   /** What is wrong, without any value of the record. */

@@ -80,8 +80,8 @@ function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
 }
 
 /**
- * Decides everything about one event. Changes the project's ledger in memory, and returns the row to store or why none
- * is stored. The ledger must contain everything that `touchedBy` names. The event is not modified.
+ * Decides everything about one event. Changes the project's ledger in memory, and returns the row to store, or the
+ * reason why no row is stored. The ledger must contain everything that `touchedBy` names. The event is not modified.
  *
  * Uses neither I/O nor a clock. Never throws for JSON that a client can send. See
  * docs/ingestion-rules.md#effects-of-event-names for the rules by event name.

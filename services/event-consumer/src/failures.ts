@@ -69,8 +69,8 @@ export class BatchTooLarge extends Error {
 }
 
 /**
- * The maximum size of persons or groups that one statement can load, in bytes of JSON. As objects, they take several
- * times as much memory, and several batches are in flight at the same time.
+ * The maximum size of persons or groups that one statement can load, in bytes of JSON. As objects, persons and groups
+ * take several times as much memory, and several batches are in flight at the same time.
  */
 export const maxLoadedBytes = 8 * 1024 * 1024;
 
@@ -96,8 +96,8 @@ export class LedgerConflict extends Error {
 }
 
 /**
- * Waits until rows are inserted that do not exist according to the ledger.
- * @throws LedgerConflict if one of them exists
+ * Waits for the insert of rows that do not exist according to the ledger.
+ * @throws LedgerConflict if one of the rows exists
  */
 export async function insertNew(what: string, insert: Promise<unknown>): Promise<void> {
   try {
@@ -108,8 +108,8 @@ export async function insertNew(what: string, insert: Promise<unknown>): Promise
 }
 
 /**
- * Thrown if the partition of a month no longer exists although the cache contains it. It is created again when the
- * batch is retried.
+ * Thrown if the partition of a month no longer exists although the cache contains it. The retry of the batch creates
+ * the partition again.
  */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {

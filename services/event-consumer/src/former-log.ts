@@ -1,4 +1,4 @@
-// Processes the records that are left in the event log that was configured before the current one.
+// Processes the remaining records of the event log that was configured before the current one.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
@@ -24,7 +24,7 @@ export interface FormerLogDrain extends Stoppable {
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** How long to wait for a backlog that does not shrink. */
+/** How long to wait while a backlog does not shrink. */
 const patienceMs = 20_000;
 /**
  * The delay between checks. Gateways may still append to the former log for a while, because they are reconfigured
@@ -33,9 +33,9 @@ const patienceMs = 20_000;
 const restMs = 10_000;
 
 /**
- * Processes the records that are left in the PostgreSQL log after a switch to Kafka, in the same consumer groups as
- * before the switch. Checks repeatedly, because gateways are reconfigured after the consumers and append there until
- * then.
+ * Processes the remaining records of the PostgreSQL log after a switch to Kafka, in the same consumer groups as before
+ * the switch. Checks repeatedly, because gateways are reconfigured after the consumers and append to the PostgreSQL log
+ * until then.
  */
 export function drainFormerLog({
   database,
@@ -104,7 +104,7 @@ export function drainFormerLog({
         await look();
       } catch (error) {
         logger.debug('could not read the event log in PostgreSQL', describeFailure(error));
-        // PostgreSQL is down, and reading the other log will wait for it anyway.
+        // PostgreSQL is down. Reading the other log waits for PostgreSQL anyway.
         announceBegun();
       }
       await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
@@ -147,7 +147,7 @@ function createBacklogWatch() {
   };
 }
 
-/** A log is reported only if it was last read in this number of days. */
+/** A log is reported only if it was last read within this number of days. */
 const days = 30;
 
 /**
@@ -161,7 +161,7 @@ export async function reportFormerLogs({
   logger,
 }: {
   database: Pick<SqlDatabase, 'sql'>;
-  /** The current log if it is Kafka. Otherwise null. */
+  /** The current log if it is a Kafka log, otherwise null. */
   log: Pick<EventLog, 'endOffsets'> | null;
   readers: readonly TopicGroup[];
   logger: Logger;

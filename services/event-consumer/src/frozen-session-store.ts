@@ -8,7 +8,7 @@ const intervalMs = 1000;
 
 /**
  * Creates a function that ends transactions whose process has stopped or cannot be reached, for a batch that could not
- * get a lock. It checks at most once a second, however often it is called. Never throws.
+ * get a lock. The function checks at most once a second, however often it is called. Never throws.
  */
 export function createLockReleaser({
   sql,
@@ -48,15 +48,15 @@ interface FrozenSessions {
   ended: number;
   /**
    * The number of this service's database sessions that use another role. The consumer can neither inspect nor end
-   * them.
+   * these sessions.
    */
   hidden: number;
 }
 
 /**
  * Ends transactions of this service's sessions that have waited for their process for this long.
- * `idle_in_transaction_session_timeout` does the same in most cases. But PostgreSQL has no limit for a COPY whose rows
- * do not arrive, or for a response that is not read.
+ * `idle_in_transaction_session_timeout` does the same in most cases. However, PostgreSQL has no time limit for a COPY
+ * whose rows do not arrive, or for a response that is not read.
  */
 export async function endFrozenSessions(sql: Sql, silentMs: number): Promise<FrozenSessions> {
   const [row] = await sql.query<{ ended: number; hidden: number }>(

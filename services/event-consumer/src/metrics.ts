@@ -8,7 +8,7 @@ import type { FailureClass } from './failures.ts';
 type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 
 /**
- * Metrics of a topic, for operators. Every event is counted as exactly one of these: stored, duplicate, dropped or
+ * Metrics of a topic, for operators. Every event is counted exactly once: as stored, duplicate, dropped or
  * dead-lettered.
  */
 export interface ConsumeMetrics {
@@ -19,7 +19,7 @@ export interface ConsumeMetrics {
   batchEnded(outcome: 'done' | 'stale'): void;
 }
 
-/** Registers the metrics once. Returns a function that creates those of a topic. */
+/** Registers the metrics once. Returns a function that creates the metrics of a topic. */
 export function createConsumeMetrics(metrics: Metrics): (topic: string) => ConsumeMetrics {
   const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['topic']);
   const duplicates = metrics.counter(

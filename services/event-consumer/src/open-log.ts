@@ -7,7 +7,7 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ConsumerConfig, configuredTopics } from './config.ts';
 
 const clientId = 'event-consumer';
-/** The PostgreSQL log uses a separate pool, so that batches cannot take all of its connections. */
+/** The PostgreSQL log uses a separate pool. Otherwise, batches could use all connections. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,

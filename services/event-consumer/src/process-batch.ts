@@ -43,17 +43,17 @@ export interface ProcessBatchDeps {
 
 /**
  * Processes one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
- * one transaction, so after a crash the records have taken effect exactly once or not at all. Several batches of a
- * process may be in flight. Those that touch the same IDs take turns. For the lock order, see ledger/store.ts.
- *
- * @throws errors of any step, after the rollback; consume.ts classifies them. After a LedgerConflict or transient
- * error, call it again.
+ * written in one transaction, so after a crash the records have taken effect exactly once or not at all. Several
+ * batches of a process may be in flight. Batches that touch the same IDs take turns. For the lock order, see
+ * ledger/store.ts.
+ * @throws errors of any step, after the rollback. consume.ts classifies them. After a LedgerConflict or transient
+ * error, call this function again.
  */
 export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
   const { batch, deadLetterReason, lockFirst } = work;
   const lap = app.startTimer();
 
-  // Parse the records and determine their projects, or sort them out with a reason.
+  // Parse the records and determine their projects. Remove records that cannot be processed, with a reason.
   const parsed = lap('parse_records', parseRecords(batch, deadLetterReason));
   const projectOf = lap('resolve_projects', await app.projects.resolve(listOwners(parsed)));
   const intake = lap('admit_records', admitRecords(parsed, projectOf, app.now()));
@@ -82,7 +82,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
 
       // Write in bulk. Persons are locked as early as possible. A batch that builds on others must wait for their
       // commit first, and stores its events meanwhile. Groups come last and together with the COMMIT, because many
-      // batches want their locks.
+      // batches need locks on the same groups.
       const buildsOnOthers = turn.before.length > 0;
       if (!buildsOnOthers) lap('save_ledger', await saveLedger(tx, loaded));
       lap('store_events', await insertEvents(tx, decided.rows, app.partitions));

@@ -44,11 +44,13 @@ import type { ProcessBatchDeps } from './process-batch.ts';
 import { createWarningThrottle } from './warnings/warnings.ts';
 
 const service = 'event-consumer';
-/** Connections for queries outside of the batches' transactions: projects, partitions and start offsets. */
+/**
+ * The number of connections for queries outside of the batches' transactions: projects, partitions and start offsets.
+ */
 const spareConnections = 2;
 /**
- * A process that freezes within a batch loses that batch after this time. Until then, other batches do not wait for its
- * locks. Its own partitions continue within fifteen seconds, and other partitions immediately.
+ * If a process freezes within a batch, other batches wait at most this long for its locks. Then the frozen process
+ * loses the batch. Its own partitions continue within fifteen seconds, and other partitions immediately.
  */
 const silentMs = 10_000;
 const timeouts = {
@@ -77,7 +79,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
   if (isFallbackEnabled(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
-  // This is stopped after the readers, so that it writes what their last batches recorded.
+  // Stopped after the readers, so that the definitions in their last batches are written.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
   const readerDeps: TopicReaderDeps = {

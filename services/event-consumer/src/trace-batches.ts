@@ -19,9 +19,9 @@ type ProcessBatch = (work: BatchWork, startTimer: () => Lap) => Promise<BatchRep
 const maxTracedRecords = 20;
 
 /**
- * Continues the traces of a batch's records until the batch is committed. A batch with traced records has a trace of
- * its own, with its position in the log and the duration of each step, to which the records' spans link. Other batches
- * are processed without additional cost.
+ * Continues the traces of a batch's records until the batch is committed. A batch with traced records has a separate
+ * trace, with its position in the log and the duration of each step. The records' spans link to this trace. Other
+ * batches are processed without additional cost.
  */
 export function withBatchTracing(
   tracing: Tracing,

@@ -47,7 +47,7 @@ interface Traits {
   extra: string;
 }
 
-/** Returns the traits of a visitor. Missing ones are empty strings. */
+/** Returns the traits of a visitor. Missing traits are empty strings. */
 function traitsOf({ ip, properties }: CapturedEvent): Traits {
   const { $raw_user_agent, $ip, $host, $cookieless_extra } = properties;
   return {
@@ -65,8 +65,8 @@ type CookielessProblem = Extract<DropReason & WarningType, `cookieless_${string}
 const mergeEvents = new Set<string>([eventNames.identify, eventNames.createAlias, eventNames.mergeDangerously]);
 
 /**
- * Returns why an event cannot have a cookieless ID, or null. Merge events are rejected, because they would link a known
- * person to IDs that must not identify anyone.
+ * Returns why an event cannot have a cookieless ID, or null if it can. Merge events are rejected, because they would
+ * link a known person to IDs that must not identify anyone.
  */
 function problemOf(event: CapturedEvent, traits: Traits, isDayCurrent: boolean): CookielessProblem | null {
   if (mergeEvents.has(normalizeEventName(event.event))) return 'cookieless_unsupported_event';

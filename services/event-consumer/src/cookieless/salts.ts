@@ -16,9 +16,9 @@ export interface CookielessSalts {
 }
 
 const saltBytes = 32;
-/** The number of cached salts. The number of days that are current at the same time is lower. */
+/** The number of cached salts. It is higher than the number of days that can be current at the same time. */
 const maxRemembered = 16;
-/** The maximum time for which a process remembers a salt after its row was deleted. */
+/** The maximum time for which a process caches a salt after its row was deleted. */
 const rememberForMs = 3_600_000;
 const attempts = 3;
 
@@ -80,7 +80,7 @@ const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
 /**
  * Returns the local day that contains a time.
- * @param names IANA time zone names, of which the first valid one is used. UTC if none is valid.
+ * @param names IANA time zone names, of which the first valid one is used. If no name is valid, UTC is used.
  */
 export function toLocalDay(timestampMs: number, names: readonly unknown[]): LocalDay {
   const name = names.find((one): one is string => typeof one === 'string' && isZone(one)) ?? 'UTC';
@@ -89,7 +89,7 @@ export function toLocalDay(timestampMs: number, names: readonly unknown[]): Loca
   return { name: new Date(wallStartMs).toISOString().slice(0, 10), wallStartMs, startMs: zone.toInstant(wallStartMs) };
 }
 
-/** Returns whether it is this day in some time zone, or the additional time afterwards. */
+/** Returns whether the day is current in some time zone, or ended so recently that its events are still accepted. */
 export function isCurrentDay(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }

@@ -27,12 +27,13 @@ export interface Definitions extends Stoppable {
   flush(): Promise<void>;
 }
 
-/** The maximum number of names that wait to be written. There would be more only if a client used data as names. */
+/** The maximum number of names that wait to be written. Only a client that uses data as names would exceed it. */
 const maxPending = 20_000;
 /**
  * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). Samples the
  * first event of every name in some batches of each minute, and some other events. Writes each name at most once an
- * hour, outside of the batches' transactions. A crash can lose the last few seconds, which the next events add again.
+ * hour, outside of the batches' transactions. A crash can lose the names of the last few seconds, which later events
+ * add again.
  */
 export function createDefinitions({
   database,
@@ -140,7 +141,7 @@ function seeDefinitions(
     if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
     const groupTypes = ledger.projects.get(projectId)?.groupTypes;
     const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
-    // Nearly all names are already recorded. Only new ones are remembered until the commit.
+    // Nearly all names are already recorded. Only new names are kept until the commit.
     for (const one of found) {
       if (!noted.has(propertyKey(one), markOf(nowMs, one.propertyType !== null))) seen.properties.push(one);
     }
@@ -148,7 +149,7 @@ function seeDefinitions(
   return seen;
 }
 
-/** The maximum number of properties. An event that has more uses data as names. */
+/** The maximum number of properties of an event. A client that sends more properties uses data as names. */
 const maxProperties = 1000;
 
 const notDescribed = new Set([
@@ -204,10 +205,10 @@ function isDescribable(name: string): boolean {
 }
 
 const hourMs = 3_600_000;
-/** The maximum number of remembered names, at about 80 bytes each. */
+/** The maximum number of cached names, at about 80 bytes each. */
 const maxRemembered = 100_000;
 
-/** Remembers which names were recorded in the current clock hour, and whether their type was known at that time. */
+/** Caches which names were recorded in the current clock hour, and whether their type was known at that time. */
 interface NotedNames {
   has(key: string, mark: number): boolean;
   /** Returns true the first time in an hour, and once more when the type has become known. */
@@ -217,7 +218,10 @@ interface NotedNames {
 }
 
 function createNotedNames(): NotedNames {
-  /** The hour in which each name was recorded and whether its type was known, as one number, by the hash of its key. */
+  /**
+   * Maps the hash of a name's key to a number that combines the hour in which the name was recorded with whether its
+   * type was known.
+   */
   const marks = new LRUCache<number, number>({ max: maxRemembered });
   const has = (key: string, mark: number) => (marks.get(textHash53(key)) ?? 0) >= mark;
   return {

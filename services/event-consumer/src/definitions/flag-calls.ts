@@ -22,16 +22,17 @@ export interface FlagCalls extends Stoppable {
 }
 
 const hourMs = 3_600_000;
-/** The maximum number of remembered flags. */
+/** The maximum number of cached flags. */
 const maxRemembered = 100_000;
-/** The maximum number of flags that wait to be written. There would be more only if a client made up keys. */
+/** The maximum number of flags that wait to be written. Only a client that makes up keys would exceed it. */
 const maxPending = 20_000;
 /** The maximum length of a flag's key. */
 const maxKeyLength = 400;
 
 /**
  * Maintains when each flag was last called, based on `$feature_flag_called` events. Writes each flag at most once an
- * hour, outside of the batches' transactions. A crash can lose the last few seconds, which the next call adds again.
+ * hour, outside of the batches' transactions. A crash can lose the calls of the last few seconds. The next call of a
+ * flag records its time again.
  */
 export function createFlagCalls({
   database,
@@ -45,7 +46,7 @@ export function createFlagCalls({
   /** The interval of writes in milliseconds, or 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): FlagCalls {
-  /** The hour in which each flag was last recorded, by the hash of its key. */
+  /** Maps the hash of a flag's key to the hour in which the flag was last recorded. */
   const noted = new LRUCache<number, number>({ max: maxRemembered });
   const pending = new Map<string, FlagCall>();
   let flushing: Promise<void> = Promise.resolve();
@@ -57,7 +58,7 @@ export function createFlagCalls({
       if (row.event !== eventNames.featureFlagCalled) continue;
       const flagKey = readProperty(row.properties, '$feature_flag');
       if (typeof flagKey !== 'string' || flagKey === '' || flagKey.length > maxKeyLength) continue;
-      // A client whose clock is ahead must not hide all later calls.
+      // Limit the time to now. Otherwise, a client whose clock is ahead would hide all later calls.
       const calledAtMs = Math.min(row.timestampMs, nowMs);
       const call = { projectId: row.projectId, flagKey, calledAtMs };
       const key = keyOf(call);

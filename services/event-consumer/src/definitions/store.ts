@@ -15,7 +15,7 @@ export const definitionType = { event: 1, person: 2, group: 3 } as const;
 export interface PropertyDefinition {
   projectId: number;
   type: (typeof definitionType)[keyof typeof definitionType];
-  /** The index of the group type. -1 for properties of events and persons. */
+  /** The index of the group type, or -1 for properties of events and persons. */
   groupTypeIndex: number;
   name: string;
   propertyType: PropertyType | null;

@@ -4,13 +4,16 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, type Month, monthOf } from './store.ts';
 
 export interface EventPartitions {
-  /** Ensures that there is a partition for each time. For months that are known, this needs no statement. */
+  /** Ensures that a partition exists for each time. Runs no statement for months that are already known. */
   ensure(timestampsMs: Iterable<number>): Promise<void>;
   /** Clears the cache. Called after retention has dropped a partition. */
   forget(): void;
 }
 
-/** By this time, sessions that were reading the list of partitions at the first announcement have finished. */
+/**
+ * The delay before the second announcement. By then, sessions that were reading the list of partitions at the first
+ * announcement have finished.
+ */
 const againMs = 1000;
 
 /**
@@ -30,8 +33,8 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       for (const one of months) {
         if (await database.transaction((tx) => createMonthPartition(tx, one))) isToAnnounce = true;
       }
-      // This must be done before rows are inserted. Otherwise, sessions that do not see the partition would miss some
-      // of them.
+      // Announce the partitions before rows are inserted. Otherwise, sessions that do not see a partition would miss
+      // some of its rows.
       if (!isToAnnounce) return;
       await database.transaction(announcePartitions);
       setTimeout(announceAgain, againMs).unref();

@@ -24,7 +24,7 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
-  // The text that was sent still contains all properties, so it can be stored only if none was removed.
+  // The text that was sent still contains all properties, so it can be stored only if no property was removed.
   if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
   return row;
 }
@@ -84,7 +84,7 @@ const withPerson = new Set([...always, '$process_person_profile']);
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
-/** Removes properties that are not stored. Returns the same object if all are stored. */
+/** Removes properties that are not stored. Returns the same object if all properties are stored. */
 function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
   if (processing === 'personless') return omitKeys(event.properties, withoutPerson);
   return omitKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
@@ -94,7 +94,7 @@ const key = '$survey_last_seen_date';
 
 /**
  * Sets the date at which a survey was shown on the person, unless the client has set it
- * (docs/ingestion-rules.md#the-event-row). It delays the next survey.
+ * (docs/ingestion-rules.md#the-event-row). The date delays the next survey.
  */
 function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
   if (event.event !== eventNames.surveyShown) return;
@@ -161,8 +161,8 @@ const initialNames = new Map(
 );
 
 /**
- * Merges `$os_name`, which is the name of `$os` in mobile SDKs. It replaces a missing `$os`, and is removed from the
- * person updates. Not for servers.
+ * Merges `$os_name`, under which mobile SDKs send `$os`. Its value replaces a missing `$os`, and `$os_name` is removed
+ * from the person updates. Does not apply to servers.
  */
 export function mergeOperatingSystemNames(properties: Overlay): void {
   const { under, over } = properties;

@@ -11,8 +11,8 @@ const maxWrittenBytes = 16 * 1024 * 1024;
 
 /**
  * Stores event rows, whose identities the same transaction inserts.
- * @throws PartitionMissing if the partition of a month no longer exists. `partitions` then no longer caches it, and
- * creates it when the batch is retried.
+ * @throws PartitionMissing if the partition of a month no longer exists. `partitions` then removes the month from its
+ * cache, and creates the partition when the batch is retried.
  */
 export async function insertEvents(
   tx: Transaction,
@@ -92,9 +92,10 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
 }
 
 /**
- * Returns the events that must be decided now, in order. All others were decided before, under any timestamp, or repeat
- * an earlier event of the batch. They have no effect. An event that the rules drop counts as decided, and its identity
- * is stored. A dead letter has no identity, because its transaction is rolled back, and can therefore be replayed.
+ * Returns the events that must be decided now, in order. The other events have no effect: they were decided before,
+ * under any timestamp, or repeat an earlier event of the batch. An event that the rules drop counts as decided, and its
+ * identity is stored. A dead letter has no identity, because its transaction is rolled back, and can therefore be
+ * replayed.
  */
 export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
@@ -127,7 +128,7 @@ interface FreshEvents {
  */
 function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
   if (event.event !== owner.event) return true;
-  // The ID of a cookieless visitor depends on the IP address of the request.
+  // The distinct ID of a cookieless visitor can change, because it depends on the IP address of the request.
   return event.distinctId !== owner.distinctId && event.properties.$cookieless_mode !== true;
 }
 
@@ -256,10 +257,10 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
 }
 
 /**
- * Makes every session reload the list of partitions. A session that loads the list while a partition is being attached
- * processes the notification in the middle of this, and keeps the old list (PostgreSQL 18.4). Until the next change of
- * the table, it would not see rows of the new month, and would reject them. This statement is such a change, and has no
- * other effect.
+ * Makes every session reload the list of partitions. If a session loads the list while a partition is being attached,
+ * it processes the notification too early and keeps the old list (PostgreSQL 18.4). Until the next change of the table,
+ * the session would not see rows of the new month, and would reject new ones. This statement is such a change, and has
+ * no other effect.
  */
 export async function announcePartitions(tx: Transaction): Promise<void> {
   await tx.query('ALTER TABLE ONLY event ALTER COLUMN uuid SET STATISTICS -1');

@@ -21,7 +21,7 @@ import type { FindProject } from './projects.ts';
 
 export interface Intake {
   events: AdmittedEvent[];
-  /** Warnings to store, whatever happens to the events. */
+  /** Warnings that are stored even if no event is stored. */
   warnings: StoredWarning[];
   deadLetters: DeadLetter[];
   dropped: (DropReason | OwnerlessReason)[];
@@ -31,7 +31,7 @@ export interface Intake {
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * Events more than a month in the future are rejected, because each of them could require its own partition. The
+ * Events more than a month in the future are rejected, because each event could require a separate partition. The
  * gateway never writes such a record, because it replaces a time in the future with the time of receipt.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
@@ -69,7 +69,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowM
       }
     } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
       intake.dropped.push('older_than_retention');
-      // There is no warning if the event became too old only after it was captured.
+      // If the event became too old only after it was captured, no warning is stored.
       if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
         countFinding(expired, project.id, { first: captured, position });
       }
@@ -153,8 +153,8 @@ const dayMs = 86_400_000;
 
 /**
  * Returns whether an event is older than the retention period. Such an event has no effect, not even on persons.
- * Identities of such events are deleted (see retention in the delivery worker), so if the event is sent again, it would
- * look like a new one.
+ * Identities of old events are deleted (see retention in the delivery worker), so an old event that is sent again would
+ * look like a new event.
  */
 function isOlderThanRetention(
   timestampMs: number,

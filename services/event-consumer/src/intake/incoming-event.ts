@@ -1,4 +1,4 @@
-// Prepares an event for the rules: its name and its properties with the updates that it contains.
+// Prepares an event for the rules: its name, and its properties including the updates in the event.
 
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
@@ -8,8 +8,8 @@ import { maxEventNameCharacters } from '../values/text.ts';
 import type { AdmittedEvent } from './admit.ts';
 
 /**
- * Prepares an admitted event for the rules of its project (docs/ingestion-rules.md#before-the-rules): adds the updates
- * outside of the properties as an overlay. Takes ownership of the properties object.
+ * Prepares an admitted event for the rules of its project (docs/ingestion-rules.md#before-the-rules). Adds updates that
+ * are outside of the properties as an overlay. Takes ownership of the properties object.
  */
 export function toIncomingEvent({
   received,
@@ -27,7 +27,7 @@ export function toIncomingEvent({
   const event: IncomingEvent = {
     warnings,
     position,
-    // If true, the event is treated as if its project had turned person processing off.
+    // Treat the event as if its project had turned person processing off.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: normalizeEventName(received.event),
@@ -41,7 +41,7 @@ export function toIncomingEvent({
       capturedAtMs,
     ),
   };
-  // The text cannot be used if a property was removed, because the text still contains it.
+  // If a property was removed, the text cannot be used, because the text still contains the property.
   if (received.written !== undefined && storable === sent) event.written = { ...received.written, over };
   if (refusal !== undefined) event.refusal = refusal;
   if (received.force_disable_person_processing === true) event.isPersonForcedOff = true;
@@ -93,9 +93,9 @@ function eventLevelUpdates(
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**
- * Returns whether the stored event is marked as migrated. Clients can mark any event as historical. The mark is kept
- * only if the event is at least 48 hours old or its time is unknown (null). The event is processed in the same way in
- * both cases (docs/ingestion-rules.md#historical-migrations).
+ * Returns whether the stored event is marked as migrated. Clients can mark any event as historical, but the mark is
+ * kept only if the event is at least 48 hours old or its time is unknown (null). The event is processed in the same way
+ * in both cases (docs/ingestion-rules.md#historical-migrations).
  */
 function isHistorical(isFlagged: boolean, timestampMs: number | null, nowMs: number): boolean {
   return isFlagged && (timestampMs === null || nowMs - timestampMs >= minHistoricalAgeMs);

@@ -29,7 +29,7 @@ export interface ReceivedEvent extends CapturedEvent {
 }
 
 /**
- * Parses the records of a batch in order. If `deadLetterReason` is given, all of them become dead letters for that
+ * Parses the records of a batch in order. If `deadLetterReason` is given, all records become dead letters with that
  * reason.
  */
 export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason | null): ParsedRecords {
@@ -81,7 +81,10 @@ function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
 interface InvalidRecord {
   kind: 'invalid';
   reason: InvalidRecordReason;
-  /** A message for the operator who inspects the dead letter. It names the field, but never contains its value. */
+  /**
+   * A message for the operator who inspects the dead letter. The message names the field, but never contains the
+   * field's value.
+   */
   message: string;
 }
 
@@ -92,8 +95,8 @@ const beforeProperties = Buffer.from(',"properties":');
 
 /**
  * Parses an event in the format that the gateway itself writes, with the properties at the end and nothing to clean.
- * Their bytes can therefore be stored without changes. Returns null for any other record, which `parseRecord` parses.
- * This preserves integers above 2^53. It does not save measurable CPU time.
+ * The bytes of the properties can therefore be stored without changes, which preserves integers above 2^53. Returns
+ * null for any other record, which `parseRecord` parses. Does not save measurable CPU time.
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);
@@ -122,11 +125,11 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
 /**
  * Parses the value of a log record. Never throws. The result contains no NUL and no lone surrogate in any text or key.
  * A required field (uuid, token, name, distinct ID, properties, receive time) must be valid. A malformed optional field
- * (`sent_at`, `ip`, `$set`, `$set_once`) is left out, because the event is more important. The next step reports a
- * malformed `timestamp`.
+ * (`sent_at`, `ip`, `$set`, `$set_once`) is omitted, because the event is more important than the field. The next step
+ * reports a malformed `timestamp`.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
-  // This replaces bytes that are not UTF-8 with U+FFFD.
+  // Decoding replaces bytes that are not UTF-8 with U+FFFD.
   const text = value.toString('utf8');
   const record = readJson(text);
   if (!isObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
@@ -168,7 +171,7 @@ interface RecordHead {
   environment_id?: number;
 }
 
-/** Returns whether the value is a valid environment ID. If it is not, the owner is determined by the key. */
+/** Returns whether the value is a valid environment ID. Otherwise, the key determines the owner. */
 function isEnvironmentId(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }
@@ -240,9 +243,9 @@ function invalid(reason: InvalidRecordReason, message: string): InvalidRecord {
 }
 
 /**
- * Parses an ISO 8601 time with a time zone. Returns milliseconds since the epoch, or null. The gateway has already
- * converted the formats of clients to this one. Other formats, and years that a timestamp column cannot store, are
- * rejected (docs/wire-rules.md#times).
+ * Parses an ISO 8601 time with a time zone, to which the gateway has converted the formats of clients. Returns
+ * milliseconds since the epoch. Returns null for other formats, and for years that a timestamp column cannot store
+ * (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {
   if (!isoTime.test(text)) return null;

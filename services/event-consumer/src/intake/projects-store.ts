@@ -14,7 +14,7 @@ export interface ProjectRow {
   mayMigrate: boolean;
   isCookieless: boolean;
   timezone: string;
-  /** The limit of the environment, or null if it has none. */
+  /** The event retention of the environment in days, or null if it has no limit. */
   eventRetentionDays: number | null;
 }
 
@@ -37,14 +37,14 @@ export async function selectProjects(sql: Sql, ids: number[], tokens: string[]):
   }));
 }
 
-/** A replaced project API key, its environment, and when it was replaced. */
+/** A replaced project API key, its environment, and the time of the replacement. */
 export interface FormerKey {
   token: string;
   environmentId: number;
   replacedAtMs: number;
 }
 
-/** Selects replaced keys. A database trigger stores them. */
+/** Selects replaced keys, which a database trigger stores. */
 export async function selectFormerKeys(sql: Sql, tokens: string[]): Promise<FormerKey[]> {
   return sql.query<FormerKey & Record<string, unknown>>(
     `SELECT token, environment_id AS "environmentId", (extract(epoch FROM replaced_at) * 1000)::float8 AS "replacedAtMs"

@@ -6,15 +6,15 @@ import type { RecordOwner } from '../dead-letters.ts';
 import type { ResolvedProject } from '../model/event.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './projects-store.ts';
 
-/** Returns the project of a record, or undefined if it has no owner or its environment was deleted. */
+/** Returns the project of a record, or undefined if the record has no owner or the environment was deleted. */
 export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
   /**
-   * Finds the projects of records. If all are cached, this needs no statement. Rejects if PostgreSQL is unavailable.
+   * Finds the projects of records. Runs no statement if all projects are cached. Rejects if PostgreSQL is unavailable.
    */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
-  /** Returns the projects that have no events as far as the cache contains. */
+  /** Returns the projects that have no events according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];
   /** Updates the cache after these projects were marked as having events. */
   markAsHavingEvents(projectIds: number[]): void;
@@ -27,10 +27,10 @@ export interface ProjectResolver {
 const takenAfterReplacementMs = 150_000;
 
 /**
- * Creates a resolver that finds and caches the projects of records. It trusts the environment ID that the gateway wrote
- * into a record. Without one, it uses the key's owner at the time when the record was captured. Unknown keys are
- * looked up each time. The gateway accepts them only while it cannot look them up itself, and caching them as unknown
- * could drop the first events of a new project.
+ * Creates a resolver that finds and caches the projects of records. The resolver trusts the environment ID that the
+ * gateway wrote into a record. Without an environment ID, the project is that of the key's owner at the time when the
+ * record was captured. Unknown keys are looked up each time. The gateway accepts unknown keys only while it cannot look
+ * them up, and if they were cached as unknown, the first events of a new project could be dropped.
  */
 export function createProjectResolver({
   sql,
@@ -41,7 +41,7 @@ export function createProjectResolver({
 }: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The limit of the installation in days, or 0 for none. */
+  /** The event retention of the installation in days, or 0 for no limit. */
   eventRetentionDays?: number;
   /** How long cached data can be used while notifications of changes are received, in milliseconds. */
   ttlMs?: number;
@@ -50,15 +50,13 @@ export function createProjectResolver({
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
-  /**
-   * A number that increases with every change. Results of queries that started before a change are not cached after it.
-   */
+  /** A number that increases with every change. The result of a query that started before a change is not cached. */
   let generation = 0;
 
   changes.subscribe((change) => {
     generation += 1;
     if (change === null) {
-      // The database may have been restored, or a failover may have led to a state that is older than the cache.
+      // The database may have been restored, or after a failover its state may be older than the cache.
       for (const memory of [byId, idByToken, withEvents]) memory.clear();
       return;
     }
@@ -155,7 +153,10 @@ function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): Res
   return found.byId.get(former.environmentId);
 }
 
-/** Returns whether a text can be a token. PostgreSQL cannot compare some texts, which therefore have no owner. */
+/**
+ * Returns whether a text can be a token. PostgreSQL cannot compare some texts, so a record with such a token has no
+ * owner.
+ */
 function isPossibleToken(token: string): boolean {
   return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
 }

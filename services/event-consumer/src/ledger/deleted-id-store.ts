@@ -5,7 +5,9 @@ import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey, StoredMapping } from './store.ts';
 
-/** Returns the projects that have remembered deleted persons. The result is nearly always empty. Takes no locks. */
+/**
+ * Returns the projects for which deleted distinct IDs are stored. The result is nearly always empty. Takes no locks.
+ */
 export async function findProjectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
   if (projectIds.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number }>(
@@ -46,10 +48,11 @@ export async function readDeletedIds(
 }
 
 /**
- * Checks that no ID leads to a deleted person. Otherwise, a batch that has read neither a person nor its deletion could
- * create the person again with the same uuid, if another batch created it and it was deleted in the meantime. Send this
- * after inserting the persons, because the insert waits for a deletion in progress.
- * @throws LedgerConflict if one was deleted
+ * Checks that no ID refers to a deleted person. A batch may have read neither a person nor its deletion, if another
+ * batch created the person and it was deleted in the meantime. Without this check, the batch could create the person
+ * again with the same UUID. Send this statement after inserting the persons, because the insert waits for a deletion in
+ * progress.
+ * @throws LedgerConflict if one of the persons was deleted
  */
 export async function refuseDeletedPersons(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;

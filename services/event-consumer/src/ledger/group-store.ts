@@ -88,7 +88,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
 
 /**
  * Inserts group types.
- * @throws LedgerConflict if another batch took the index or added the type first
+ * @throws LedgerConflict if another batch used the index or added the type first
  */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;

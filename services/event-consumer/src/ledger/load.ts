@@ -24,7 +24,7 @@ import {
 } from './store.ts';
 import type { TouchedByBatch } from './touched.ts';
 
-/** The ledger that the rules change, and the versions that the stored rows had when it was read. */
+/** The ledger that the rules change, and the versions of the stored rows when the ledger was read. */
 export interface LoadedLedger {
   ledger: Ledger;
   /** The stored persons, by the key that `toStoredPersonKey` returns. */
@@ -33,8 +33,8 @@ export interface LoadedLedger {
 
 /**
  * Loads the persons, IDs and group types that a batch can use, in at most four statements. Applies the uncommitted
- * decisions of `before`, and leaves out deleted persons. Normally does not lock persons. See ledger/store.ts for why
- * this is safe, and for the lock order.
+ * decisions of `before`, and leaves out deleted persons. Normally does not lock persons. ledger/store.ts explains why
+ * this is safe, and describes the lock order.
  * @throws LedgerConflict if an ID was moved between locking and reading
  */
 export async function loadLedger(
@@ -44,7 +44,7 @@ export async function loadLedger(
     lockFirst,
     before,
   }: {
-    /** Whether to lock all persons before reading them. Used for a batch that had a conflict before. */
+    /** Whether to lock all persons before reading them, which is done for a batch that had a conflict before. */
     lockFirst: boolean;
     /** Uncommitted decisions of earlier batches in this process, in order (turns.ts). */
     before: readonly Ledger[];
@@ -79,10 +79,10 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
 }
 
 /**
- * The maximum number of times to lock persons. While a batch waits for the lock of a person, the batch that holds it
- * may merge that person into another. The IDs then lead to a person that is not locked. Locking that person too would
- * violate the lock order, so all locks are released and taken again. Each time, another batch has made progress, so the
- * number of rounds is limited by the number of batches that work on the same persons.
+ * The maximum number of times to lock persons. While a batch waits for the lock of a person, the batch that holds the
+ * lock may merge that person into another. The IDs then refer to a person that is not locked. Locking that person too
+ * would violate the lock order, so all locks are released and taken again. Each time, another batch has made progress,
+ * so the number of rounds is limited by the number of batches that work on the same persons.
  */
 const maxLockRounds = 20;
 
@@ -107,9 +107,9 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * Returns the person that an ID would create. It can exist although the ID has no mapping, if rows were edited
- * manually. The rules then add the mapping again. This is so rare that it is checked only after creating the person has
- * failed.
+ * Returns the person that an ID would create. If rows were edited manually, that person can exist although the ID has
+ * no mapping. The rules then add the mapping again. This is so rare that it is checked only after creating the person
+ * has failed.
  */
 function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
   return { projectId, uuid: derivePersonUuid(projectId, distinctId) };
@@ -170,9 +170,9 @@ async function loadDeletedIds(
 }
 
 /**
- * Removes deleted persons from a loaded ledger. These are persons that were deleted after they were read, or after an
- * earlier in-flight batch read them. Their IDs then have no person. Another batch cannot have committed changes to such
- * a person, because the deletion has locked it.
+ * Removes persons from a loaded ledger that were deleted after they were read, or after an earlier in-flight batch read
+ * them. Their IDs then have no person. Another batch cannot have committed changes to such a person, because the
+ * deletion has locked it.
  */
 function forgetDeleted({ ledger, stored }: LoadedLedger): void {
   for (const project of ledger.projects.values()) {
@@ -186,11 +186,11 @@ function forgetDeleted({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * Updates a loaded ledger to the state that it will have after an earlier batch of this process is committed. That
- * batch has decided (`earlier`) and is being written, so its persons and mappings replace older ones. If it has been
- * committed since, the loaded rows may even be newer, which their versions show. Applies only the persons to which the
- * IDs of this batch lead. All of it counts as stored, so this batch must not be written before the other one is
- * committed.
+ * Updates a loaded ledger to the state that it will have after an earlier batch of this process is committed. The
+ * earlier batch has decided (`earlier`) and is being written, so its persons and mappings replace older ones. If it was
+ * committed in the meantime, the loaded rows may even be newer, which their versions show. Applies only the persons to
+ * whom the IDs of this batch refer. The applied state counts as stored, so this batch must not be written before the
+ * earlier batch is committed.
  */
 function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
   for (const { projectId, distinctId } of touched.distinctIds.values()) {

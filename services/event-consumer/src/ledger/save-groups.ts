@@ -15,8 +15,8 @@ export interface GroupChanges {
 }
 
 /**
- * Locks the groups of a batch and applies its updates. A project has few groups and many events about them, so they
- * must be locked only briefly. They are the last locks that a batch takes, and no other row depends on the content of a
+ * Locks the groups of a batch and applies its updates. A project has few groups and many events about them, so groups
+ * must be locked only briefly. Group locks are the last locks of a batch, and no other row depends on the content of a
  * group.
  */
 export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Promise<GroupChanges> {
@@ -53,8 +53,8 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
 }
 
 /**
- * Writes changed groups. The statements are for `commitWith`. Rejects with LedgerConflict if another batch created one
- * of the groups first.
+ * Writes changed groups. The statements are sent with `commitWith`. Rejects with LedgerConflict if another batch
+ * created one of the groups first.
  */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
   return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];

@@ -22,7 +22,7 @@ import {
 
 /**
  * Writes the changes to persons, IDs and group types, with one statement per kind of change. A new ID is inserted with
- * its final person. A stored ID that merges have moved several times is moved once, together with all IDs of its
+ * its final person. If merges have moved a stored ID several times, it is moved once, together with all IDs of its
  * person, and its version increases by the number of moves in the ledger. All statements are sent together, because
  * other batches wait for the locks.
  * @throws LedgerConflict if another batch changed or created one of the rows first

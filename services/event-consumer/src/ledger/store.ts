@@ -53,7 +53,7 @@ import type { Transaction } from '@millrace/db/sql';
 import { checkLoadedSize, insertNew, LedgerConflict, maxLoadedBytes } from '../failures.ts';
 
 /**
- * Locks the current persons of the IDs, so that they cannot change until they are written. Also locks those in
+ * Locks the current persons of the IDs, so that they cannot change until they are written. Also locks the persons in
  * `unmapped` that exist. Returns the locked persons.
  */
 export async function lockPersonsOf(
@@ -92,7 +92,8 @@ export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<S
 
 /**
  * Reads the mappings of the IDs that have one, and their persons without duplicates, as one snapshot. Takes no locks.
- * Limits the size before values are sent, because many IDs may belong to persons of hundreds of kilobytes each.
+ * Checks the total size before the server sends the properties, because many IDs may belong to persons of hundreds of
+ * kilobytes each.
  * @throws BatchTooLarge if the persons of more than two IDs together exceed the size limit
  */
 export async function readMappings(
@@ -142,7 +143,7 @@ export async function readMappings(
 
 /**
  * Locks the persons.
- * @throws LedgerConflict if one is missing or has a different version than the one that was read
+ * @throws LedgerConflict if a person is missing or has a different version than the one that was read
  */
 export async function lockVersions(tx: Transaction, persons: PersonVersion[]): Promise<void> {
   if (persons.length === 0) return;
@@ -159,7 +160,8 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
 }
 
 /**
- * Inserts persons in lock order. The sequence numbers, by which persons are listed, are in the order of the array.
+ * Inserts persons in lock order. Assigns sequence numbers, which determine the order of persons in lists, in the order
+ * of the array.
  * @throws LedgerConflict if one of the persons exists
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
@@ -219,8 +221,8 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
 }
 
 /**
- * Inserts mappings in lock order. The sequence numbers, by which a person's IDs are listed, are in the order of the
- * array.
+ * Inserts mappings in lock order. Assigns sequence numbers, which determine the order of a person's IDs in lists, in
+ * the order of the array.
  * @throws LedgerConflict if one of the IDs already has a person
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
@@ -267,8 +269,8 @@ export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[])
 }
 
 /**
- * Moves the stored hash keys of flags. The keys of the surviving person take precedence. If several others have a key,
- * one of them is kept.
+ * Moves the stored hash keys of flags. The keys of the surviving person take precedence. If several merged persons have
+ * a key for the same flag, one of the keys is kept.
  */
 export async function moveFlagHashKeys(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
@@ -321,7 +323,7 @@ export interface PersonKey {
   uuid: string;
 }
 
-/** A person, and the version of it that was read. */
+/** A person, and the version of the person when it was read. */
 export interface PersonVersion extends PersonKey {
   version: number;
 }
@@ -339,7 +341,7 @@ interface MappedPersonRow extends PersonColumns {
   mapping_version: string;
   /** The total size in bytes of the person properties up to this row. */
   running_bytes: number;
-  /** The properties of the person. Null beyond the size limit, and in all rows of a person except for the first one. */
+  /** The properties of the person. Null beyond the size limit, and in all rows of a person except the first. */
   properties: JsonObject | null;
 }
 

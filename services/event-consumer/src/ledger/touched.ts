@@ -11,13 +11,13 @@ import type { DistinctIdKey } from './store.ts';
 /** Everything that the events of a batch may use or change, without duplicates. */
 export interface TouchedByBatch {
   projectIds: number[];
-  /** The distinct IDs by a key that is unique for the project and the ID. */
+  /** The distinct IDs. Each key is unique for the project and the ID. */
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
-   * The keys of the distinct IDs whose person the batch probably creates or changes. Only these are worth waiting for
-   * (turns.ts): batches that only read the same persons do not wait for each other. This is a guess before anything is
-   * read. If it is wrong, the version check detects a conflict, and the batch is repeated.
+   * The keys of the distinct IDs whose person the batch probably creates or changes. Batches wait for each other only
+   * because of these IDs (turns.ts), and not because they read the same persons. The set is a guess that is made before
+   * anything is read. If the guess is wrong, the version check detects a conflict, and the batch is repeated.
    */
   contested: Set<string>;
 }
@@ -55,13 +55,13 @@ export function findTouchedIdsOfBatch(
 
 /**
  * Returns whether the event updates its person. Properties that also describe the person (events/rows.ts) do not count,
- * because they rarely change an existing person. A group identify never changes one.
+ * because they rarely change an existing person. A group identify never changes a person.
  */
 function updatesPerson({ event, properties: { $set, $set_once, $unset } }: IncomingEvent): boolean {
   return event !== eventNames.groupIdentify && ($set !== undefined || $set_once !== undefined || $unset !== undefined);
 }
 
-/** Everything that the rules may look up for one event. It can contain more than they use, but never less. */
+/** Everything that the rules may look up for one event. It can contain more than the rules use, but never less. */
 interface Touched {
   distinctIds: string[];
   groupTypes: string[];
@@ -87,9 +87,9 @@ function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTar
 }
 
 /**
- * Returns whether an event was captured before one of its persons was deleted, for example because it waited in the log
- * or was replayed. It must not create the person again. An event that was captured later is about a new person, even if
- * it has the same ID.
+ * Returns whether an event was captured before one of its persons was deleted, for example because the event waited in
+ * the log or was replayed. Such an event must not create the person again. An event that was captured later is about a
+ * new person, even if it has the same ID.
  */
 export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectLedger): boolean {
   if (deletedIds.size === 0) return false;
@@ -99,10 +99,13 @@ export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectL
   });
 }
 
-/** Distinct IDs that this process has seen stored, by the keys of `TouchedByBatch`. They already have a person. */
+/**
+ * Distinct IDs that this process has seen in the database, by the keys of `TouchedByBatch`. These IDs already have a
+ * person.
+ */
 export interface KnownIds {
   has(key: string): boolean;
-  /** Records IDs as stored. Call this after a batch is committed. */
+  /** Records IDs that are stored. Call this function after a batch is committed. */
   note(keys: Iterable<string>): void;
 }
 
@@ -110,13 +113,14 @@ export interface KnownIds {
 const defaultSlots = 1 << 18;
 
 /**
- * Remembers IDs in a fixed number of slots. The hash of an ID selects its slot and is stored there, replacing the
- * previous one. Memory is therefore constant, and free for the garbage collector: a set of 100,000 strings took 25 MB.
+ * Caches IDs in a fixed number of slots. The hash of an ID selects its slot and is stored there, replacing the previous
+ * hash. Memory usage is therefore constant, and the garbage collector has nothing to scan: a set of 100,000 strings
+ * took 25 MB.
  *
- * It forgets some IDs, and with 100,000 known IDs it mistakes one in 40,000 for a known one. Batches then only wait for
- * each other slightly more or less often (turns.ts).
+ * The cache loses IDs whose slot is reused, and with 100,000 known IDs it mistakes one in 40,000 new IDs for a known
+ * one. Batches then only wait for each other slightly more or less often (turns.ts).
  *
- * @param slots a power of two.
+ * @param slots a power of two
  */
 export function createKnownIds(slots = defaultSlots): KnownIds {
   const hashes = new Uint32Array(slots);

@@ -14,11 +14,11 @@
 import { createDeferred } from '@millrace/runtime';
 import { LedgerConflict } from '../failures.ts';
 
-/** Lets batches of one process that touch the same IDs decide in sequence. `Outcome` is the decision of a batch. */
+/** Makes batches of one process that touch the same IDs decide in sequence. `Outcome` is the decision of a batch. */
 export interface Turns<Outcome> {
   /**
-   * Waits for every earlier turn that shares a key, until it has decided or, with `untilEnded`, has ended. The turn
-   * must be ended, whatever happens to the batch.
+   * Waits until every earlier turn that shares a key has decided or, with `untilEnded`, has ended. The caller must
+   * always end the turn, even if the batch fails.
    */
   take(keys: ReadonlySet<string>, options?: { untilEnded: boolean }): Promise<Turn<Outcome>>;
 }
@@ -47,10 +47,10 @@ interface Taken<Outcome> {
 }
 
 /**
- * Creates the turns of a process. If two batches create the same person or mapping at the same time, one of them loses
- * all its work: it waits on a unique index for the commit of the other, and then starts over (ledger/store.ts). Between
- * processes, this cannot be avoided. Within one process, the second batch waits until the first has decided, continues
- * from its decision, and is written after it.
+ * Creates the turns of a process. If two batches create the same person or mapping at the same time, one of the batches
+ * loses all its work: it waits on a unique index for the commit of the other batch, and then starts over
+ * (ledger/store.ts). Between processes, this cannot be avoided. Within one process, the second batch waits until the
+ * first batch has decided, continues from that decision, and is written after the first batch.
  *
  * Waiting for the commit instead would leave both cores idle a quarter of the time, because nearly every batch contains
  * a login of a person that another in-flight batch touches too.

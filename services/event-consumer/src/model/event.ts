@@ -19,7 +19,7 @@ export interface ResolvedProject extends IngestProject {
   mayMigrate: boolean;
   /** Whether cookieless visitors get a daily ID (`cookieless_server_hash_mode`). */
   isCookieless: boolean;
-  /** IANA name. */
+  /** The time zone's IANA name. */
   timezone: string;
   /** The number of days after which events are no longer stored, or null for no limit. */
   eventRetentionDays: number | null;
@@ -27,7 +27,7 @@ export interface ResolvedProject extends IngestProject {
 
 /** The position of a record in the log, which identifies it in warnings, dead letters and logs. */
 export interface RecordPosition {
-  /** The ID of the log (`LogBatch.log`), because the same position exists in other logs too. */
+  /** The ID of the log (`LogBatch.log`). It is needed because the same position exists in other logs too. */
   log: string;
   topic: string;
   partition: number;
@@ -40,7 +40,7 @@ export interface RecordPosition {
  * `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
-  /** Warnings that were found before the rules. */
+  /** Warnings that were found before the rules ran. */
   warnings: RuleWarning[];
   /** The reason why the event is dropped before the rules. Not set for duplicates. */
   refusal?: Refusal;
@@ -51,20 +51,20 @@ export interface IncomingEvent {
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** `properties` as they were written. It is undefined if the text cannot be stored without changes. */
+  /** `properties` as they were written, or undefined if that text cannot be stored without changes. */
   written?: ReceivedProperties;
   /** The time in milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
   /**
-   * Whether person processing was turned off by the operator and not by the sender. In this case, the settings of
-   * `project` turn it off too.
+   * True if the operator, and not the sender, turned person processing off. The settings in `project` then turn it off
+   * too.
    */
   isPersonForcedOff?: true;
 }
 
-/** The stored event that has a uuid. */
+/** The stored event that has the UUID of another event. */
 export type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
 
 /** An event that is not stored because a different event has its uuid. */
@@ -90,13 +90,13 @@ export interface EventRow {
   written?: ReceivedProperties;
   elementsChain: string;
   /**
-   * The person at ingestion: its uuid, creation time (null for the computed person of an event without one) and
-   * properties.
+   * The person at ingestion: its UUID, creation time (null for the computed person of an event without person
+   * processing) and properties.
    */
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: JsonObject;
-  /** The approximate size of the person properties as JSON. It is 0 if they are from the event itself. */
+  /** The approximate size of the person properties as JSON, or 0 if the properties are from the event itself. */
   personBytes: number;
   personMode: PersonMode;
   isHistorical: boolean;

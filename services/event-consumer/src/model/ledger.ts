@@ -3,12 +3,12 @@ import type { SizedProperties } from '../values/sized-properties.ts';
 import type { IncomingEvent } from './event.ts';
 
 /**
- * The ledger contains every person, distinct ID, group type and group that a batch uses. It is loaded before the rules
- * run, and its changes are written in bulk afterwards. Loading takes no locks, unless the batch is repeated, because
- * writes lock and check the rows right before (ledger/store.ts).
+ * The ledger contains every person, distinct ID, group type and group that a batch uses. The ledger is loaded before
+ * the rules run, and its changes are written in bulk afterwards. Loading takes no locks, unless the batch is repeated.
+ * Instead, rows are locked and checked right before they are written (ledger/store.ts).
  *
- * The rules only change the ledger in memory. They are deterministic and do no I/O, so a batch results in the same
- * state as its events one by one.
+ * The rules only change the ledger in memory. They are deterministic and do no I/O, so processing events in one batch
+ * results in the same state as processing them one by one.
  */
 export interface Ledger {
   projects: Map<number, ProjectLedger>;
@@ -26,13 +26,13 @@ export interface ProjectLedger {
   /** The stored persons that this batch merged into others. Maps the UUID of each to that of the surviving person. */
   mergedPersons: ReadonlyMap<string, string>;
   /**
-   * How often the distinct IDs of each merged person have moved in this batch. It is 1, or 2 if the surviving person
+   * How often the distinct IDs of each merged person have moved in this batch: once, or twice if the surviving person
    * was then merged too, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
    */
   mergedPersonMoves: ReadonlyMap<string, number>;
   /** The index (0 to 4) of each group type. All types of the project are loaded. */
   groupTypes: ReadonlyMap<string, GroupTypeState>;
-  /** Distinct IDs whose person was deleted, each with the latest deletion, whether or not they have a new person. */
+  /** Distinct IDs whose person was deleted, each with its latest deletion, even if the ID has a new person. */
   deletedIds: ReadonlyMap<string, DeletedId>;
   /**
    * Group updates that the events of the batch request, in order. Their groups are read last (ledger/save-groups.ts).
@@ -43,7 +43,7 @@ export interface ProjectLedger {
 export interface DistinctIdState {
   personUuid: string;
   /**
-   * The mapping version. It is 0 if the person was created from this ID, and otherwise 1. It increases by one with each
+   * The mapping version: 0 if the person was created from this ID, otherwise 1. The version increases by one with each
    * merge that moves the mapping. A deleted ID that is used again continues from its previous version.
    */
   version: number;
@@ -65,8 +65,8 @@ export interface PersonState extends SizedProperties {
   mainDistinctId: string;
   isIdentified: boolean;
   /**
-   * The version of the person. It increases by one for each event that changes the person, so it does not depend on how
-   * the log was divided into batches.
+   * The version of the person. Each event that changes the person increases the version by one, so the version does not
+   * depend on how the log was divided into batches.
    */
   version: number;
   createdAtMs: number;

@@ -4,11 +4,11 @@ import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrac
 
 /** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
 export const warningSeverity = {
-  // The gateway reports these, and the consumer stores them.
+  // The gateway reports these warnings, and the consumer stores them.
   ...gatewayWarnings,
-  // This is reported before the rules, for an event whose uuid belongs to a different event.
+  // Reported before the rules, for an event whose UUID belongs to a different event.
   duplicate_event_uuid: 'error',
-  // The rules for events report these.
+  // The rules for events report these warnings.
   client_ingestion_warning: 'info',
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',
@@ -25,26 +25,29 @@ export const warningSeverity = {
   person_properties_not_shown: 'info',
   large_integer_rounded: 'warning',
   group_properties_size_violation: 'error',
-  // These are reported for cookieless visitors. The first two explain why no events are stored.
+  // Reported for cookieless visitors. The first two warnings explain why no events are stored.
   cookieless_mode_disabled: 'error',
   cookieless_unsupported_event: 'error',
   cookieless_missing_user_agent: 'error',
   cookieless_missing_ip: 'error',
   cookieless_missing_host: 'error',
   cookieless_timestamp_out_of_range: 'error',
-  // The consumer reports this for migrations that the gateway could not check.
+  // Reported for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
-  // The consumer reports this for events that were already too old when they arrived.
+  // Reported for events that were already too old when they arrived.
   event_older_than_retention: 'warning',
-  // The consumer reports this when it gives up on a record.
+  // Reported when a record becomes a dead letter.
   event_dead_lettered: 'error',
 } as const satisfies Record<string, WarningSeverity>;
 
 export type WarningType = keyof typeof warningSeverity;
 
-/** A warning of the rules about one event. Its ID is derived from the event and the type, so it is stored once. */
+/**
+ * A warning of the rules about one event. The warning's ID is derived from the event and the type, so that the warning
+ * is stored once.
+ */
 export interface RuleWarning {
   type: WarningType;
-  /** Facts that help to fix the cause. They contain no property values except for IDs. */
+  /** Facts that help to fix the cause. Except for IDs, they contain no property values. */
   details: JsonObject;
 }

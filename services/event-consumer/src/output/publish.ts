@@ -42,7 +42,7 @@ export interface PublishTopicDeps {
 }
 
 /**
- * Joins the group that publishes the events of a topic once they are stored. When it joins for the first time, it
+ * Joins the group that publishes the events of a topic once they are stored. A group that joins for the first time
  * starts with the oldest records in the log.
  */
 export function publishTopic(topic: EventTopic, deps: PublishTopicDeps): Promise<LogConsumer> {
@@ -91,9 +91,9 @@ const pollMs = 100;
 const maxWaitMs = 1000;
 
 /**
- * Creates the handler that publishes stored events. It reads the same records as the storing group, waits until their
- * effects are committed, looks up the events and appends them to the topic of processed events. It advances its own
- * offset only afterwards, so every stored event is published at least once. Storing never waits for it.
+ * Creates the handler that publishes stored events. The handler reads the same records as the storing group, waits
+ * until their effects are committed, looks up the events and appends them to the topic of processed events. Only then
+ * does it advance its own offset, so every stored event is published at least once. Storing never waits for publishing.
  * @throws errors of the database or the log if they do not respond. The log then delivers the batch again.
  */
 export function createPublishHandler(
@@ -143,7 +143,7 @@ export function createPublishHandler(
     });
   }
 
-  /** Publishes events, and returns how many. */
+  /** Publishes events. @returns the number of published events */
   async function publish(events: StoredEvent[]): Promise<number> {
     try {
       await deps.log.append(events.map((event) => toProcessedRecord(event, deps.topic)));
@@ -157,8 +157,8 @@ export function createPublishHandler(
   }
 
   /**
-   * Publishes one event. Together with the properties of its person, it may be too large for the log. It is then
-   * available only in the database.
+   * Publishes one event. If the event with its person properties is too large for the log, it is available only in the
+   * database.
    */
   async function publishOne(event: StoredEvent): Promise<boolean> {
     try {
@@ -208,8 +208,8 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
 }
 
 /**
- * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`. PostgreSQL writes all of their digits,
- * and readers like ClickHouse would parse these as an integer that is too large, and reject the whole record.
+ * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`. PostgreSQL writes all digits of such a
+ * number, which readers like ClickHouse would parse as an integer that is too large, and then reject the whole record.
  */
 function withShortNumbers(json: string): string {
   if (!/\d{20}/.test(json)) return json;

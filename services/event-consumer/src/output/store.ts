@@ -25,7 +25,10 @@ export interface EventKey {
   uuid: string;
 }
 
-/** Reads the stored events with these keys, in order. An event that was dropped has an identity but no row. */
+/**
+ * Reads the stored events with these keys, in order. An event that was dropped has an identity but no row, so it is not
+ * in the result.
+ */
 export async function readStoredEvents(sql: Sql, keys: EventKey[]): Promise<StoredEvent[]> {
   if (keys.length === 0) return [];
   return sql.query<StoredEvent & Record<string, unknown>>(

@@ -27,7 +27,7 @@ export function findRefusal(event: IncomingEvent): Refusal | null {
 const shownMessageCharacters = 500;
 
 /**
- * Refuses an event with which an SDK reports events that it dropped, for example because of its own rate limit. The
+ * Refuses an event with which an SDK reports that it dropped events, for example because of its own rate limit. The
  * report is stored as a warning.
  */
 function clientWarning(event: IncomingEvent): Refusal | null {
@@ -39,8 +39,8 @@ function clientWarning(event: IncomingEvent): Refusal | null {
 }
 
 /**
- * Rejects an object, a boolean or a rounded number as an ID. Objects and booleans are sent because of bugs in clients,
- * and all persons that share such an ID would be merged. Null is reported as an illegal ID.
+ * Rejects an object, a boolean or a rounded number as an ID. Clients with bugs send objects and booleans, and all
+ * persons that share such an ID would be merged. Null is reported as an illegal ID.
  */
 function nonTextAnonymousId(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.identify) return null;
@@ -61,7 +61,7 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
 
 /**
  * Rejects merge events that turn person processing off. If the operator has turned it off, the event becomes an
- * ordinary anonymous one instead, because the sender did not choose this.
+ * ordinary anonymous event instead, because the sender did not choose this.
  */
 function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
   if (event.isPersonForcedOff || !isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;

@@ -44,8 +44,7 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [tooManyGroupTypes(event, [target.type])];
-  // The event's time is not used alone, because a client's clock may be ahead, and the group would then be created in
-  // the future.
+  // Use the earlier of two times. A client's clock may be ahead, and the group would then be created in the future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };
@@ -68,8 +67,8 @@ export interface GroupIdentifyTarget {
 }
 
 /**
- * Reads `$group_type` and `$group_key`. Returns null if one of them is missing, empty, 0, or neither text nor a number
- * (docs/ingestion-rules.md#groups).
+ * Reads `$group_type` and `$group_key`. Returns null if the type or the key is missing, empty, 0, or neither text nor a
+ * number (docs/ingestion-rules.md#groups).
  */
 export function readGroupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
   const type = nameOf(properties.$group_type);
@@ -116,7 +115,7 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
 const maxGroupTypes = 5;
 
 /**
- * Returns whether a type is too long. Such types get no index, so that they cannot make a batch fail
+ * Returns whether a group type is too long. Such a type gets no index, so that it cannot make a batch fail
  * (docs/ingestion-rules.md#groups).
  */
 function isGroupTypeTooLong(type: string): boolean {
@@ -145,7 +144,7 @@ function lowestFreeIndex(ledger: ProjectLedger): number | null {
   return null;
 }
 
-/** The maximum size of the properties of a group in bytes of JSON. It is the same as for a person. */
+/** The maximum size of a group's properties in bytes of JSON. The limit is the same for persons. */
 const maxGroupPropertiesBytes = 655_360;
 
 export interface GroupState extends SizedProperties {
@@ -161,7 +160,8 @@ export interface GroupState extends SizedProperties {
 export type GroupStates = Map<string, GroupState>;
 
 /**
- * Returns the key of a group in a map. It includes the index, because groups of different types can have the same key.
+ * Returns the key of a group in a map. The key includes the index, because groups of different types can have the same
+ * key.
  */
 export function toGroupStateKey({ index, key }: { index: number; key: string }): string {
   return `${index}:${key}`;
@@ -169,9 +169,9 @@ export function toGroupStateKey({ index, key }: { index: number; key: string }):
 
 /**
  * Applies updates to the groups of one project in order. Creates missing groups, and replaces single properties of
- * others. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
- * @returns updates that would make their group too large. They are not applied. A new group is then created without
- * properties, like a person.
+ * existing groups. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
+ * @returns updates that were not applied because they would make their group too large. A new group is then created
+ * without properties, like a person.
  */
 export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {
   const tooLarge: GroupUpdate[] = [];
@@ -228,7 +228,7 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** The maximum length of a name in a warning. This is enough to recognize it. */
+/** The maximum length of a name in a warning. It is enough to recognize the name. */
 const shownCharacters = 100;
 
 /** Creates one warning for all group types of an event that are too long. */
@@ -260,7 +260,6 @@ export function groupKeyTooLongWarning(event: IncomingEvent, groupKey: string): 
   };
 }
 
-/** Creates the warning for a rejected update. The event itself is stored. */
 export function groupSizeWarning({ from, index, key }: GroupUpdate): RuleWarning {
   return {
     type: 'group_properties_size_violation',

@@ -40,7 +40,7 @@ interface IdentityOutcome {
 
 /**
  * Finds, merges, creates and updates the person of an event in the ledger. `properties` are the stored properties of
- * the event. The person's version increases by one, however much one event changes.
+ * the event. The person's version increases by one, even if the event makes several changes.
  */
 export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
   const request = readMergeRequest(event);
@@ -66,7 +66,7 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
 
 /**
  * Returns whether an event moves the creation time of a person back. An imported event does, because it shows that the
- * person existed earlier. An event that is only late does not, because offline devices and wrong clocks would make
+ * person existed earlier. An event that is only late does not. Otherwise, offline devices and wrong clocks would make
  * persons look older than they are.
  */
 function movesCreationBack({ isHistorical, timestampMs }: IncomingEvent, person: PersonState): boolean {
@@ -99,7 +99,7 @@ interface PersonUpdateOutcome extends RowPerson {
  */
 interface RowPerson {
   shownProperties: JsonObject;
-  /** The approximate size as JSON. */
+  /** The approximate size of the properties as JSON. */
   shownBytes: number;
   warnings: RuleWarning[];
 }
@@ -145,7 +145,7 @@ function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcom
 
 /**
  * Returns the person for the row of an event.
- * @param unwritten changes of the event that are only in its row, not on the person
+ * @param unwritten changes of the event that are in the event's row, but not written to the person
  * @param own changes of the event, which replace the properties of a large person in the row
  */
 function toRowPerson(

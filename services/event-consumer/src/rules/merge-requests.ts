@@ -21,7 +21,7 @@ export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
 
-/** Returns the merge that an event requests, or null if it requests none. */
+/** Returns the merge that an event requests, or null if the event does not request a merge. */
 export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }
@@ -64,8 +64,8 @@ function anonymousId(properties: JsonObject): string | null {
 
 /**
  * Returns the second ID of a merge as text. Numbers are converted like in `distinct_id`. Returns null for invalid
- * values. The gateway quotes integers that JavaScript would round, so an unquoted one here may already be rounded, and
- * would merge different persons.
+ * values. The gateway quotes integers that JavaScript would round. An unquoted integer here may therefore already be
+ * rounded, and would merge different persons.
  */
 export function readOtherId(value: unknown): string | null {
   if (typeof value === 'string') return value;
@@ -75,7 +75,7 @@ export function readOtherId(value: unknown): string | null {
 
 /**
  * Handles `$create_alias`, which merges distinct_id into the alias, which becomes the main distinct ID
- * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. The merge is rejected only if both are
+ * (docs/ingestion-rules.md#merges). PostHog merges in the other direction. The merge is rejected only if both IDs are
  * identified. SDKs disagree about the order of the two arguments, so a merge that is valid in either direction must
  * succeed.
  */
@@ -86,8 +86,8 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * Handles `$merge_dangerously`, which merges the alias into distinct_id, even if both are identified. Only illegal IDs
- * prevent it (docs/ingestion-rules.md#merges). It is meant for manual repairs.
+ * Handles `$merge_dangerously`, which merges the alias into distinct_id, even if both IDs are identified. Only illegal
+ * IDs prevent the merge (docs/ingestion-rules.md#merges). The event is meant for manual repairs.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {
   const alias = readOtherId(event.properties.alias);

@@ -19,12 +19,12 @@ interface MergeOutcome {
 }
 
 /**
- * Merges two distinct IDs according to `planMerge`, unless they are equal or one is illegal. Sets the person's version
- * but does not increase it. The caller does this once for all changes of the event.
+ * Merges two distinct IDs according to `planMerge`, unless the IDs are equal or one of them is illegal. Does not
+ * increase the person's version. The caller increases it once for all changes of the event.
  */
 export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
   const { sourceId, targetId } = request;
-  // SDKs often send the same ID twice. This causes no warning, and the person does not become identified.
+  // SDKs often send the same ID twice. Such an event causes no warning, and the person does not become identified.
   if (sourceId === targetId) return untouched();
   if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
   if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
@@ -73,15 +73,15 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 }
 
 /**
- * Merges the source into the target, which keeps its uuid. The target's properties take precedence, it gets the older
- * creation time, and its version becomes higher than both (docs/ingestion-rules.md#merges). If the combined properties
- * are too large, the target keeps only its own.
+ * Merges the source into the target, which keeps its UUID. The target's properties take precedence, it gets the older
+ * creation time, and its version becomes higher than both versions (docs/ingestion-rules.md#merges). If the combined
+ * properties are too large, the target keeps only its own properties.
  */
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
   target.version = Math.max(source.version, target.version);
-  // Add the smaller properties to the larger ones without copying them, because the source's properties are not needed
-  // any more.
+  // Add the smaller properties to the larger ones without copying them, because the source's properties are no longer
+  // needed.
   const [into, put] =
     sizeUpperBound(source) > sizeUpperBound(target)
       ? [source, target.properties]
@@ -137,7 +137,7 @@ type MergePlan<Person extends PersonFacts> =
   | { action: 'create' }
   /** Only the target has a person, so add the source ID to it. */
   | { action: 'attach_source'; person: Person }
-  /** Only the source has a person, so add the target ID to it. Its uuid stays the same. */
+  /** Only the source has a person, so add the target ID to it. The person's UUID stays the same. */
   | { action: 'attach_target'; person: Person }
   /** Both IDs already belong to this person. */
   | { action: 'already_one'; person: Person }
@@ -172,7 +172,7 @@ function isRefused(source: PersonFacts, target: PersonFacts, refuseWhen: RefuseW
   }
 }
 
-/** Placeholders that faulty clients send, in any case. A merge would combine different persons. */
+/** Placeholders that faulty clients send, in upper or lower case. Merging such IDs would combine different persons. */
 const illegalInAnyCase = [
   'anonymous',
   'guest',
@@ -186,7 +186,7 @@ const illegalInAnyCase = [
   'false',
 ];
 
-/** Each warning about an event, as `uuid type`. */
+/** Placeholders that are illegal only in exactly this spelling. */
 const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
 const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));

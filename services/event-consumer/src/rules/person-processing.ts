@@ -10,9 +10,9 @@ import { choosePersonUuid, findPersonInLedger } from './persons.ts';
 export type PersonProcessing = 'full' | 'personless';
 
 /**
- * Chooses whether an event has a person. It does unless `$process_person_profile` is exactly false or the project has
- * turned person processing off (docs/ingestion-rules.md#anonymous-events). In such a project, merge events become
- * ordinary anonymous events and are not dropped, because the sender did not choose this.
+ * Chooses whether an event has a person. An event has a person unless `$process_person_profile` is exactly false or the
+ * project has turned person processing off (docs/ingestion-rules.md#anonymous-events). In such a project, merge events
+ * become ordinary anonymous events and are not dropped, because the sender did not choose this.
  */
 export function choosePersonProcessing(event: IncomingEvent): PersonProcessing {
   return isPersonProfileOff(event) || event.project.personProcessingOptOut ? 'personless' : 'full';
@@ -23,7 +23,7 @@ export function isPersonProfileOff(event: IncomingEvent): boolean {
   return event.properties.$process_person_profile === false;
 }
 
-/** Warns about a value that is not a boolean. It counts as true. */
+/** Warns about a value of `$process_person_profile` that is not a boolean. Such a value counts as true. */
 export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   const value = event.properties.$process_person_profile;
   if (value === undefined || typeof value === 'boolean') return [];
@@ -36,8 +36,8 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
 const upgradeAfterMs = 60_000;
 
 /**
- * Returns the person of an event without person processing. If the distinct ID has a person, it is that one. Otherwise,
- * it is the uuid that the ID would get. Never includes its properties. Marks an anonymous event of a known person as
+ * Returns the person of an event without person processing: the person of the distinct ID, or otherwise a person with
+ * the UUID that the ID would get. Never includes the person's properties. Marks an anonymous event of a known person as
  * `forceUpgrade` (docs/ingestion-rules.md#anonymous-events). Does not change the ledger.
  */
 export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
@@ -54,7 +54,7 @@ export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedg
 /** The person in the row of an event, in its state after the event was ingested. */
 export interface EventPerson {
   uuid: string;
-  /** The creation time. It is null for the computed person of an event without one. */
+  /** The creation time, or null for the computed person of an event without person processing. */
   createdAtMs: number | null;
   properties: JsonObject;
   /** The approximate size of the properties as JSON, or 0 if they are from the event itself. */

@@ -17,7 +17,7 @@ export interface PersonChange {
 interface PersonUpdate extends PropertyChange {
   /** Whether something is set or removed. */
   isChange: boolean;
-  /** Whether the change is worth a write. It is not if only existing properties in `filteredKeys` changed. */
+  /** Whether to write the change. A change only to existing properties in `filteredKeys` is not written. */
   isWorthWriting: boolean;
 }
 
@@ -30,8 +30,8 @@ export function readPersonChange(eventProperties: Overlay): PersonChange {
 }
 
 /**
- * Returns the properties of a person that an event creates. Clients cannot overwrite the creator
- * (docs/ingestion-rules.md#person-properties).
+ * Returns the properties of a person that an event creates. Clients cannot overwrite the property that names the
+ * creating event (docs/ingestion-rules.md#person-properties).
  */
 export function createInitialProperties(change: PersonChange, eventUuid: string): JsonObject {
   const properties = mergeObjects(change.setOnce, change.set);
@@ -77,8 +77,8 @@ export function readUnsetKeys(unset: unknown): string[] {
 }
 
 /**
- * The properties that describe the moment and not the person. An event that changes only these does not rewrite the
- * person, because otherwise every page view on a busy site would. The row of the event still contains them
+ * Properties that describe the moment instead of the person. An event that changes only these properties does not
+ * rewrite the person, because otherwise every page view on a busy site would. The row of the event still contains them
  * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
  * intentionally not listed.
  */
@@ -124,10 +124,10 @@ const personEvents = new Set<string>([
   eventNames.set,
 ]);
 
-/** Events that do not describe the person. They can create one, but never update it. */
+/** Events that do not describe the person. They can create a person, but never update one. */
 const neverUpdating = new Set<string>([eventNames.exception, eventNames.heatmap]);
 
-/** Returns whether it is not worth a write if only this existing property changes. */
+/** Returns whether a change only to this existing property is not written. */
 function isFilteredKey(key: string): boolean {
   return filteredKeys.has(key);
 }
@@ -140,7 +140,7 @@ export function neverUpdatesPerson(name: string): boolean {
   return neverUpdating.has(name);
 }
 
-/** The maximum size of the properties of a person in bytes of JSON (docs/ingestion-rules.md#person-properties). */
+/** The maximum size of a person's properties in bytes of JSON (docs/ingestion-rules.md#person-properties). */
 export const maxPersonPropertiesBytes = 655_360;
 
 /**

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { type PersonState, type ProjectLedger, recordMergedPerson } from '../model/ledger.ts';
 
-/** Returns the person of a distinct ID, or null if it has none. */
+/** Returns the person of a distinct ID, or null if the ID has no person. */
 export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): PersonState | null {
   const mapping = ledger.distinctIds.get(distinctId);
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
@@ -29,8 +29,8 @@ export function choosePersonUuid(distinctId: string, ledger: ProjectLedger): str
 }
 
 /**
- * Returns the first mapping version of an ID. After a deletion, it continues from the previous version, so that readers
- * know which mapping is newer.
+ * Returns the first mapping version of an ID. After a deletion, the version continues from the previous one, so that
+ * readers can tell which mapping is newer.
  */
 function firstVersion(distinctId: string, ledger: ProjectLedger): number {
   const deleted = ledger.deletedIds.get(distinctId);
@@ -38,8 +38,8 @@ function firstVersion(distinctId: string, ledger: ProjectLedger): number {
 }
 
 /**
- * Creates a person without properties for an ID that has none. If the person that the ID once created still exists
- * without the ID (after manual changes), adds the ID to it again.
+ * Creates a person without properties for an ID that has no person. If the person that the ID once created still exists
+ * without the ID (after manual changes), adds the ID to that person again.
  */
 export function createPerson(
   distinctId: string,
@@ -103,9 +103,9 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
- * Returns the uuid of the person that a distinct ID creates: the UUIDv5 of `<projectId>:<distinctId>`
- * (docs/ingestion-rules.md#person-properties). It is always the same, so that an event without a person contains the
- * uuid that its ID would get.
+ * Returns the UUID of the person that a distinct ID creates: the UUIDv5 of `<projectId>:<distinctId>`
+ * (docs/ingestion-rules.md#person-properties). The UUID is always the same, so that an event without a person contains
+ * the UUID that its ID would get.
  */
 export function derivePersonUuid(projectId: number, distinctId: string): string {
   return uuidOf(namespace, projectId, distinctId);
@@ -120,7 +120,7 @@ function personUuidAfterDeletion(deletionId: string, projectId: number, distinct
 }
 
 function uuidOf(space: Buffer, projectId: number, distinctId: string): string {
-  // The hash is computed with a single call, because a hash object takes five times as long and creates garbage.
+  // Compute the hash with a single call, because a hash object takes five times as long and creates garbage.
   const digest = hash('sha1', Buffer.concat([space, Buffer.from(`${projectId}:${distinctId}`, 'utf8')]), 'hex');
   // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th.
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -1,4 +1,4 @@
-// Helpers for JSON objects that are safe for hostile keys and values.
+// Helpers for JSON objects that are safe for malicious keys and values.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 
@@ -19,7 +19,7 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
 }
 
 /**
- * Returns the same as `{ ...under, ...over }`, which is several times slower in V8 for more than a few keys.
+ * Returns the same as `{ ...under, ...over }`, but is several times faster in V8 for more than a few keys.
  * Object.assign is not safe for the key `__proto__`, so objects with this key are spread.
  */
 export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
@@ -27,7 +27,7 @@ export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   return Object.assign({}, under, over);
 }
 
-/** Returns a copy without the given keys, or the object itself if it has none of them. */
+/** Returns a copy without the given keys, or the object itself if it contains none of the keys. */
 export function omitKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   if (!hasAnyKey(object, keys)) return object;
   const copy: JsonObject = {};
@@ -45,8 +45,8 @@ function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
 }
 
 /**
- * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats such
- * objects as different, and rewrites the row for every event that repeats one.
+ * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats
+ * objects with a different order of keys as different, and rewrites the row for every event that repeats one.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -67,14 +67,14 @@ function objectsEqual(a: object, b: object): boolean {
 }
 
 /**
- * The maximum nesting of arrays and objects. It is far more than SDKs send, and far less than would exhaust a stack
- * here, in JSON.stringify or in PostgreSQL.
+ * The maximum nesting of arrays and objects. SDKs send far less, and it is far from the depth that would exhaust a
+ * stack here, in JSON.stringify or in PostgreSQL.
  */
 export const maxNesting = 200;
 
 /**
  * Returns whether a JSON text may be nested deeper than `limit`. Counts only opening brackets, because almost no text
- * has that many.
+ * has more than `limit` of them.
  */
 export function mayNestDeeperThan(text: string, limit: number): boolean {
   let remaining = limit;

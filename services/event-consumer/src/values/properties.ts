@@ -1,4 +1,5 @@
-// The properties of an event as they were received, and their changes. They are separate, because copying them is slow.
+// The properties of an event as they were received, and their changes. The two are stored separately, because copying
+// properties is slow.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
@@ -28,7 +29,9 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/** The bytes from `start` to `end` in a record. They are a non-empty JSON object that can be stored without changes. */
+/**
+ * The bytes from `start` to `end` in a record, which are a non-empty JSON object that can be stored without changes.
+ */
 export interface ReceivedText {
   value: Buffer;
   start: number;
@@ -42,7 +45,7 @@ export interface ReceivedProperties extends ReceivedText {
 
 /**
  * Matches numbers that JavaScript reads as infinity or zero and PostgreSQL may reject: those with an exponent of three
- * or more digits, or with a hundred consecutive digits. Text that contains one is not stored without changes.
+ * or more digits, or with a hundred consecutive digits. Text that contains such a number is not stored without changes.
  */
 const immoderateNumber = /[0-9][eE][+-]?[0-9]{3,}\s*[,\]}]|[0-9]{100}/;
 
@@ -59,7 +62,7 @@ export function canBeStored(text: string): boolean {
 /**
  * Writes the properties of an event as JSON. If properties were only added or replaced, writes the received bytes
  * followed by the overlay. If two members have the same name, PostgreSQL keeps the later one, like JSON.parse. Encoding
- * everything again would cost more than parsing it did.
+ * everything again would cost more than the parsing.
  * @param written the same content as `properties.under`, or undefined if no text can be stored without changes
  */
 export function writeProperties(

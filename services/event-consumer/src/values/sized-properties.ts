@@ -9,7 +9,8 @@ import { mergeObjects, omitKeys, setOwn } from './json.ts';
 export interface SizedProperties {
   properties: JsonObject;
   /**
-   * Whether the row of an event or another batch refers to the same object, which must then be copied before a change.
+   * Whether the row of an event or another batch refers to the same object. If so, the object must be copied before a
+   * change.
    */
   areShared?: boolean;
   /** The size, or undefined until it is first used. */
@@ -17,12 +18,15 @@ export interface SizedProperties {
 }
 
 interface PropertiesSize {
-  /** The size in bytes as JSON. It is an upper bound unless `isExact`. */
+  /** The size in bytes as JSON. If `isExact` is false, this is an upper bound. */
   bytes: number;
   isExact: boolean;
 }
 
-/** A change of properties: sets `put` and deletes `removed`, which all exist. No key is in both or occurs twice. */
+/**
+ * A change of properties: sets `put` and deletes the keys in `removed`, all of which exist. No key is in both or occurs
+ * twice.
+ */
 export interface PropertyChange {
   put: JsonObject;
   removed: readonly string[];
@@ -31,8 +35,8 @@ export interface PropertyChange {
 export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
 
 /**
- * Returns the size in bytes as JSON after a change, without making the change. It is exact if it is more than `limit`.
- * Otherwise, it may be an upper bound, which is fast to compute and nearly always enough.
+ * Returns the size in bytes as JSON after a change, without making the change. A result above `limit` is exact. A lower
+ * result may be an upper bound, which is fast to compute and nearly always enough.
  */
 export function sizeAfterChange(sized: SizedProperties, change: PropertyChange, limit: number): number {
   const bound = sizeUpperBound(sized) + maxBytesOf(change.put);
@@ -49,14 +53,13 @@ export function sizeUpperBound(sized: SizedProperties): number {
 
 /**
  * Returns the approximate size as JSON. The upper bound assumes that every character is escaped, but plain text takes a
- * sixth of that.
+ * sixth of that size.
  */
 export function approximateSize(sized: SizedProperties): number {
   const bound = sizeUpperBound(sized);
   return sized.size?.isExact ? bound : bound / 6;
 }
 
-/** Applies a change. */
 export function applyChange(sized: SizedProperties, { put, removed }: PropertyChange): void {
   if (sized.size !== undefined) {
     const { isExact } = sized.size;
@@ -85,7 +88,7 @@ export function replaceProperties(sized: SizedProperties, properties: JsonObject
 function measure(sized: SizedProperties): void {
   if (sized.size?.isExact) return;
   const bytes = Buffer.byteLength(JSON.stringify(sized.properties), 'utf8');
-  // Each member is counted with a comma, but the first one has none.
+  // Each member is counted with a comma, but the first member has none.
   sized.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
 }
 

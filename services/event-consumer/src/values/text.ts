@@ -4,7 +4,7 @@ export const maxIdCharacters = 400;
 /** The maximum length of a stored event name (docs/ingestion-rules.md#the-event-row). */
 export const maxEventNameCharacters = 200;
 
-/** Hashes are remembered instead of texts, because numbers cost the garbage collector little or nothing. */
+/** Hashes are cached instead of texts, because numbers cost the garbage collector little or nothing. */
 
 const fnvOffset = 0x811c9dc5;
 
