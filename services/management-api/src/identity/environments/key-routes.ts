@@ -1,26 +1,26 @@
-// Declares the routes of the API key of an environment, which SDKs send with events, and of its secret keys
-// (docs/api/projects.md#secret-keys).
+// Declares the routes for an environment's API key, which SDKs send with events, and for its secret keys
+// (docs/api/projects.md#secret-keys). Project routes change the keys of the project's first environment.
 
 import { resetToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
-import { environment, environmentExample, secretKeyMasks, withSecretKeys } from './schema.ts';
+import type { RecordKind } from './common-routes.ts';
+import { secretKeyMasks, withSecretKeys } from './schema.ts';
 import { deleteBackupKey, listSecretKeys, rotateSecretKey } from './secret-keys.ts';
 import type { ShowRecord } from './show.ts';
 
-const tags: [string] = ['environments'];
-const shown = { description: 'The environment.', schema: environment };
-const shownWithSecretKeys = {
-  description: 'The environment with its secret keys.',
-  schema: withSecretKeys(environment, 'EnvironmentWithSecretKeys'),
-};
-
-export function environmentKeyRoutes(
+export function keyRoutes(
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,
+  { tags, noun, title, schema, example }: RecordKind,
   { below, show }: { below: BasePath<AddressedProject>[]; show: ShowRecord },
 ) {
+  const shown = { description: `The ${noun}.`, schema };
+  const shownWithSecretKeys = {
+    description: `The ${noun} with its secret keys.`,
+    schema: withSecretKeys(schema, `${title}WithSecretKeys`),
+  };
   return [
     ...defineRoutes({
       method: 'PATCH',
@@ -34,7 +34,7 @@ export function environmentKeyRoutes(
       isSensitive: true,
       level: membershipLevels.administrator,
       responses: { 200: shown },
-      examples: { response: environmentExample },
+      examples: { response: example },
       handler: async (context) => {
         const { caller, target } = context;
         await transaction((tx) => resetToken(tx, { environmentId: target.environmentId, actor: caller }));
@@ -69,7 +69,7 @@ export function environmentKeyRoutes(
       responses: { 200: shownWithSecretKeys },
       examples: {
         response: {
-          ...environmentExample,
+          ...example,
           secret_api_token: `phs_${'example'.repeat(6)}`,
           secret_api_token_backup: 'phs_...1234',
         },
@@ -91,7 +91,7 @@ export function environmentKeyRoutes(
       isSensitive: true,
       level: membershipLevels.administrator,
       responses: { 200: shownWithSecretKeys },
-      examples: { response: { ...environmentExample, secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
+      examples: { response: { ...example, secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
       handler: async (context) => {
         await transaction((tx) => deleteBackupKey(tx, context));
         return { ...(await show(context)), ...(await listSecretKeys(sql, context.target.environmentId)) };

@@ -1,12 +1,12 @@
 // Declares the routes of environments, below their project and by ID.
 
 import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
-import { membershipLevels, parseRecordId } from '@millrace/contracts';
-import type { Sql, Transaction } from '@millrace/db';
+import { parseRecordId } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
   type Caller,
@@ -15,12 +15,10 @@ import {
   requireProjectInKey,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
-import { basePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
+import { basePath, defineRoute } from '../../access/define-route.ts';
 import { environmentAccessRoutes } from './access-controls.ts';
-import { demoDataStatus, intent, recordIntent } from './compatibility.ts';
-import { environmentKeyRoutes } from './key-routes.ts';
-import { checkReferencedRecords, createEnvironmentFor, parseSettingsAhead, requireCreator } from './rules.ts';
+import { commonRoutes, type RecordKind } from './common-routes.ts';
+import { createEnvironmentFor, parseSettingsAhead, requireCreator } from './rules.ts';
 import {
   environment,
   environmentChanges,
@@ -29,14 +27,26 @@ import {
   environmentListItem,
   refusedSettings,
 } from './schema.ts';
-import { type AddressedRecord, type RecordDeps, type ShowRecord, showRecord, toEnvironment } from './show.ts';
+import { type RecordDeps, type ShowRecord, showRecord, toEnvironment } from './show.ts';
 import { findProjectOfCaller, listEnvironments } from './store.ts';
 
 const page = offsetPageOf(environmentListItem);
 const listResponse = { 200: { description: 'One page of environments.', schema: page } };
 const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
-const shown = { description: 'The environment.', schema: environment };
 const tags: [string] = ['environments'];
+const kind: RecordKind = {
+  tags,
+  noun: 'environment',
+  aNoun: 'an environment',
+  title: 'Environment',
+  schema: environment,
+  example: environmentExample,
+  changes: environmentChanges,
+  activity: { scopes: ['Team'], onlyIfPreferred: true },
+  change: (tx, { caller, target: { environmentId, level } }, settings) =>
+    changeEnvironment(tx, { environmentId, settings, actor: caller, level }),
+  remove: (tx, { caller, target: { environmentId } }) => removeEnvironment(tx, { environmentId, actor: caller }),
+};
 
 /** Creates the routes of environments (docs/api/README.md#routes-and-fields). */
 export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
@@ -148,119 +158,9 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
         );
       },
     }),
-    ...defineRoutes({
-      method: 'GET',
-      below,
-      path: '',
-      operationId: 'retrieve',
-      summary: 'Show an environment',
-      description: 'Returns the environment with all of its settings.',
-      tags,
-      scope: 'project:read',
-      responses: { 200: shown },
-      examples: { response: environmentExample },
-      handler: show,
-    }),
-    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
-      defineRoutes({
-        method,
-        below,
-        path: '',
-        operationId: method === 'PUT' ? 'update' : 'partial_update',
-        summary: method === 'PUT' ? "Replace an environment's settings" : "Change an environment's settings",
-        description:
-          'Changes the fields that are sent. Null resets fields that can be null. Unknown fields are ignored.',
-        tags,
-        scope: 'project:write',
-        body: environmentChanges,
-        refusedBody: refusedSettings,
-        responses: { 200: shown },
-        examples: { request: { timezone: 'Europe/Lisbon' }, response: environmentExample },
-        handler: async (context) => {
-          await parseSettingsAhead(parser, context.body);
-          await transaction((tx) => changeSettings({ tx, parser }, context, context.body));
-          return show(context);
-        },
-      }),
-    ),
-    ...defineRoutes({
-      method: 'DELETE',
-      below,
-      path: '',
-      operationId: 'destroy',
-      summary: 'Delete an environment',
-      description: 'Deletes the environment and its API key immediately. Stored events are deleted in the background.',
-      tags,
-      scope: 'project:write',
-      isSensitive: true,
-      level: membershipLevels.administrator,
-      responses: { 204: { description: 'Deleted.' } },
-      handler: async ({ caller, target }) => {
-        await transaction((tx) => removeEnvironment(tx, { environmentId: target.environmentId, actor: caller }));
-        return undefined;
-      },
-    }),
-    ...environmentKeyRoutes(deps, { below, show }),
-    ...defineRoutes({ ...demoDataStatus, below, tags }),
-    ...defineRoutes({
-      method: 'GET',
-      below,
-      path: '/activity',
-      operationId: 'activity',
-      summary: "Show an environment's activity log",
-      description: 'Returns the changes made to the environment, most recent first. Secret values are not recorded.',
-      tags,
-      scope: 'project:read',
-      query: activityQuery,
-      responses: {
-        200: {
-          description: 'One page of log entries.',
-          schema: activityPage,
-          onlyIfPreferred: true,
-        },
-      },
-      examples: { response: activityExample },
-      handler: ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes: ['Team'], itemId: String(environmentId) }),
-    }),
-    ...defineRoutes({
-      method: 'PATCH',
-      below,
-      path: '/add_product_intent',
-      operationId: 'add_product_intent',
-      summary: 'Record interest in a product',
-      description:
-        "Records the caller's interest in a product and increases a counter. The request can also change settings.",
-      tags,
-      scope: 'project:write',
-      body: Type.Object<Record<string, TSchema>>(
-        { ...intent, ...environmentChanges.properties },
-        { title: 'EnvironmentIntent' },
-      ),
-      refusedBody: refusedSettings,
-      responses: { 201: shown },
-      examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: environmentExample },
-      handler: async (context) => {
-        await parseSettingsAhead(parser, context.body);
-        await transaction((tx) =>
-          recordIntent(tx, context, (settings) => changeSettings({ tx, parser }, context, settings)),
-        );
-        return show(context);
-      },
-    }),
+    ...commonRoutes(deps, kind, { below, show }),
     ...environmentAccessRoutes(deps, { below, show }),
   ];
-}
-
-async function changeSettings(
-  { tx, parser }: { tx: Transaction; parser: SqlParser },
-  record: AddressedRecord,
-  settings: Record<string, unknown>,
-) {
-  const { caller, target } = record;
-  await checkReferencedRecords({ tx, parser }, record, settings);
-  const { environmentId, level } = target;
-  await changeEnvironment(tx, { environmentId, settings, actor: caller, level });
 }
 
 /** The path parameter of resources that belong to a project and not to one of its environments. */

@@ -6,7 +6,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
@@ -16,20 +16,12 @@ import {
   visibleMemberships,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
-import { basePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
+import { basePath, defineRoute } from '../../access/define-route.ts';
 import { projectAccessRoutes } from '../environments/access-controls.ts';
-import { demoDataStatus, intent, recordIntent } from '../environments/compatibility.ts';
-import {
-  checkQuerySettings,
-  checkReferencedRecords,
-  parseSettingsAhead,
-  requireCreator,
-  requireLevelsOfNew,
-} from '../environments/rules.ts';
+import { commonRoutes, type RecordKind } from '../environments/common-routes.ts';
+import { checkQuerySettings, parseSettingsAhead, requireCreator, requireLevelsOfNew } from '../environments/rules.ts';
 import { refusedSettings } from '../environments/schema.ts';
-import { type AddressedRecord, type RecordDeps, type ShowRecord, showRecord } from '../environments/show.ts';
-import { projectKeyRoutes } from './key-routes.ts';
+import { type RecordDeps, type ShowRecord, showRecord } from '../environments/show.ts';
 import {
   type ProjectChanges,
   project,
@@ -43,8 +35,23 @@ import { levelsInProject, listProjects, wasRecentlyDeletedBy } from './store.ts'
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
-const shown = { description: 'The project.', schema: project };
 const tags: [string] = ['projects'];
+const kind: RecordKind = {
+  tags,
+  noun: 'project',
+  aNoun: 'a project',
+  title: 'Project',
+  schema: project,
+  example: projectFullExample,
+  changes: projectChanges,
+  activity: { scopes: ['Project', 'Team'] },
+  change: (tx, { caller, target: { projectId, environmentId, level } }, changes) => {
+    const { product_description: _, ...settings } = changes;
+    const productDescription = descriptionOf(changes);
+    return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
+  },
+  remove: (tx, { caller, target: { projectId } }) => removeProjectFor(tx, caller, projectId),
+};
 const creation = {
   summary: 'Create a project',
   description:
@@ -166,105 +173,7 @@ export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
       },
       handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
     }),
-    ...defineRoutes({
-      method: 'GET',
-      below,
-      path: '',
-      operationId: 'retrieve',
-      summary: 'Show a project',
-      description: 'Returns the project with all of its settings.',
-      tags,
-      scope: 'project:read',
-      responses: { 200: shown },
-      examples: { response: projectFullExample },
-      handler: show,
-    }),
-    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
-      defineRoutes({
-        method,
-        below,
-        path: '',
-        operationId: method === 'PUT' ? 'update' : 'partial_update',
-        summary: method === 'PUT' ? "Replace a project's settings" : "Change a project's settings",
-        description:
-          'Changes the fields that are sent. Null resets fields that can be null. Unknown fields are ignored.',
-        tags,
-        scope: 'project:write',
-        body: projectChanges,
-        refusedBody: refusedSettings,
-        responses: { 200: shown },
-        examples: { request: { timezone: 'Europe/Lisbon' }, response: projectFullExample },
-        handler: async (context) => {
-          await parseSettingsAhead(parser, context.body);
-          await transaction((tx) => changeSettings({ tx, parser }, context, context.body));
-          return show(context);
-        },
-      }),
-    ),
-    ...defineRoutes({
-      method: 'DELETE',
-      below,
-      path: '',
-      operationId: 'destroy',
-      summary: 'Delete a project',
-      description: 'Deletes the project and its API key immediately. Stored events are deleted in the background.',
-      tags,
-      scope: 'project:write',
-      isSensitive: true,
-      level: membershipLevels.administrator,
-      responses: { 204: { description: 'Deleted.' } },
-      handler: async ({ caller, target }) => {
-        await transaction((tx) => removeProjectFor(tx, caller, target.projectId));
-        return undefined;
-      },
-    }),
-    ...projectKeyRoutes(deps, { below, show }),
-    ...defineRoutes({ ...demoDataStatus, below, tags }),
-    ...defineRoutes({
-      method: 'GET',
-      below,
-      path: '/activity',
-      operationId: 'activity',
-      summary: "Show a project's activity log",
-      description: 'Returns the changes made to the project, most recent first. Secret values are not recorded.',
-      tags,
-      scope: 'project:read',
-      query: activityQuery,
-      responses: {
-        200: {
-          description: 'One page of log entries.',
-          schema: activityPage,
-        },
-      },
-      examples: { response: activityExample },
-      handler: ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes: ['Project', 'Team'], itemId: String(environmentId) }),
-    }),
-    ...defineRoutes({
-      method: 'PATCH',
-      below,
-      path: '/add_product_intent',
-      operationId: 'add_product_intent',
-      summary: 'Record interest in a product',
-      description:
-        "Records the caller's interest in a product and increases a counter. The request can also change settings.",
-      tags,
-      scope: 'project:write',
-      body: Type.Object<Record<string, TSchema>>(
-        { ...intent, ...projectChanges.properties },
-        { title: 'ProjectIntent' },
-      ),
-      refusedBody: refusedSettings,
-      responses: { 201: shown },
-      examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: projectFullExample },
-      handler: async (context) => {
-        await parseSettingsAhead(parser, context.body);
-        await transaction((tx) =>
-          recordIntent(tx, context, (settings) => changeSettings({ tx, parser }, context, settings)),
-        );
-        return show(context);
-      },
-    }),
+    ...commonRoutes(deps, kind, { below, show }),
     ...projectAccessRoutes(deps, { below, readable: [ofOrganization, removedToo] }),
   ];
 }
@@ -278,19 +187,6 @@ async function removedBy(
   const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
   const who = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
-}
-
-async function changeSettings(
-  { tx, parser }: { tx: Transaction; parser: SqlParser },
-  record: AddressedRecord,
-  sent: Record<string, unknown>,
-) {
-  const { caller, target } = record;
-  await checkReferencedRecords({ tx, parser }, record, sent);
-  const { projectId, environmentId, level } = target;
-  const { product_description: _, ...settings } = sent;
-  const productDescription = descriptionOf(sent);
-  await changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
 }
 
 /** Returns the description of a request. The schema allows only strings and null. */
