@@ -47,9 +47,9 @@ const emailPattern =
   /^[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+@(?:localhost|(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]*[\p{L}\p{N}])$/u;
 
 /**
- * Converts an email address to lower case, as it is stored and compared. Returns null if it contains a look-alike of a
- * plain letter, such as the Kelvin sign (whose lower case is `k`) or a full-width letter. Otherwise, addresses of two
- * different mailboxes could become the same account.
+ * Converts an email address to lower case, the form in which addresses are stored and compared. Returns null if the
+ * address contains a look-alike of a plain letter, such as the Kelvin sign (whose lower case is `k`) or a full-width
+ * letter. Otherwise, the addresses of two different mailboxes could map to the same account.
  */
 export function parseEmailAddress(written: string): string | null {
   const email = written.trim();
@@ -74,14 +74,15 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Returns whether a number can be the ID of a row. For other numbers, PostgreSQL would return an error of its own. */
+/** Returns whether a number is in the range of row IDs. Outside this range, PostgreSQL would report an error. */
 export function isRowId(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
 }
 
 /**
  * Creates the error for a record that does not exist.
- * @param what also becomes `resource` in the error's details, so that callers can tell which input was wrong
+ * @param what the kind of record, which also becomes `resource` in the error's details, so that callers can tell which
+ *   input was wrong
  */
 export function notFound(
   what:
@@ -100,12 +101,12 @@ export function notFound(
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });
 }
 
-/** Creates an error for each constraint of the database, by the name of the constraint. */
+/** Functions that create the error for a violated database constraint, by constraint name. */
 type ConstraintErrors = Record<string, (cause: unknown) => AppError>;
 
 /**
- * Runs a write, and converts the violation of a known constraint to an error. Unlike a check before the write, this is
- * safe when other processes write at the same time.
+ * Runs a write. If the write violates a known constraint, throws that constraint's error. Unlike a check before the
+ * write, this is safe when other processes write at the same time.
  */
 export async function mapConstraintErrors<T>(errors: ConstraintErrors, write: () => Promise<T>): Promise<T> {
   try {

@@ -8,17 +8,17 @@ export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"k
 
 /**
  * SQL expression for the caller's level in an environment (docs/api/access.md#access-to-an-environment). Null means no
- * access. Administrators and owners of the organization keep their level in every environment. Members keep theirs if
- * the plan does not include project permissions. Otherwise:
+ * access. Administrators and owners of the organization keep their level in every environment. If the plan does not
+ * include project permissions, members keep their level too. Otherwise:
  *
- * - A member whose own rule is `none`, or whose roles all have `none`, has no access.
- * - In a private environment (`access_control`), a member has the highest level that a rule gives to the member or to
- *   one of the member's roles, if there is one.
- * - In other environments, a member has the highest of their own level, the default rule and, if there is a default
- *   rule, the levels that rules give to the member's roles.
+ * - A member whose own rule is `none`, or whose roles all have the rule `none`, has no access.
+ * - In a private environment (`access_control`), a member needs a rule of their own or of one of their roles, and has
+ *   the highest level that these rules grant.
+ * - In other environments, a member has the highest of their own level, the level of the default rule and, if a default
+ *   rule exists, the levels that rules grant to the member's roles.
  *
- * The query must name the environment `e`, its organization `o` and the caller's membership `m`. Rules are looked up
- * only where they matter.
+ * The query must use the aliases `e` for the environment, `o` for its organization and `m` for the caller's membership.
+ * The expression reads rules only for members of organizations with project permissions.
  */
 export const effectiveLevel = `CASE
     WHEN m.level >= ${membershipLevels.administrator} OR NOT ${mayHavePrivateEnvironments} THEN m.level
@@ -39,19 +39,19 @@ export const effectiveLevel = `CASE
                  ) given)
   END`;
 
-/** FROM clause for `effectiveLevel`. It contains only environments in organizations of the user whose ID is `$1`. */
+/** FROM clause for `effectiveLevel`, limited to environments in the organizations of the user with ID `$1`. */
 export const environmentsOfCaller = `environment e
     JOIN project p ON p.id = e.project_id
     JOIN organization o ON o.id = p.organization_id
     JOIN membership m ON m.organization_id = o.id AND m.user_id = $1`;
 
-/** An environment, and the caller's level in it, which is null if the caller has no access. */
+/** An environment and the caller's level in that environment. The level is null if the caller has no access. */
 export interface FoundEnvironment {
   environmentId: number;
   projectId: number;
   organizationId: string;
   level: number | null;
-  /** Whether there are enabled access rules for kinds of records or for single records. */
+  /** Whether the environment has enabled access rules for kinds of records or for single records. */
   hasRecordRules: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Access checks for services that accept personal API keys. This module does not import the Prisma client, because
- * gateways do not load it.
+ * Access checks for services that accept personal API keys. Gateways load this module, so it must not import the Prisma
+ * client.
  */
 export { hashPersonalApiKey } from '../keys/key-values.ts';
 export { hashSecret, newSecret } from '../keys/secrets.ts';

@@ -1,10 +1,10 @@
-/** Looks up the personal API key of a request: whether it is valid, its owner, and its restrictions. */
+/** Looks up personal API keys: whether a key is valid, who owns it, and its restrictions. */
 
 import type { Sql } from '@millrace/db/sql';
 
 export interface Membership {
   organizationId: string;
-  /** 1 (member), 8 (administrator) or 15 (owner). */
+  /** Membership level: 1 (member), 8 (administrator) or 15 (owner). */
   level: number;
 }
 
@@ -20,7 +20,7 @@ const membershipsIn = (
 export const membershipsOfUser = membershipsIn('membership m WHERE m.user_id = u.id');
 
 /**
- * SQL expression like `membershipsOfUser`, but without organizations that do not allow personal API keys of this user.
+ * SQL expression like `membershipsOfUser`, but excludes organizations that do not allow the user's personal API keys.
  */
 const membershipsOfKey = membershipsIn(
   `membership m JOIN organization o ON o.id = m.organization_id
@@ -64,7 +64,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
   return rows[0];
 }
 
-/** The current restrictions of a key. They are checked again while a stream that was opened with the key continues. */
+/** Current restrictions of a key. A stream that the key opened checks these restrictions repeatedly. */
 interface KeyInUse {
   user_id: number;
   scopes: string[];
@@ -73,7 +73,7 @@ interface KeyInUse {
   last_rolled_at: Date | null;
 }
 
-/** Finds a valid key by its ID. A stream uses it to check its access again without the value of the key. */
+/** Finds a valid key by its ID. Streams use this function to repeat their access check without the key value. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
   const rows = await sql.query<KeyInUse & Record<string, unknown>>(
     `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at
@@ -100,8 +100,8 @@ interface KeyReach {
 }
 
 /**
- * Returns whether a key can be used for a project. Its limits must include an environment of the project, and the
- * project's organization.
+ * Returns whether a key can be used for a project. The key's limits must include the project's organization and one of
+ * the project's environments.
  */
 export function isProjectInKey(
   { scopedTeams, scopedOrganizations }: KeyReach,

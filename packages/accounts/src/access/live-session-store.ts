@@ -1,9 +1,9 @@
-/** Looks up the session of a request: whether it is valid, and its user. */
+/** Looks up sessions: whether a session is valid, and its user. */
 
 import type { Sql } from '@millrace/db/sql';
 import { type Membership, membershipsOfUser } from './live-key-store.ts';
 
-/** A session ends after this time without a request. */
+/** Hours without a request after which a session ends. */
 const idleHours = 72;
 const noteEveryMinutes = 5;
 
@@ -23,8 +23,8 @@ export const isSecondFactorDemanded = `EXISTS (SELECT FROM membership m JOIN org
                                                 WHERE m.user_id = u.id AND o.enforce_2fa)`;
 
 /**
- * SQL condition that is true if session `s` was created through an identity provider, which is then responsible for a
- * second factor.
+ * SQL condition that is true if session `s` was created through an identity provider. In that case, the provider is
+ * responsible for the second factor, and Millrace does not ask for one.
  */
 const isOfProvider = `s.method IN ('google-oauth2', 'github', 'gitlab', 'saml', 'oidc')`;
 
@@ -37,7 +37,7 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
-  /** What the user must still do if a second factor is required: enter the existing one, or set one up. */
+  /** The step that the user must still complete: enter a second factor, or set one up. Null if no step is required. */
   wants: 'second factor' | 'second factor set up' | null;
 }
 
@@ -58,8 +58,8 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
 }
 
 /**
- * Finds the user of a valid session without its secret, and does not extend the session. A stream uses it to check its
- * access again.
+ * Finds the user of a valid session by the session ID, without the secret and without extending the session. Streams
+ * use this function to repeat their access check.
  */
 export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ user_id: number } | undefined> {
   const rows = await sql.query<{ user_id: number }>(

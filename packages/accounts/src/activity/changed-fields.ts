@@ -2,9 +2,9 @@ import { isObject } from '@millrace/contracts';
 
 /** A changed field in an activity record (docs/api/activity.md). */
 export interface FieldChange {
-  /** The scope of the activity, repeated for each field. */
+  /** Scope of the activity, which the API repeats for each field. */
   type: string;
-  /** `created` means that the field had no value before, and `deleted` that it has no value now. */
+  /** `created` means that the field had no value before. `deleted` means that the field has no value now. */
   action: 'created' | 'changed' | 'deleted';
   field: string;
   before: unknown;
@@ -12,7 +12,8 @@ export interface FieldChange {
 }
 
 /**
- * The fields that are never recorded, or that another function records. For example, `resetToken` records `api_token`.
+ * Fields that this comparison skips. Some are never recorded. Others are recorded by a separate function: for example,
+ * `resetToken` records `api_token`.
  */
 const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']);
 

@@ -41,7 +41,7 @@ export type Actor = { userId: number } | { command: string } | { scimDomain: str
 export interface Activity {
   /** The organization whose activity log contains the record, or null for changes to a user or the installation. */
   organizationId: string | null;
-  /** The environment, if the change is within a single one. */
+  /** The environment, if the change affects only one. */
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
@@ -55,16 +55,16 @@ export interface Activity {
     | 'logged_out'
     | 'second_factor_refused';
   actor: Actor;
-  /** Display name of the record, such as its title, but never a key. */
+  /** Display name of the record, such as its title. Never a key. */
   name: string | null;
-  /** The record, or the fields of it that can change, before and after an update. */
+  /** The record before and after an update, or only those of its fields that can change. */
   change?: {
     before: object;
     after: object;
     /** The fields whose values are not recorded. */
     secret?: readonly string[];
   };
-  /** Replaces `change` where comparing the values would reveal too much or too little. */
+  /** The changed fields. Replaces `change` if a comparison of the values would reveal a secret or miss the change. */
   changes?: FieldChange[];
 }
 
@@ -91,8 +91,8 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
 }
 
 /**
- * Records a change to a user's account, which belongs to no organization. The author is that user unless `actor` is
- * given.
+ * Records a change to a user's account, which does not belong to any organization. The author is the user unless
+ * `actor` is given.
  */
 export async function recordOwnActivity(
   tx: Sql,
@@ -103,7 +103,7 @@ export async function recordOwnActivity(
   await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
 }
 
-/** Returns the ID of the acting user, or null if it was not a user. */
+/** Returns the ID of the acting user, or null if the actor is not a user. */
 export function findUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }

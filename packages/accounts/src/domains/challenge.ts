@@ -2,7 +2,7 @@
 
 import { Resolver } from 'node:dns/promises';
 
-/** Subdomain of the TXT record, so that it does not conflict with other records. */
+/** Subdomain of the TXT record. A separate subdomain prevents conflicts with the domain's other TXT records. */
 const challengeLabel = '_millrace-challenge';
 
 interface DnsSettings {
@@ -14,7 +14,6 @@ interface DnsSettings {
   timeoutMs: number;
 }
 
-/** What a check looked up, and what it found. */
 export interface ChallengeCheck {
   outcome: 'shown' | 'not shown' | 'no answer';
   /** The name whose TXT records were looked up. */
@@ -25,7 +24,7 @@ export interface ChallengeCheck {
    * a zone file.
    */
   found: string[];
-  /** The resolver's error code if there are no records, such as `ENOTFOUND` or `ETIMEOUT`. Otherwise null. */
+  /** The resolver's error code, such as `ENOTFOUND` or `ETIMEOUT`, or null if TXT records were found. */
   error: string | null;
 }
 
@@ -33,8 +32,8 @@ export interface ChallengeCheck {
 export type LookUpChallenge = (domain: string, challenge: string) => Promise<ChallengeCheck>;
 
 /**
- * Creates the check of challenge records.
- * @throws TypeError at start for an invalid address
+ * Creates the function that checks challenge records.
+ * @throws TypeError at startup for an invalid server address
  */
 export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): LookUpChallenge {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });

@@ -4,7 +4,7 @@ import type { Mailer } from '@millrace/runtime/mail';
 
 /**
  * Sends an email to each administrator of an organization.
- * @returns how many emails the mail server accepted. The mailer counts and logs the others.
+ * @returns how many emails the mail server accepted. The mailer counts and logs the failed ones.
  */
 export async function mailAdministrators(
   { sql, mailer }: { sql: Sql; mailer: Mailer },

@@ -10,8 +10,8 @@ export interface SamlCertificate {
 
 const smallestRsaBits = 2048;
 /**
- * Each response of the provider may have to be verified against each certificate, so their number is limited. Two are
- * needed to rotate a certificate.
+ * Maximum number of certificates. A SAML response may have to be verified against every certificate, so the number is
+ * limited. A certificate rotation needs two.
  */
 const maxCertificates = 5;
 
@@ -31,7 +31,7 @@ export function readSamlCertificates(text: string): SamlCertificate[] {
 }
 
 /**
- * Splits a text into the base64 content of each certificate, without checking that it is a valid one.
+ * Splits a text into the base64 content of each certificate, without checking that the content is a valid certificate.
  * @throws AppError `invalid` naming `saml_x509_cert` for more than five certificates or a duplicate
  */
 export function splitSamlCertificates(text: string): string[] {

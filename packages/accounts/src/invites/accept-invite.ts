@@ -1,4 +1,4 @@
-/** Accepts invites, for users with an account and by signing up. */
+/** Accepts invites of existing users, and signs up new users with an invite. */
 
 import { isMembershipLevel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -91,10 +91,10 @@ async function join(
 }
 
 /**
- * Restricts an account with an unverified address before it joins an organization. Another person may have created the
- * account with an invite to this address. Its keys keep only their current access, and its other sessions end.
- *
- * @param used the accepting key or session, which had the secret of this invite and is not restricted
+ * Restricts an account with an unverified address before the account joins an organization. Another person may have
+ * created the account with an invite to this address. The account's keys keep only their current access, and its other
+ * sessions end.
+ * @param used the key or session that accepted this invite with its secret, and that is not restricted
  * @param isProved true if the secret came by email, which verifies the address
  */
 export async function isolateUnverifiedAccount(
@@ -109,7 +109,7 @@ export async function isolateUnverifiedAccount(
 
 interface SignUp {
   now: Date;
-  /** The first and last name of the new user. Defaults to those in the invite. */
+  /** First and last name of the new user. By default, the names in the invite. */
   firstName?: string | undefined;
   lastName?: string | undefined;
   /** Whether the address is known to belong to the person. */
@@ -118,15 +118,17 @@ interface SignUp {
   requireInvited?: (invite: Invite) => void;
   /** The user who made the change. Defaults to the new user. */
   actor?: Actor;
-  /** Whether to create a key. It is not needed for users with a password, who can create keys themselves. */
+  /**
+   * Whether to create a personal API key. Users with a password can create keys themselves, so they do not need one.
+   */
   withKey?: boolean;
 }
 
 /**
- * Creates an account for the invited address and adds it to the organization, with a key that has the scopes of the
- * inviting key.
- * @returns the account, and the value of the key, or null if none was created. The value is not stored, so show it
- * once.
+ * Creates an account for the invited address and adds the account to the organization. Can also create a key that has
+ * the scopes of the key with which the invite was created.
+ * @returns the account, and the value of the key, or null if no key was created. The value is not stored, so show it
+ *   once.
  * @throws AppError `invalid` with code `account_exists` or `expired`, or `not_found`
  */
 export async function signUpByInvite(

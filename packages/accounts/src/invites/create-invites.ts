@@ -73,19 +73,18 @@ export interface NewInvite {
   message?: string | null | undefined;
   /** Access to private projects. `parseProjectGrants` has validated it. */
   privateProjectAccess?: unknown;
-  /** The default is true. */
+  /** Whether to send the invite by email. The default is true. */
   sendEmail?: boolean | undefined;
   /** Whether to keep the access that a pending invite of the same person grants. The default is false. */
   combinePendingInvites?: boolean | undefined;
 }
 
-/** What an invite grants. */
 interface Granted {
   level: number;
   grants: ProjectGrant[] | null;
 }
 
-/** A created invite, with two secrets that are not stored: one for the email, and one for its creator. */
+/** A created invite, with two secrets that are not stored: one for the email, and one for the invite's creator. */
 interface CreatedInvite {
   id: string;
   secrets: { mailed: string; shown: string };
@@ -119,7 +118,7 @@ async function createInvite(
   // Keep what another inviter granted only if this inviter could grant it too.
   if (granted !== requested) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
-  // Random instead of time-ordered, so that an ID cannot be guessed from another one.
+  // Use a random ID instead of a time-ordered one, so that IDs cannot be guessed from each other.
   const id = randomUUID();
   await insertInvite(tx, {
     id,
@@ -192,9 +191,9 @@ function requireFullReach({ scopes }: InvitingKey, level: number): void {
 
 /** Access to an environment that an invite grants. */
 export interface ProjectGrant {
-  /** Environment id. */
+  /** Environment ID. */
   id: number;
-  /** 1 for a member or 8 for an administrator. */
+  /** Level in the environment: 1 (member) or 8 (administrator). */
   level: number;
 }
 

@@ -13,7 +13,7 @@ export async function listInvites(sql: Sql, filter: { organizationId: string }):
 
 /**
  * Revokes an invite, so that it can no longer be accepted.
- * @param organizationId organization that it must belong to. By default, any organization.
+ * @param organizationId organization that the invite must belong to. By default, any organization.
  * @throws AppError `not_found`.
  */
 export async function revokeInvite(
@@ -58,9 +58,9 @@ export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpi
 export type InviteSecretKind = 'mailed' | 'shown';
 
 /**
- * Creates two secrets of an invite. The ID of an invite cannot be used as a secret, because members can see it. The
- * mailed secret has 256 random bits. The shown secret is its digest and therefore does not reveal it, and a single
- * stored digest is enough to check both.
+ * Creates two secrets for an invite. The invite's ID cannot be used as a secret, because members can see it. The mailed
+ * secret has 256 random bits. The shown secret is the digest of the mailed secret and does not reveal it. A single
+ * stored digest is enough to check both secrets.
  */
 export function newInviteSecrets(): { mailed: string; shown: string; hash: string } {
   const mailed = randomBytes(32).toString('base64url');
@@ -68,7 +68,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
   return { mailed, shown: publicDigest, hash: digest(publicDigest).toString('hex') };
 }
 
-/** Returns which of the two secrets of an invite was given, or null if it is neither. */
+/** Returns which of an invite's two secrets was given, or null if the given text is neither. */
 export function findInviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const givenDigest = digest(secret);

@@ -78,7 +78,7 @@ export interface KeyColumns {
   last_rolled_at?: Date;
 }
 
-/** Updates only the given columns. */
+/** Updates only the given columns of a key. */
 export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns: KeyColumns) {
   const entries = Object.entries(columns);
   if (entries.length === 0) return findKey(sql, choice);
@@ -118,7 +118,7 @@ export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) 
 }
 
 /**
- * Counts how many of the environments are in organizations of the user.
+ * Counts how many of the environments are in the user's organizations.
  * @param organizations counts only environments in these organizations, if it is not empty
  */
 export async function countEnvironmentsInReach(
@@ -137,7 +137,6 @@ export async function countEnvironmentsInReach(
   );
 }
 
-/** Counts how many of the organizations the user belongs to. */
 export async function countMemberships(sql: Sql, userId: number, organizationIds: string[]): Promise<number> {
   return count(
     sql,

@@ -25,9 +25,9 @@ export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
   userId: number;
-  /** A name of 1 to 40 characters. */
+  /** Label of the key, with 1 to 40 characters. */
   label: string;
-  /** At least one scope. `*` grants everything. */
+  /** Scopes of the key, at least one. `*` grants everything. */
   scopes: readonly string[];
   /** The IDs of the environments to which the key is limited, or empty for no limit. */
   scopedTeams?: readonly number[];
@@ -35,17 +35,16 @@ export interface NewPersonalApiKey {
   scopedOrganizations?: readonly string[];
   /** The expiry time, which must be after `now`. By default, the key never expires. */
   expiresAt?: Date | null;
-  /** The default is the current time. */
+  /** The current time, with which `expiresAt` is compared. By default, the system time. */
   now?: Date;
   actor: Actor;
 }
 
-/** Identifies a key, and the actor who changes it. */
 export type KeyChange = PersonalApiKeyChoice & { actor: Actor };
 
 export interface PersonalApiKeyWithValue {
   key: PersonalApiKey;
-  /** The key (`phx_…`). It is not stored, so show it once. */
+  /** The key value (`phx_…`). It is not stored, so show it to the user once. */
   value: string;
 }
 
@@ -60,7 +59,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
   if (!isRowId(userId)) throw notFound('User');
-  // In a transaction, the lock prevents concurrent requests from exceeding the maximum number of keys.
+  // If `sql` is a transaction, this lock prevents concurrent requests from exceeding the maximum number of keys.
   await lockUserKeys(sql, userId);
   await checkScopedOrganizations(sql, userId, scopedOrganizations);
   await checkScopedTeams(sql, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
@@ -105,7 +104,7 @@ export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice):
 export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now' | 'actor'>>;
 
 /**
- * Changes the label and the restrictions of a key. They apply from the next request on.
+ * Changes the label and the restrictions of a key. New restrictions apply from the next request.
  * @throws AppError `invalid` naming the field, or `not_found`
  */
 export async function updatePersonalApiKey(
@@ -137,7 +136,7 @@ export async function updatePersonalApiKey(
 }
 
 /**
- * Deletes a key. Requests with it are rejected from then on.
+ * Deletes a key. From then on, requests with this key are rejected.
  * @throws AppError `not_found`
  */
 export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKey> {
@@ -146,7 +145,7 @@ export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyCh
   return revoked;
 }
 
-/** Gives a key a new value. The old one becomes invalid immediately. @throws AppError `not_found`. */
+/** Gives a key a new value. The old value becomes invalid immediately. @throws AppError `not_found`. */
 export async function rollPersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKeyWithValue> {
   const value = newPersonalApiKeyValue();
   const key = present(await updateKey(sql, choice, { ...storedValue(value), last_rolled_at: new Date() }));

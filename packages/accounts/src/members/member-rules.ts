@@ -4,8 +4,8 @@ import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /**
- * A user who changes a member or is changed, with the user's level in the organization. Operators are not subject to
- * these rules.
+ * The user who makes a change, or the member who is changed, with that user's level in the organization. Operators are
+ * not subject to these rules.
  */
 export interface RankedMember {
   userId: number;
@@ -13,7 +13,7 @@ export interface RankedMember {
 }
 
 /**
- * Checks whether the caller may change the target at all (docs/api/members.md).
+ * Checks whether the caller may change the target (docs/api/members.md).
  * @throws AppError `forbidden`
  */
 export function refuseEditing(caller: RankedMember, target: RankedMember): void {

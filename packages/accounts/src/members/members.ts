@@ -23,9 +23,12 @@ import {
 export interface NewMember {
   organizationId: string;
   userId: number;
-  /** 1 (member, the default), 8 (administrator) or 15 (owner). See docs/api/access.md#levels. */
+  /** Membership level: 1 (member, the default), 8 (administrator) or 15 (owner). See docs/api/access.md#levels. */
   level?: MembershipLevel;
-  /** Leave this out if another activity record, such as that of a new organization, covers the change. */
+  /**
+   * The actor in the activity record. Omit the actor if another record covers the change, such as that of a new
+   * organization.
+   */
   actor?: Actor;
 }
 
@@ -68,7 +71,9 @@ function isMemberAlready(cause: unknown): AppError {
   });
 }
 
-/** Identifies a member and who changes it. A user is limited by their own level, but an operator is not. */
+/**
+ * A member, and the actor who changes the member. A user's own level limits the change, but operators have no limit.
+ */
 interface AddressedMember {
   organizationId: string;
   userId: number;
@@ -118,8 +123,8 @@ export async function removeMember(tx: Transaction, addressed: AddressedMember):
 }
 
 /**
- * Locks the organization's members, and returns the target and the acting user as they are now. They may have changed
- * since the caller read them.
+ * Locks the organization's members, and reads the target and the acting user again, because both may have changed since
+ * the caller read them.
  */
 async function lockMember(
   tx: Transaction,

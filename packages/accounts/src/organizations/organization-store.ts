@@ -42,7 +42,7 @@ export interface NewOrganizationRow {
 
 /**
  * Inserts an organization.
- * @returns undefined if the slug is taken. The transaction can continue in this case.
+ * @returns undefined if the slug is taken. Even then, the transaction can continue.
  */
 export async function insertOrganization(tx: Transaction, row: NewOrganizationRow): Promise<Organization | undefined> {
   const { id, name, slug, features, settings } = row;

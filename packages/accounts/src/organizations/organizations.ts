@@ -33,11 +33,11 @@ import {
 type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSettings[Name] | undefined };
 
 export interface NewOrganization {
-  /** A name of 1 to 64 characters. */
+  /** Name of the organization, with 1 to 64 characters. */
   name: string;
   /** The features of the plan (see `listProductFeatures`). By default, the plan has no paid features. */
   features?: readonly ProductFeature[];
-  /** The settings that differ from the defaults. */
+  /** Settings that differ from the defaults. */
   settings?: SettingChanges;
   actor: Actor;
 }
@@ -92,7 +92,7 @@ export async function getOrganization(sql: Sql, organizationId: string): Promise
 
 export interface NewPlan {
   plan: PlanName;
-  /** Limits of the plan as whole numbers from 0. Undefined leaves a limit unchanged, and null means unlimited. */
+  /** Limits of the plan as whole numbers from 0. Undefined leaves a limit unchanged. Null means unlimited. */
   limits?: Partial<PlanLimits>;
   actor: Actor;
 }
@@ -138,7 +138,7 @@ interface OrganizationChange {
   organizationId: string;
   /** The settings to change. Undefined fields stay unchanged. */
   changes: SettingChanges & {
-    /** The name, which has 1 to 64 characters. */
+    /** Name of the organization, with 1 to 64 characters. */
     name?: string | undefined;
   };
   actor: Actor;
@@ -195,12 +195,12 @@ export async function removeOrganization(
 const maxLength = 48;
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
-/** The number of random suffixes to try before giving up. */
+/** Number of random suffixes to try before the creation fails. */
 const attempts = 10;
 
 /**
  * Generates candidates for an organization's slug. The first is the name in lower-case letters, digits and hyphens.
- * Further ones truncate it and append four random letters from a to z (docs/api/organizations.md).
+ * Each further candidate is the truncated name with four random letters from a to z (docs/api/organizations.md).
  */
 function* slugCandidates(name: string): Generator<string> {
   const slug = slugify(name);
@@ -211,8 +211,8 @@ function* slugCandidates(name: string): Generator<string> {
 }
 
 /**
- * Converts a name to lower-case letters, digits and hyphens. Removes accents, and leaves out characters of other
- * scripts, which would not be readable in URLs.
+ * Converts a name to lower-case letters, digits and hyphens. Removes accents, and omits characters of other scripts
+ * because they would not be readable in URLs.
  */
 function slugify(name: string): string {
   return name

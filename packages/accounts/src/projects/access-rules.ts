@@ -26,7 +26,6 @@ export interface AccessRuleSubject {
   roleId: string | null;
 }
 
-/** Identifies a rule for records in an environment. */
 export interface RecordRule extends AccessRuleSubject {
   environmentId: number;
   /** The kind of record, e.g. `dashboard`. */
@@ -140,8 +139,8 @@ async function lockWhom(tx: Transaction, environmentId: number, { membershipId, 
 }
 
 /**
- * Locks the row of the target until the transaction ends, so that no rule is written for a target that is being
- * removed.
+ * Locks the row of the target until the transaction ends, so that the target cannot be removed while a rule for it is
+ * written.
  */
 async function requireOf(
   tx: Transaction,
@@ -156,7 +155,6 @@ async function requireOf(
   throw invalidField(field, 'does_not_exist', `Invalid pk "${id}" - object does not exist.`);
 }
 
-/** SQL condition that selects one rule. */
 const thatRule = `environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
   AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`;
 

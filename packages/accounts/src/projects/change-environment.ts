@@ -14,20 +14,19 @@ import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
-  /** The settings by column name. Undefined leaves a setting unchanged, and null clears a nullable one. */
+  /** Settings by column name. Undefined leaves a setting unchanged. Null clears a nullable setting. */
   settings: Record<string, unknown>;
   actor: Actor;
-  /** The actor's level in the environment, or undefined for an operator, who can change every setting. */
+  /** The actor's level in the environment. Undefined for an operator, who can change every setting. */
   level?: number | undefined;
 }
 
 /**
- * Changes only the given settings of an environment. Locks the row, so that no change is lost when requests change
- * different settings, or different keys of one setting, at the same time.
- *
- * @returns the environment before and after
+ * Changes only the given settings of an environment. Locks the row, so that no change is lost when concurrent requests
+ * change different settings, or different keys of one setting.
+ * @returns the environment before and after the change
  * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators can change, or
- * `not_found`
+ *   `not_found`
  */
 export async function changeEnvironment(
   tx: Transaction,
@@ -61,7 +60,7 @@ function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment
 
 /**
  * Checks that the actor's level is high enough to change these settings.
- * @param before undefined for a new environment
+ * @param before the stored settings, or undefined for a new environment
  * @throws AppError `forbidden`
  */
 export function requireLevelForSettings(
@@ -89,7 +88,7 @@ interface ProjectChange {
   environmentId?: number;
   /** The settings of that environment by column name. `name` renames both the project and the environment. */
   settings: Record<string, unknown>;
-  /** Undefined leaves the description unchanged. */
+  /** Description of the project. Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;
   actor: Actor;
   level?: number | undefined;
@@ -97,7 +96,7 @@ interface ProjectChange {
 
 /**
  * Changes the name and description of a project. Other settings belong to its first environment, which is also renamed.
- * @returns the key of that environment
+ * @returns the project API key of the first environment
  * @throws AppError like `changeEnvironment`
  */
 export async function changeProject(
@@ -129,9 +128,8 @@ export async function changeProject(
 }
 
 /**
- * Gives an environment a new project API key. The old one becomes invalid immediately. The activity record contains
+ * Gives an environment a new project API key. The old key becomes invalid immediately. The activity record contains
  * neither key (docs/api/projects.md#environments).
- *
  * @throws AppError `not_found`.
  */
 export async function resetToken(

@@ -13,9 +13,9 @@ import { checkDescription, checkNewSettings, type NewSettings } from './settings
 
 export interface NewProject {
   organizationId: string;
-  /** The settings of the first environment by column name. `name` also becomes the name of the project. */
+  /** Settings of the first environment by column name. `name` also becomes the name of the project. */
   settings?: Record<string, unknown>;
-  /** A text of at most 1000 characters. */
+  /** Description of the project, with at most 1000 characters. */
   productDescription?: string | null | undefined;
   actor: Actor;
 }
@@ -59,7 +59,7 @@ export async function createProject(
 
 interface NewEnvironment {
   projectId: number;
-  /** The settings by column name. */
+  /** Settings of the environment by column name. */
   settings?: Record<string, unknown>;
   actor: Actor;
 }
@@ -89,7 +89,7 @@ export async function createEnvironment(
 
 /**
  * Creates an environment with a new key, and records it. Adds filters that exclude members of the organization, unless
- * filters are given or it is demo data.
+ * filters are given or the environment is for demo data.
  * @param id ID of a project's first environment. If null, the next free ID is used.
  */
 async function createWithDefaults(
@@ -162,8 +162,8 @@ function defaultAccountFilters(memberDomains: readonly string[]): object[] {
 }
 
 /**
- * Returns whether the plan limits the actor. It limits users, but not the system, or operators, who assign plans with
- * `millrace`.
+ * Returns whether the plan limits the actor. Only users are limited. The system is not, and neither are operators, who
+ * assign plans with `millrace`.
  */
 function isBoundByPlan(actor: Actor): boolean {
   return actor !== null && 'userId' in actor;
@@ -201,7 +201,7 @@ async function requireEnvironmentRoom(
     return;
   }
   requirePlanCapacity(plan, 'environments', { ...environments, all: environments.all + 1 });
-  // A project that contained only demo data was not counted until now.
+  // Projects that contain only demo data do not count toward the limit. The new environment makes such a project count.
   if (environments.all !== environments.demo) return;
   const projects = await countProjects(tx, organizationId);
   requirePlanCapacity(plan, 'projects', { ...projects, demo: projects.demo - 1 });

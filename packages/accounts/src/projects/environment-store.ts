@@ -23,8 +23,8 @@ export async function findEnvironment(sql: Sql, id: number): Promise<StoredEnvir
 }
 
 /**
- * Updates only the given columns.
- * @returns their stored values
+ * Updates only the given columns of an environment.
+ * @returns the stored values of these columns
  */
 export async function updateEnvironment(
   tx: Transaction,
@@ -85,8 +85,8 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
 }
 
 /**
- * Returns the placeholder of a parameter. Settings that are stored as JSON get a cast to `jsonb`, because the driver
- * would otherwise send an array as a PostgreSQL array.
+ * Returns the SQL placeholder for a setting's value. Settings that are stored as JSON need a cast to `jsonb`, because
+ * the driver would otherwise send an array as a PostgreSQL array.
  */
 export function placeholder(field: string, index: number): string {
   return isJson(field) ? `$${index}::jsonb` : `$${index}`;

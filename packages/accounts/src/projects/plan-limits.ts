@@ -3,7 +3,7 @@
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** How many projects an organization has, or environments a project, and how many of them are demo data. */
+/** The number of projects in an organization or of environments in a project, and how many of them are demo data. */
 export interface PlanCount {
   all: number;
   demo: number;
@@ -17,8 +17,8 @@ type Counted = keyof typeof features;
 
 /**
  * Checks a number of projects or environments against the plan (docs/api/organizations.md#plans). Without the plan
- * feature, the limit is one. Otherwise, it is the `limit` of the feature, where null means unlimited. One item of demo
- * data is not counted, but all further ones are, however they were created.
+ * feature, the limit is one. Otherwise, it is the `limit` of the feature, where null means unlimited. The first demo
+ * project or environment does not count toward the limit. Further ones count, however they were created.
  * @param plan features of the organization
  * @param after the number after the change
  * @throws AppError `forbidden`
@@ -35,7 +35,8 @@ export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCou
 }
 
 /**
- * Checks that there is no demo project in the organization yet, or no demo environment in the project.
+ * Checks that the organization does not have a demo project yet, or that the project does not have a demo environment
+ * yet.
  * @throws AppError `forbidden`
  */
 export function requireNoDemo({ demo }: PlanCount): void {
@@ -47,8 +48,8 @@ export function requireNoDemo({ demo }: PlanCount): void {
 }
 
 /**
- * Rejects marking an existing project or environment as demo data if the plan has a limit, because it would no longer
- * be counted.
+ * Rejects marking an existing project or environment as demo data if the plan has a limit, because demo data does not
+ * count toward the limit.
  * @throws AppError `forbidden`
  */
 export function requireNoPlanLimit(plan: unknown): void {

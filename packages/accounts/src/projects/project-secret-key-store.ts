@@ -40,7 +40,7 @@ export async function makePrimaryKeyBackup(tx: Transaction, environmentId: numbe
 
 /**
  * Deletes secret keys of an environment.
- * @returns the slots that contained a key
+ * @returns the slots of the deleted keys
  */
 export async function deleteSecretKeys(
   tx: Transaction,

@@ -25,11 +25,11 @@ interface SecretKeyChange {
 
 export interface RolledSecretKey {
   keys: ProjectSecretKey[];
-  /** The new key (`phs_…`). It is not stored, so show it once. */
+  /** The new key (`phs_…`). It is not stored, so show it to the user once. */
   value: string;
 }
 
-/** Field names in the activity log, which are those of the API. */
+/** Field names in the activity log. The API uses the same names. */
 const fieldOfSlot = { primary: 'secret_api_token', backup: 'secret_api_token_backup' } as const;
 
 /**
@@ -43,7 +43,8 @@ export async function listProjectSecretKeys(sql: Sql, environmentId: number): Pr
 
 /**
  * Creates the first secret key of an environment. Stores only its hash and mask.
- * @throws AppError `not_found`, or `conflict` if there already is a key, because keys must be replaced explicitly
+ * @throws AppError `not_found`, or `conflict` if the environment already has a key, because keys must be replaced
+ *   explicitly
  */
 export async function createProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
   const environment = await lock(tx, change.environmentId);

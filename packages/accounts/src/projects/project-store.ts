@@ -59,8 +59,8 @@ export async function lockProject(tx: Transaction, id: number): Promise<StoredPr
 }
 
 /**
- * Updates `name` or `product_description`, if they are given.
- * @returns their stored values
+ * Updates a project's `name` and `product_description`. Undefined values stay unchanged.
+ * @returns the stored values
  */
 export async function updateProject(
   tx: Transaction,
@@ -92,7 +92,7 @@ export async function deleteProject(tx: Transaction, id: number): Promise<void> 
   await tx.query('DELETE FROM project WHERE id = $1', [id]);
 }
 
-/** Counts the projects of an organization. A project counts as demo data if all its environments do. */
+/** Counts the projects of an organization. A project counts as demo data if all its environments are demo data. */
 export async function countProjects(tx: Transaction, organizationId: string): Promise<PlanCount> {
   const [row] = await tx.query<{ all: number; demo: number }>(
     `SELECT count(*)::int AS all, count(*) FILTER (WHERE is_demo)::int AS demo

@@ -5,7 +5,7 @@ import { isMasked, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { isTimeZone } from '@millrace/schedule';
 
-/** Limited because a response can contain this value for a thousand environments. */
+/** Maximum length of a setting that a list response can contain for a thousand environments. */
 const maxListedLength = 2000;
 
 export function checkWebhook(value: unknown): unknown {

@@ -17,25 +17,23 @@ import {
 
 /** A setting of an environment. */
 export interface SettingField {
-  /** Schema in requests. */
   request: TSchema;
-  /** Schema in responses. */
   response: TSchema;
-  /** Whether the column has the type JSON. */
+  /** Whether the setting is stored in a JSON column. */
   isJson?: true;
   /**
-   * `acts`: the setting changes what Millrace does. `stored only`: Millrace only stores and returns it, for an
-   * application that uses the API. `off`: Millrace stores and returns it, but tells clients that the feature is
-   * disabled, because Millrace does not have it.
+   * `acts`: the setting changes what Millrace does. `stored only`: Millrace only stores and returns the setting, for an
+   * application that uses the API. `off`: Millrace stores and returns the setting, but reports the feature as disabled
+   * to clients, because Millrace does not implement the feature.
    */
   does: 'acts' | 'stored only' | 'off';
   /** The effect of the setting as Markdown sentences, for docs/settings.md and the console. */
   effect: string;
-  /** Whether only administrators of the project can change it, because it determines where data is sent. */
+  /** Whether only administrators of the project can change the setting, because it determines where data is sent. */
   isForAdministrators?: true;
-  /** Whether only the API of environments contains it, not that of projects. */
+  /** Whether the setting is part of the environment API but not of the project API. */
   isEnvironmentOnly?: true;
-  /** The depth to which an object in a request is merged with the stored one. Deeper values are replaced. */
+  /** Depth to which an object in a request is merged with the stored object. Deeper values are replaced. */
   mergeDepth?: number;
   /**
    * Checks rules that the schema cannot express (docs/api/projects.md#settings).
@@ -53,7 +51,7 @@ const nullable = (schema: TSchema, description: string) => Type.Union([schema, T
 const int32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
 const anyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
 
-/** Uses the same schema for requests and responses. */
+/** Creates a setting with the same schema in requests and responses. */
 const plain = (schema: TSchema): Kind => ({ request: schema, response: schema });
 const flag = (description: string) => plain(Type.Boolean({ description }));
 const nullableFlag = (description: string) => plain(nullable(Type.Boolean(), description));
@@ -80,8 +78,8 @@ const nullableTexts = (description: string, maxLength?: number): Kind => {
 const partOfReplay = { does: 'off', effect: 'Part of session replay.' } as const;
 
 /**
- * All settings by column name, in the order of PostHog's API. Settings that only environments have are next to similar
- * ones.
+ * All settings by column name, in the order of PostHog's API. A setting that only environments have follows a similar
+ * setting.
  */
 export const settingFields: Record<string, SettingField> = {
   app_urls: {

@@ -6,7 +6,7 @@ export interface Restriction extends Record<string, unknown> {
   id: string;
   kind: string;
   token: string;
-  /** A distinct ID, or an empty string for all events of the key. */
+  /** Distinct ID to which the restriction applies, or an empty string for all events of the key. */
   distinct_id: string;
   note: string;
   created_at: Date;

@@ -8,7 +8,7 @@ import { deleteRestriction, type Restriction, selectRestrictions, upsertRestrict
 
 export interface NewRestriction {
   kind: RestrictionKind;
-  /** A project API key. It does not have to belong to a project. */
+  /** Project API key. A project with this key does not have to exist. */
   token: string;
   /** The distinct ID to which the restriction applies, or null for all events of the key. */
   distinctId: string | null;
@@ -17,7 +17,7 @@ export interface NewRestriction {
 }
 
 /**
- * Adds an ingestion restriction. If it already exists, only updates its note, if one is given.
+ * Adds an ingestion restriction. If the restriction already exists, updates its note if a note is given.
  * @throws AppError `invalid` naming `kind`, `token`, `distinct_id` or `note`
  */
 export async function addRestriction(sql: Sql, input: NewRestriction): Promise<Restriction> {

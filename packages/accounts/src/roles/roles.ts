@@ -14,7 +14,7 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** The maximum number of roles per organization. Every request of a member reads the member's roles. */
+/** Maximum number of roles per organization. Every request of a member reads the member's roles. */
 const maxRoles = 200;
 const longestName = 200;
 
@@ -53,7 +53,7 @@ export async function createRole(
 
 /**
  * Renames a role.
- * @throws AppError like `createRole`; `not_found`
+ * @throws AppError like `createRole`, or `not_found`
  */
 export async function renameRole(
   tx: Transaction,
@@ -109,7 +109,7 @@ export async function assignRole(
 }
 
 /**
- * Takes a role away from a member.
+ * Removes a role from a member.
  * @throws AppError `not_found`
  */
 export async function unassignRole(

@@ -1,6 +1,7 @@
 /**
- * Provisioning by the identity provider of a verified domain through SCIM (docs/api/scim.md): it adds users of the
- * domain to the organization, changes and removes them, and assigns roles. It has no access to other users.
+ * Provisioning by the identity provider of a verified domain through SCIM (docs/api/scim.md). The provider adds users
+ * of the domain to the organization, changes and removes them, and assigns roles. The provider has no access to other
+ * users.
  */
 
 import { membershipLevels } from '@millrace/contracts';
@@ -34,7 +35,6 @@ export interface ScimDomain {
   mayChangeOwners: boolean;
 }
 
-/** The fields of a user that a provider sends. */
 export interface ScimUserFields {
   /** Email address of the user. SCIM calls it the user name. */
   userName: string;
@@ -147,10 +147,11 @@ async function letJoin(
 }
 
 /**
- * Changes a user. A user who is deactivated is removed from the organization and keeps the account.
- * @returns the previous address if it was changed, which also ends all sessions. Otherwise null.
+ * Changes a user. Deactivating a user removes the user from the organization, but keeps the account. A new address ends
+ * all sessions of the user.
+ * @returns the previous address, or null if the address did not change
  * @throws AppError like `provisionUser`, `not_found`, or `conflict` for the last owner or for an address of another
- * user
+ *   user
  */
 export async function changeProvisionedUser(
   tx: Transaction,
@@ -188,7 +189,7 @@ async function changeAddress(
   }
 }
 
-/** Removes a user from the organization and from the provider's users. @throws like `changeProvisionedUser`. */
+/** Removes a user from the organization and from the provider's users. @throws AppError like `changeProvisionedUser` */
 export async function removeProvisionedUser(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
   const user = await findScimUser(tx, domain, uuid);
@@ -221,8 +222,8 @@ async function refuseOwner(
 }
 
 /**
- * Removes a user from the organization. Ends the sessions of a user who has no other organization. Other sessions lose
- * access to this organization with their next request.
+ * Removes a user from the organization. If the user has no other organization, also ends the user's sessions.
+ * Otherwise, the sessions lose access to this organization with their next request.
  */
 async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
   await removeMember(tx, { organizationId, userId, actor: { scimDomain: name } });
@@ -246,10 +247,9 @@ async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, user
   return rows.length > 0 || (await findMember(tx, { organizationId, userId })) !== undefined;
 }
 
-/** Filters for a list of users. */
 export interface ScimUserFilter {
   uuid?: string;
-  /** An email address in lower case. */
+  /** Email address of the user, in lower case. */
   email?: string;
   externalId?: string;
 }
@@ -295,7 +295,8 @@ export async function findScimUser(sql: Sql, domain: ScimDomain, uuid: string): 
 
 /**
  * Sets which users of the domain have a role. Other members of the organization are not affected.
- * @param members uuids of users. `add` and `remove` leave the other users of the domain unchanged.
+ * @param members uuids of users. `set` replaces all users of the domain, and `add` and `remove` change only the listed
+ *   users.
  * @throws AppError `invalid` for a user who is not active or not in the domain
  */
 export async function changeRoleMembers(
@@ -328,7 +329,8 @@ export async function changeRoleMembers(
 }
 
 /**
- * Rejects renaming or deleting a role that users outside the domain also have, because this would change their access.
+ * Rejects renaming or deleting a role that users outside the domain also have, because the change would affect their
+ * access.
  * @throws AppError `forbidden`
  */
 export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
@@ -344,7 +346,7 @@ export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, ro
   );
 }
 
-/** Returns which of the users are active members of the organization in the domain. */
+/** Returns those of the given users who are active members of the organization and have an address in the domain. */
 async function selectActive(
   sql: Sql,
   { organizationId, name }: ScimDomain,

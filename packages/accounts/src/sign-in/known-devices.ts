@@ -5,15 +5,15 @@ import { hashSecret, newSecret } from '../keys/secrets.ts';
 import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-store.ts';
 
 /**
- * The number of days for which a browser is recognized after the last sign-in. After a new password, no browser of the
- * user is recognized any more.
+ * Number of days for which a browser is recognized after its last sign-in. A password change ends the recognition of
+ * all the user's browsers.
  */
 export const deviceDays = 30;
-/** The maximum number of known browsers per user. Beyond it, the oldest one is forgotten. */
+/** Maximum number of known browsers per user. When the limit is exceeded, the oldest browser is deleted. */
 const maxDevices = 50;
 
 /**
- * Remembers the browser of a user.
+ * Stores a user's browser as a known device.
  * @returns the value of the cookie, of which only the hash is stored
  */
 export async function rememberDevice(tx: Transaction, userId: number): Promise<string> {
@@ -23,7 +23,7 @@ export async function rememberDevice(tx: Transaction, userId: number): Promise<s
   return secret;
 }
 
-/** Starts the 30 days of a known device again. Does not extend the time for which it can skip the second factor. */
+/** Restarts the 30 days of a known device. Does not extend the time for which the device can skip the second factor. */
 export async function renewDevice(tx: Transaction, secret: string): Promise<void> {
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }

@@ -19,12 +19,15 @@ export async function createOneTimeLink(
   return { secret, expiresAt: await insertLink(tx, row, minutesOf[link.kind]) };
 }
 
-/** Finds a link without using it up. */
+/** Finds a link without marking it as used. */
 export async function findOneTimeLink(sql: Sql, secret: string): Promise<LinkRow | undefined> {
   return findLink(sql, hashSecret(secret));
 }
 
-/** Uses up a link in the same transaction as the action that it allows. If the action fails, the link stays valid. */
+/**
+ * Marks a link as used, in the transaction of the action that the link allows. If the action fails, the link stays
+ * valid.
+ */
 export async function consumeOneTimeLink(tx: Transaction, secret: string): Promise<LinkRow | undefined> {
   return consumeLink(tx, hashSecret(secret));
 }

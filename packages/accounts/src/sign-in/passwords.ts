@@ -6,30 +6,30 @@ import { AppError, limitConcurrency } from '@millrace/runtime';
 export interface Passwords {
   /**
    * Hashes a password.
-   * @throws AppError `rate_limited` before any computation when too many requests wait
+   * @throws AppError `rate_limited` before any computation if too many requests are waiting
    */
   hash(password: string): Promise<string>;
   /**
    * Verifies a password. Takes the same time for an account without a password as for a wrong password.
-   *
    * @param stored the stored hash, or null for an account without a password
    * @param isKnown true if the request comes from a browser in which the account has signed in before. Such requests
-   *   have a separate queue that others cannot fill, and run next.
-   * @returns `outdated` for a right password whose hash was computed at another cost and should be replaced
-   * @throws AppError `rate_limited` before any computation if too many requests wait, whether or not a hash is stored
+   *   have a separate queue, which other requests cannot fill, and run next.
+   * @returns `outdated` for a correct password whose hash was computed at another cost and should be replaced
+   * @throws AppError `rate_limited` before any computation if too many requests are waiting, even if the account has no
+   *   password
    */
   compare(password: string, stored: string | null, isKnown?: boolean): Promise<'right' | 'outdated' | 'wrong'>;
 }
 
 export interface PasswordOptions {
   /**
-   * The cost of a hash, as the binary logarithm of scrypt's N. Each increment doubles time and memory. 17 takes 128 MiB
-   * and about 0.3 s.
+   * Cost of a hash, as the binary logarithm of scrypt's N. Each increment doubles the time and memory. A hash at cost
+   * 17 takes 128 MiB and about 0.3 s.
    */
   cost?: number;
-  /** The maximum number of concurrent hashes. Each takes its memory and one of libuv's four threads. */
+  /** Maximum number of concurrent hashes. Each hash occupies its memory and one of libuv's four threads. */
   atOnce?: number;
-  /** The maximum number of waiting requests. Further ones are rejected. */
+  /** Maximum number of waiting requests. Further requests are rejected. */
   waiting?: number;
 }
 

@@ -6,7 +6,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** The encryption context of a domain's client secret. It prevents the secret from being used for another domain. */
+/** Encryption context of a domain's client secret. The secret cannot be decrypted in the context of another domain. */
 export const clientSecretContext = (domainId: string) => `oidc:${domainId}`;
 
 /** A verified domain with its sign-in settings. */
@@ -15,7 +15,7 @@ export interface AddressDomain
     'organization_domain',
     'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
   > {
-  /** Whether users with an address in the domain become members when they sign in. */
+  /** Whether users with an address in the domain become members of the organization when they sign in. */
   provisions: boolean;
   features: unknown;
   /** Whether all required fields of the domain's own provider are set. */
@@ -27,12 +27,12 @@ export interface AddressDomain
 const proofGraceDays = 7;
 
 /**
- * SQL condition that is true while verified domain `d` still counts as verified. Afterwards, another organization can
- * verify it.
+ * SQL condition that is true while verified domain `d` still counts as verified. Once the condition is false, another
+ * organization can verify the domain.
  */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
-/** Like `isProofInTime`, for a row that was read. */
+/** Evaluates the condition `isProofInTime` for a row that was already read. */
 export function hasProofInTime(
   { proof_missing_since: since }: Columns<'organization_domain', 'proof_missing_since'>,
   now: Date,
@@ -63,7 +63,7 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
 
 /**
  * Records that an administrator has signed in through the provider with its current settings.
- * @returns whether this is the first time
+ * @returns whether this is the first such sign-in
  */
 export async function recordProviderProof(tx: Transaction, domainId: string, kind: string): Promise<boolean> {
   const rows = await tx.query(

@@ -7,7 +7,6 @@ import { hashSecret } from '../keys/secrets.ts';
 import { deviceDays } from './known-devices.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 
-/** The second factors that a user has set up. */
 export interface SecondFactors {
   hasTotp: boolean;
   passkeys: number;
@@ -37,8 +36,8 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
 }
 
 /**
- * The encryption context of an authenticator secret, which is stored as `{text: <secret>}`. It prevents the secret from
- * being used for another user.
+ * Encryption context of an authenticator secret, which is stored as `{text: <secret>}`. The secret cannot be decrypted
+ * in the context of another user.
  */
 export const totpContext = (userId: number) => `totp:${userId}`;
 
@@ -65,7 +64,7 @@ export async function writeTotp(
 }
 
 /**
- * Uses up the code of a time step. Only one of several concurrent requests succeeds.
+ * Marks the code of a time step as used. Only one of several concurrent requests succeeds.
  * @returns false if the code was already used
  */
 export async function consumeTotpStep(sql: Sql, userId: number, step: number): Promise<boolean> {
@@ -107,7 +106,7 @@ export async function removeBackupCodes(tx: Transaction, userId: number): Promis
   await forgetTrustedDevices(tx, userId);
 }
 
-/** Uses up a backup code, ignoring case and punctuation. @returns whether it was valid. */
+/** Marks a backup code as used, ignoring case and punctuation. @returns whether the code was valid */
 export async function consumeBackupCode(sql: Sql, userId: number, code: string): Promise<boolean> {
   const rows = await sql.query('DELETE FROM user_backup_code WHERE user_id = $1 AND code_hash = $2 RETURNING user_id', [
     userId,
@@ -117,8 +116,8 @@ export async function consumeBackupCode(sql: Sql, userId: number, code: string):
 }
 
 /**
- * Hashes a backup code. The codes are short enough to be guessed from a fast hash. With this hash, each guess takes 16
- * MiB and some 30 ms, and applies to one user only.
+ * Hashes a backup code. The codes are so short that a fast hash would allow guessing them. With this hash, each guess
+ * takes 16 MiB and about 30 ms, and applies to one user only.
  */
 function hashOf(userId: number, code: string): Promise<string> {
   const written = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
@@ -130,7 +129,8 @@ function hashOf(userId: number, code: string): Promise<string> {
 }
 
 /**
- * Returns whether the user has entered a second factor on this device in the last 30 days, and chose to skip it there.
+ * Returns whether the user has entered a second factor on this device in the last 30 days and chosen to skip it from
+ * then on.
  */
 export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
   const rows = await sql.query(

@@ -9,24 +9,23 @@ import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, renewSession } from './sign-in-store.ts';
 
-/** The maximum number of days of a session, even if it is used. */
+/** Maximum lifetime of a session in days, even if the session is in use. */
 export const sessionDays = 14;
-/** The maximum number of sessions per user. Beyond it, the oldest one ends. */
+/** Maximum number of sessions per user. When the limit is exceeded, the oldest session ends. */
 const maxSessions = 50;
 const maxBrowserLength = 400;
 
 /**
- * The second factor of a sign-in. `device` is a trusted device on which it is skipped. `link` means that an operator
- * has confirmed the user's identity.
+ * Second factor of a sign-in. `device` means a trusted device, on which the second factor is skipped. `link` means that
+ * an operator has confirmed the user's identity.
  */
 export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link';
 
 export interface NewSession {
   userId: number;
   method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
-  /** The second factor used at sign-in, or null if there was none. */
+  /** Second factor used at sign-in, or null if none was used. */
   secondFactor: SecondFactor | null;
-  /** IP address of the request. */
   address: string;
   /** User agent of the browser. Truncated if it is long. */
   browser: string;
@@ -57,7 +56,7 @@ export async function beginSession(tx: Transaction, { browser, ...session }: New
 
 /**
  * Replaces the session's secret after the user has authenticated again. The old cookie becomes invalid.
- * @returns the new value of the cookie
+ * @returns the new cookie value
  */
 export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<string> {
   const secret = newSecret();
@@ -65,7 +64,7 @@ export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<s
   return secret;
 }
 
-/** Records that a second factor was used in a session, for example because it was set up there. */
+/** Records that a second factor was used in a session, for example because the user set it up in that session. */
 export async function recordSecondFactor(
   tx: Transaction,
   sessionId: string,
@@ -74,13 +73,13 @@ export async function recordSecondFactor(
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 
-/** Signs a user out: ends the session of a cookie, if it exists. */
+/** Signs a user out by ending the session of the cookie, if it exists. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
   const user = await deleteUserSession(tx, hashSecret(secret));
   if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
 }
 
-/** Ends the session of a cookie, if it exists. */
+/** Ends the session of the cookie, if it exists. */
 export async function endSession(sql: Sql, secret: string): Promise<void> {
   await deleteSessions(sql, { tokenHash: hashSecret(secret) });
 }
@@ -94,8 +93,8 @@ export async function endUserSession(sql: Sql, userId: number, id: string): Prom
 }
 
 /**
- * Ends a user's sessions and incomplete sign-ins, which could otherwise start a session. If no session remains, also
- * discards everything else that was started in a session, such as a new address or an authenticator app.
+ * Ends a user's sessions. Also discards incomplete sign-ins, which could otherwise start a session. If no session
+ * remains, also discards everything else that was started in a session, such as a new address or an authenticator app.
  * @param except ID of a session to keep
  * @returns how many sessions ended
  */

@@ -28,8 +28,8 @@ export interface SignInStep {
 }
 
 /**
- * Starts a step, and replaces an earlier one with the same secret.
- * @param secret a secret that already identifies the step, such as the ID of a session. Defaults to a new secret.
+ * Starts a step, and replaces an earlier step with the same secret.
+ * @param secret a secret that already identifies the step, such as the ID of a session. By default, a new secret.
  * @returns the secret, of which only the hash is stored
  */
 export async function beginSignInStep(
@@ -47,7 +47,7 @@ export async function beginSignInStep(
 }
 
 /**
- * Finds a step without using it up.
+ * Finds a step without marking it as used.
  * @returns undefined if the step does not exist or has expired
  */
 export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
@@ -58,7 +58,6 @@ export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: str
   return rows[0];
 }
 
-/** Adds data to a step. */
 export async function updateSignInStep(
   sql: Sql,
   kind: SignInStepKind,
@@ -88,7 +87,7 @@ export async function countSignInStepAttempt(
 }
 
 /**
- * Uses up a step.
+ * Marks a step as used.
  * @returns undefined if the step was already used or has expired
  */
 export async function consumeSignInStep(
@@ -103,7 +102,7 @@ export async function consumeSignInStep(
   return rows[0];
 }
 
-/** Deletes a user's incomplete steps: all, or those of one kind. */
+/** Deletes all of a user's incomplete steps, or only those of one kind. */
 export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInStepKind): Promise<void> {
   await sql.query('DELETE FROM sign_in_step WHERE user_id = $1 AND ($2::text IS NULL OR kind = $2)', [
     userId,
@@ -113,7 +112,7 @@ export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInS
 
 type StepRow = SignInStep & Record<string, unknown>;
 
-/** Hashes a secret together with the kind of its step, so that it is not accepted for a step of another kind. */
+/** Hashes a secret together with the kind of its step, so that the secret is valid only for steps of this kind. */
 function hashOf(kind: SignInStepKind, secret: string): string {
   return hashSecret(`${kind}:${secret}`);
 }

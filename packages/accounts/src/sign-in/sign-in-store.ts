@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { sessionIsLive } from '../access/live-session-store.ts';
 
-/** A user with the hash of the password, which is null if the user has no password. */
+/** A user with their password hash, which is null if the user has no password. */
 export interface SignInUser
   extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
   password_hash: string | null;
@@ -23,7 +23,7 @@ export async function findSignInUser(
   return rows[0];
 }
 
-/** Returns whether anyone has signed in to the account. */
+/** Returns whether the account has ever been used to sign in. */
 export async function hasSignedIn(sql: Sql, userId: number): Promise<boolean> {
   const rows = await sql.query('SELECT FROM "user" WHERE id = $1 AND last_login IS NOT NULL', [userId]);
   return rows.length > 0;
@@ -37,7 +37,7 @@ export async function writePasswordHash(tx: Transaction, userId: number, hash: s
   );
 }
 
-/** Replaces a password hash that was computed at another cost, unless the password has changed since. */
+/** Replaces a password hash that was computed at another cost, unless the password has changed in the meantime. */
 export async function replacePasswordHash(
   sql: Sql,
   userId: number,
@@ -65,7 +65,7 @@ export async function insertSession(
   await tx.query('UPDATE "user" SET last_login = now() WHERE id = $1', [row.user_id]);
 }
 
-/** Deletes a user's expired sessions, and the oldest ones beyond the maximum. */
+/** Deletes a user's expired sessions. If more than the maximum remain, also deletes the oldest ones. */
 export async function deleteOldSessions(tx: Transaction, userId: number, most: number): Promise<void> {
   await tx.query(
     `DELETE FROM session
@@ -147,7 +147,6 @@ export async function extendDevice(tx: Transaction, tokenHash: string, days: num
   ]);
 }
 
-/** Returns whether the device belongs to the user with this address. */
 export async function hasDevice(sql: Sql, tokenHash: string, email: string): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM known_device d JOIN "user" u ON u.id = d.user_id
@@ -157,7 +156,7 @@ export async function hasDevice(sql: Sql, tokenHash: string, email: string): Pro
   return rows.length > 0;
 }
 
-/** Deletes a user's expired devices, and the oldest ones beyond the maximum. */
+/** Deletes a user's expired devices. If more than the maximum remain, also deletes the oldest ones. */
 export async function deleteDevices(tx: Transaction, userId: number, { but }: { but: number }): Promise<void> {
   await tx.query(
     `DELETE FROM known_device
@@ -174,7 +173,7 @@ export interface LinkRow extends Columns<'one_time_link', 'user_id'> {
   kind: LinkKind;
 }
 
-/** Inserts a link, and deletes others of the same kind for the user. */
+/** Inserts a link, and deletes the user's other links of the same kind. */
 export async function insertLink(
   tx: Transaction,
   row: { tokenHash: string; kind: LinkKind; userId: number | null },
@@ -192,7 +191,6 @@ export async function insertLink(
   return rows[0]?.expires_at as Date;
 }
 
-/** Deletes a user's links of any kind. */
 export async function deleteLinks(sql: Sql, userId: number): Promise<void> {
   await sql.query('DELETE FROM one_time_link WHERE user_id = $1', [userId]);
 }
@@ -206,7 +204,7 @@ export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | u
 }
 
 /**
- * Uses up a link.
+ * Marks a link as used.
  * @returns undefined if the link was already used or has expired
  */
 export async function consumeLink(tx: Transaction, tokenHash: string): Promise<LinkRow | undefined> {

@@ -13,8 +13,9 @@ export function parseEmailDomain(email: string): string {
 }
 
 /**
- * Returns the only provider through which users of the domain can sign in, if there is one. The setting takes effect
- * once an administrator has signed in through the provider, so that a mistake does not lock everyone out.
+ * Returns the only provider through which users of the domain can sign in, or undefined if they can use any. The
+ * enforcement takes effect once an administrator has signed in through the provider, so that a mistake does not lock
+ * everyone out.
  * @param installed the providers of the installation
  */
 export function enforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
@@ -26,10 +27,10 @@ export type EnforcingDomain = Pick<
   AddressDomain,
   'sso_enforcement' | 'sso_proved' | 'features' | 'has_saml' | 'has_oidc'
 >;
-/** The providers of the installation, which every domain can use. */
+/** Identity providers of the installation, which every domain can use. */
 export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
-/** Whether `sso_enforcement` of a domain has an effect, and if not, why. */
+/** Whether `sso_enforcement` of a domain takes effect, and the reason if it does not. */
 export type Enforcement =
   | { state: 'off' }
   | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }

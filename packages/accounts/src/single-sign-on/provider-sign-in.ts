@@ -36,30 +36,29 @@ import { changeEmail, createUser } from '../users/users.ts';
 import { enforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
 
 /**
- * What a provider has reported about a person. The response was authentic, recent and intended for this installation.
+ * A person as reported by a provider. The response was authentic and recent, and was intended for this installation.
  */
 export interface ProviderProfile {
   kind: ProviderKind;
-  /** The ID of the domain that the provider belongs to, or null for a provider of the installation. */
+  /** ID of the domain that the provider belongs to, or null for a provider of the installation. */
   domainId: string | null;
   /** The issuer of an OpenID provider, the entity ID of a SAML provider, or the URL of a GitHub server. */
   issuer: string;
   /**
-   * The identifier that the provider itself uses for the person (`isSubject`). It stays the same when the address
-   * changes.
+   * Identifier that the provider itself uses for the person (`isSubject`). The identifier stays the same when the
+   * address changes.
    */
   subject: string;
-  /** The email address in lower case. It is null if the provider reported none, or one that an account cannot have. */
+  /** Email address in lower case, or null if the provider reported none or one that an account cannot have. */
   email: string | null;
-  /** Whether the provider has verified the address. */
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
 }
 
 /**
- * Returns whether a text can be a provider's identifier of a person. The maximum length is that of SAML. OpenID Connect
- * allows one character less.
+ * Returns whether a text can be a provider's identifier of a person. The maximum length is the one in SAML. In OpenID
+ * Connect, the maximum is one character less.
  */
 export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
@@ -78,19 +77,22 @@ export type ProviderSignIn =
   | {
       outcome: 'signed_in';
       user: User;
-      /** The verified domain of the account's verified address. */
+      /** The verified domain of the account's address, if the address is verified. */
       domain: AddressDomain | undefined;
       /** Changes about which the user is notified by email. */
       changed: ('linked' | 'claimed')[];
       /** The previous address of the account, if the provider changed it. */
       emailBefore: string | null;
-      /** Whether this sign-in activated an enforcement that was waiting for an administrator. */
+      /**
+       * Whether this sign-in activated the domain's SSO enforcement, which required a sign-in of an administrator
+       * first.
+       */
       isEnforcedNow: boolean;
     };
 
 /**
- * Returns the key of a person at a provider. It includes the issuer, because the same subject is a different person
- * after the provider was replaced.
+ * Returns the key that identifies a person at a provider. The key includes the issuer, because after the provider was
+ * replaced, the same subject is a different person.
  */
 const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): ProviderIdentity => ({
   provider: domainId === null ? kind : `${kind}:${domainId}`,
@@ -142,7 +144,7 @@ export async function signInThroughProvider(
 
 /**
  * Checks whether a provider's response confirms the identity of a session's user.
- * @returns the reason why it does not, or null if it does
+ * @returns the reason why the response does not confirm the identity, or null if it does
  */
 export async function findConfirmationRefusal(
   tx: Transaction,
@@ -196,8 +198,8 @@ async function refusalOf(
 }
 
 /**
- * Returns the address of a linked account after the sign-in. It changes only if its domain's own provider has verified
- * the new address and no other account has it.
+ * Returns the address of a linked account after the sign-in. The address changes only if the domain's own provider has
+ * verified the new address and no other account has that address.
  */
 async function addressAfter(
   tx: Transaction,
@@ -228,8 +230,8 @@ async function link(
 }
 
 /**
- * Returns how an account joins the organization of the domain: undefined if it is already a member or must not join,
- * and `blocked` if the organization has blocked the email address.
+ * Returns how an account joins the organization of the domain. The result is undefined if the account is already a
+ * member or must not join, and `blocked` if the organization has blocked the email address.
  */
 async function entryOf(
   tx: Transaction,
@@ -279,8 +281,8 @@ export async function claimAccount(tx: Transaction, user: User): Promise<void> {
 }
 
 /**
- * Activates an enforcement that was waiting for an administrator to sign in through the provider.
- * @returns whether it became active
+ * Activates SSO enforcement that required a sign-in of an administrator through the provider first.
+ * @returns whether the enforcement became active
  */
 async function confirmEnforcement(
   tx: Transaction,

@@ -102,7 +102,7 @@ export async function confirmEmail(tx: Transaction, userId: number): Promise<voi
   await tx.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [userId]);
 }
 
-/** Updates only the given fields, so that concurrent changes to others are kept. */
+/** Updates only the given fields, so that concurrent changes to other fields are kept. */
 export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   await tx.query(
     `UPDATE "user"

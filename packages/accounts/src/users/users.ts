@@ -31,7 +31,7 @@ import {
 
 export interface NewUser {
   email: string;
-  /** At most 150 characters each. */
+  /** First and last name, with at most 150 characters each. */
   firstName?: string;
   lastName?: string;
   roleAtOrganization?: string;
@@ -64,7 +64,7 @@ export async function listUsers(sql: Sql, filter: { organizationId?: string } = 
 }
 
 /**
- * Finds a user by ID, or by email address ignoring case.
+ * Finds a user by ID or by email address. The case of the address is ignored.
  * @throws AppError `not_found`
  */
 export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
@@ -132,7 +132,7 @@ export async function changeEmail(
  */
 export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid' | 'email'>): Promise<void> {
   const actor = { userId: user.id };
-  // Lock the organizations in a fixed order, in which all code locks several organizations.
+  // All code that locks several organizations uses this order.
   for (const organizationId of await selectUserOrganizations(tx, user.id)) {
     await removeMember(tx, { organizationId, userId: user.id, actor });
   }
