@@ -15,7 +15,7 @@ import { shapeOf } from './schema/schema-shape.ts';
 const maxLimit = 10_000;
 
 /**
- * The query parameters of an offset-paginated list. An invalid value is replaced with a fallback instead of causing an
+ * Query parameters of an offset-paginated list. An invalid value is replaced with a fallback instead of causing an
  * error.
  */
 export const offsetQuery = {
@@ -55,7 +55,9 @@ export function offsetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Returns the title of a page type. Generated clients name it after the type of its items. */
+/**
+ * Returns the title of a page type, which generated clients use as the type name. It includes the title of the items.
+ */
 function pageTitle(item: TSchema): { title?: string } {
   const { title } = shapeOf(item);
   return title === undefined ? {} : { title: `${title}Page` };
@@ -68,14 +70,13 @@ interface OffsetPage<T> {
   results: T[];
 }
 
-/** The maximum number of results that are read at once. */
+/** Maximum number of results that are read at once. */
 const longestPortion = 1000;
 
 /**
  * Returns one page of an offset-paginated list with its links (docs/api/README.md#pages).
- *
- * @param read returns results from an offset on, and the total count. It can return fewer than `limit` if they are
- *   large, and is then called again for the rest of the page while the client reads.
+ * @param read returns results from an offset on, and the total count. If the results are large, `read` can return fewer
+ *   than `limit`. It is then called again for the rest of the page while the client reads.
  */
 export function offsetPage<T>(
   request: ApiRequest,
@@ -104,7 +105,6 @@ export function offsetPage<T>(
   }
 }
 
-/** The query parameters of a cursor-paginated list. */
 export const keysetQuery = {
   limit: Type.Integer({
     default: 100,
@@ -135,14 +135,14 @@ export function keysetPageOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Returns how many rows to fetch: one more than the limit, to find out whether there is a next page. */
+/** Returns how many rows to fetch: the limit and one more row, which shows whether there is a next page. */
 export function rowsToFetch({ limit }: { limit: number }): number {
   return limit + 1;
 }
 
 /**
  * Removes the additional row, and returns the position after the last remaining row.
- * @param positionOf returns the sort key of a row in the form of the list's cursor schema
+ * @param positionOf returns the sort key of a row in the form that the list's cursor schema defines
  */
 export function cutPage<Row>(
   rows: Row[],
@@ -163,12 +163,12 @@ export function keysetPage<T>(
   return { next, results };
 }
 
-/** All cursors that Millrace creates are shorter than this. */
+/** Maximum length of a cursor. All cursors that Millrace creates are shorter. */
 const maxLength = 4096;
 
 /**
- * Encodes the position after the last row of a page as an opaque string. It is not signed, because it contains only the
- * sort key of a row that the caller has just read, and it is validated like any other input.
+ * Encodes the position after the last row of a page as an opaque string. The cursor is not signed, because it contains
+ * only the sort key of a row that the caller has just read, and is validated like any other input.
  */
 export function encodeCursor(position: Record<string, unknown>): string {
   return Buffer.from(JSON.stringify(position), 'utf8').toString('base64url');
@@ -176,7 +176,7 @@ export function encodeCursor(position: Record<string, unknown>): string {
 
 /**
  * Decodes a cursor.
- * @throws AppError `invalid` with attr `cursor` for anything that `encodeCursor` did not create for the same list
+ * @throws AppError `invalid` with attr `cursor` if `encodeCursor` did not create the cursor for the same list
  */
 export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
   if (cursor === undefined) return null;
@@ -201,8 +201,8 @@ function parse(cursor: string): unknown {
 }
 
 /**
- * Returns the absolute URL of another page of the same list. It has the path and the query parameters of the request,
- * sorted by name, with some of them replaced. `null` removes a parameter (docs/api/README.md#pages).
+ * Returns the absolute URL of another page of the same list. The URL has the path and the query parameters of the
+ * request, sorted by name, with the given changes. `null` removes a parameter (docs/api/README.md#pages).
  */
 export function pageLink(request: ApiRequest, changes: Record<string, string | number | null>): string {
   const query = new URLSearchParams(request.query);

@@ -1,4 +1,4 @@
-// The body of error responses, and the conversion of errors to it.
+// The body of error responses, and the conversion of errors to this body.
 
 import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
@@ -7,21 +7,18 @@ export interface ErrorBody {
   type: string;
   /** A stable, machine-readable code. */
   code: string;
-  /** A sentence for the caller. */
+  /** Message for the caller, as one sentence. */
   detail: string;
-  /**
-   * The name of the invalid field, with its parts joined by two underscores. It is null if the error is not about a
-   * field.
-   */
+  /** Name of the invalid field, with its parts joined by two underscores. Null if the error is not about a field. */
   attr: string | null;
-  /** Only in a 5xx response: the ID of the request, with which the log records the cause. */
+  /** ID of the request, under which the log records the cause. Only in 5xx responses. */
   error_event_id?: string;
 }
 
 interface Transport {
   status: number;
   type: string;
-  /** The code of errors that do not define their own. */
+  /** Code of errors that do not define their own code. */
   code: string;
 }
 
@@ -42,7 +39,7 @@ const transports: Record<ErrorKind, Transport> = {
   unavailable: { status: 503, type: 'server_error', code: 'unavailable' },
 };
 
-/** The codes whose type differs from the one of their kind. */
+/** Error codes with a different type than other errors of the same kind. */
 const typeOfCode: Record<string, string> = {
   parse_error: 'invalid_request',
   protected_error: 'invalid_request',
@@ -58,8 +55,8 @@ export function toAppError(error: unknown): AppError {
 }
 
 /**
- * Converts an error to the response body (docs/api/README.md#errors). For an unknown or internal error, the body
- * reveals nothing about the cause, because its message can contain anything.
+ * Converts an error to the response body (docs/api/README.md#errors). The body for an unknown or internal error reveals
+ * nothing about the cause, because the cause's message can contain anything.
  */
 export function toErrorBody(error: unknown): ErrorBody {
   const known = toAppError(error);

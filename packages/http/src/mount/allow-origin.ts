@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Allows pages of the listed origins to read the response (CORS), and responds to their preflight requests. */
+/** Allows pages from the listed origins to read the response (CORS), and responds to their preflight requests. */
 export function allowOrigin(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): void {
   response.setHeader('Vary', 'Origin');
   const { origin } = request.headers;

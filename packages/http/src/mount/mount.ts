@@ -1,4 +1,5 @@
-// Serves a table of declared routes: finds the route, authenticates, validates and sends the response.
+// Serves a table of declared routes. For each request, finds the route, authenticates the caller, validates the input
+// and sends the response.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
@@ -29,32 +30,30 @@ export interface MountDeps<Caller> {
   access: Access<Caller>;
   logger: Logger;
   metrics: Metrics;
-  /** The base URL of absolute links. If it is not set, links use the host of the request. */
+  /** Base URL of absolute links. By default, links use the host of the request. */
   publicUrl?: string | undefined;
-  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
+  /** Number of the operator's own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
   trustedProxies?: number | undefined;
   /** Routes that the API documentation does not contain. */
   pages?: readonly PageRoute[];
   /** The maximum size of a request body of an API route after decompression. The default is 1 MiB. */
   bodyLimitBytes?: number;
-  /** If true, a response that does not match its declared schema becomes a 500. For tests and development. */
+  /** Whether a response that does not match its declared schema becomes a 500. For tests and development. */
   checkResponses?: boolean;
   /**
-   * Translates errors that this package does not know, such as database errors. Returns null for errors that it does
-   * not translate.
+   * Translates errors from outside this package, such as database errors. Returns null for errors that it does not
+   * translate.
    */
   translateError?: (error: unknown) => AppError | null;
 }
 
 /**
- * Creates a listener for Node's HTTP server that serves the API routes and the pages, each with and without a trailing
- * slash and without a redirect. A known path returns 405 for other methods, and every other path returns 404 `Endpoint
- * not found.`
- *
- * It does not use Express, which would need a quarter of the time of a list before a route sees the request.
- *
- * @throws Error at start if a response schema cannot be used (`findRouteProblems` finds other unusable schemas), or if
- * two paths match the same requests
+ * Creates a listener for Node's HTTP server that serves the API routes and the pages. Each path works with and without
+ * a trailing slash, and without a redirect. A known path returns 405 for other methods, and every other path returns
+ * 404 `Endpoint not found.`  This function does not use Express, whose routing alone would add a quarter to the time of
+ * a list request.
+ * @throws Error at startup if a response schema cannot be used (`findRouteProblems` finds other unusable schemas), or
+ *   if two paths match the same requests
  */
 export function mount<Caller>(
   routes: readonly Route<Caller>[],
@@ -105,7 +104,8 @@ export function mount<Caller>(
   }
 
   /**
-   * Serves a page, which writes its own response. If it throws an error, the client gets an error response of the API.
+   * Serves a page, which writes its own response. If the page throws an error, the client gets an error response of the
+   * API.
    */
   async function servePage(
     { page, bodies, bodyLimitBytes }: MountedPage,
@@ -122,8 +122,8 @@ export function mount<Caller>(
   }
 
   /**
-   * Logs an error that occurs after the headers were sent. The client learns about it because the connection is closed.
-   * A client that disconnects is not an error.
+   * Logs an error that occurs after the headers were sent. The client notices the error because the connection is
+   * closed. A disconnected client is not an error.
    */
   function noteBrokenPage(error: unknown, { operation, id }: { operation: string; id: string }): void {
     if ((error as { code?: unknown } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
@@ -132,7 +132,7 @@ export function mount<Caller>(
 
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
-      // Errors in handling the request are caught earlier, so this one occurred while the response was sent.
+      // Errors in processing the request are caught earlier, so this error occurred while the response was sent.
       logger.error('could not send a response', { error });
       response.destroy();
     });
@@ -215,7 +215,7 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
     for (const route of siblings) {
       const served = { route, ...createResponders(route, checkResponses) };
       byMethod.set(route.method, served);
-      // Node.js omits the body of the response to HEAD.
+      // Node.js omits the body of HEAD responses.
       if (hasHead(route)) byMethod.set('HEAD', served);
     }
     const mounted = pages
@@ -231,8 +231,8 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
 }
 
 /**
- * Returns the page for a request, or else the API routes of its path. Returns no routes if the path has only pages and
- * all of them are for other requests.
+ * Returns the page for a request. If no page accepts the request, returns the API routes of its path. Returns no routes
+ * if the path has only pages.
  */
 function choose<Caller>(
   found: PathMatch<PathEntry<Caller>>,
@@ -255,8 +255,8 @@ function pageOf<Caller>({ route, toPage }: Served<Caller>, method: string | unde
 }
 
 /**
- * Returns functions that convert the result of a route's handler to a response, and that copy the declared fields of a
- * page.
+ * Creates two functions for a route: one converts the result of the handler to a response, and the other copies the
+ * declared fields of a page.
  */
 function createResponders<Caller>(route: Route<Caller>, checkResponses: boolean) {
   const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
@@ -306,7 +306,7 @@ function createResponders<Caller>(route: Route<Caller>, checkResponses: boolean)
   return { toContent, toPage };
 }
 
-/** Returns whether a route supports HEAD. Every GET that changes nothing does. */
+/** Returns whether a route supports HEAD. Every GET route that changes nothing supports HEAD. */
 function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
   return method === 'GET' && isUnsafe !== true;
 }
@@ -320,8 +320,8 @@ function allowedMethods<Caller>(siblings: readonly Route<Caller>[], mounted: rea
 }
 
 /**
- * Returns the error for an unsupported method. A caller without valid credentials gets 401 first, and so learns nothing
- * about methods (docs/api/README.md#order-of-checks).
+ * Returns the error for an unsupported method. A caller without valid credentials gets 401 first, and therefore cannot
+ * find out which methods exist (docs/api/README.md#order-of-checks).
  */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
@@ -335,8 +335,8 @@ async function refuseMethod<Caller>(
 }
 
 /**
- * Returns whether the request asks for the changed record in the response: `Prefer: return=representation` (RFC 7240).
- * It can be among other preferences, in any case, and with or without quotes.
+ * Returns whether the client requests the changed record in the response with `Prefer: return=representation` (RFC
+ * 7240). The header can contain other preferences. Case is ignored, and quotes are optional.
  */
 function prefersRepresentation(request: ApiRequest): boolean {
   const preferences = (request.header('prefer') ?? '').toLowerCase().split(/[,;]/);

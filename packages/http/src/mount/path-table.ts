@@ -2,27 +2,25 @@
 
 export type PathMatch<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
-  /** No declared path has this form. */
+  /** No declared path has this number of segments and these literal texts. */
   | { kind: 'unknown' }
-  /** A declared path has this form, but a parameter is not valid percent-encoded UTF-8. */
+  /** A declared path matches, but a parameter is not valid percent-encoded UTF-8. */
   | { kind: 'undecodable' };
 
 interface Template<T> {
-  /** The text of each segment, or null for a parameter. */
+  /** Text of each segment, or null for a parameter. */
   texts: (string | null)[];
-  /** The names of the parameters, by the index of their segment. */
+  /** Names of the parameters, each with the index of its segment. */
   names: [number, string][];
   value: T;
 }
 
 /**
  * Finds the declared path that matches the path of a request, with or without a trailing slash. A parameter (`:name`)
- * is one segment that is not empty. Matching is case-sensitive.
- *
- * The order of the entries does not matter. Comparing segments from left to right, literal text takes precedence over a
- * parameter. A path that ends with `/*` matches the path before it and everything below, if no other entry does. Of
- * several such paths, the longest takes precedence. Express would try more than a hundred patterns one after the other.
- *
+ * is one segment that is not empty. Matching is case-sensitive.  The order of the entries does not matter. Segments are
+ * compared from left to right, and literal text takes precedence over a parameter. A path that ends with `/*` matches
+ * the path before the `/*` and everything below it, if no other entry matches. Of several such paths, the longest takes
+ * precedence. Express would try more than a hundred patterns one after the other.
  * @throws Error if two paths differ only in the names of their parameters
  */
 export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => PathMatch<T> {
@@ -83,8 +81,8 @@ function refuseAmbiguous(paths: readonly string[]): void {
 }
 
 /**
- * Returns the path of a request's URL. Some proxies send absolute URLs. The result is not decoded. The result is empty
- * if the URL has no path.
+ * Returns the path of a request's URL without decoding it, or an empty string if the URL has no path. Some proxies send
+ * absolute URLs.
  */
 export function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);

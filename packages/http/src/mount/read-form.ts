@@ -1,4 +1,4 @@
-/** Reads a form with a file as it arrives, and treats its fields like a JSON body. */
+/** Reads a multipart form with a file while it arrives, and treats the form fields like a JSON body. */
 
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -10,7 +10,7 @@ import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
 import { clientDisconnectedError, requireConnectedClient } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
-/** The maximum size of boundaries and part headers together. */
+/** Maximum total size of the boundaries and part headers. */
 const frameBytes = 64 * 1024;
 
 export function isForm(contentType: string | undefined): boolean {
@@ -18,12 +18,11 @@ export function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * Reads a form with at most one file, as it arrives. If a field occurs twice, the last value is used. Files with other
- * names are ignored.
- *
- * @param maxFieldBytes limit for all fields together
+ * Reads a form with at most one file while it arrives. If a field occurs twice, the last value is used. Files with
+ * other names are ignored.
+ * @param maxFieldBytes maximum total size of all fields
  * @throws AppError `too_large`, `unsupported_media_type` for a compressed body, `invalid` with the code `parse_error`
- * for an invalid form, `timeout` if the client stops sending, and the errors of `file.read`
+ *   for an invalid form, `timeout` if the client stops sending, and the errors of `file.read`
  */
 export async function readForm<File>(
   request: IncomingMessage,
@@ -56,7 +55,7 @@ export async function readForm<File>(
         else fields.set(name, value);
       });
       form.on('file', (name: string, content: BusboyFileStream) => {
-        // A file that is not complete emits an error even if it is not read. Without a listener, this would end the
+        // An incomplete file emits an error even if the file is not read. Without a listener, the error would end the
         // process.
         content.on('error', () => {});
         if (name !== file.name || reading !== undefined) {
@@ -76,7 +75,7 @@ export async function readForm<File>(
   } catch (error) {
     request.unpipe(form);
     form.destroy();
-    // Discard the rest as it arrives, so that the client reads the response.
+    // Discard the rest of the body as it arrives. A client that is still sending would not read the response.
     request.resume();
     throw error;
   }
@@ -99,8 +98,8 @@ function brokenForm(cause: unknown): AppError {
 }
 
 /**
- * Creates the error for a part without a file name. It is a text field, and the client would otherwise assume that it
- * was read as a file.
+ * Creates the error for a file part without a file name. Such a part is a text field, and without an error, the client
+ * would assume that it was read as a file.
  */
 function noFile(attr: string): AppError {
   const detail = 'The submitted data was not a file. Check the encoding type on the form.';
@@ -112,7 +111,8 @@ function tooLarge(): AppError {
 }
 
 /**
- * Converts form fields to a body. Fields that are declared as objects or lists contain JSON. All others are text.
+ * Converts form fields to a body. Fields that are declared as objects or lists contain JSON. All other fields contain
+ * text.
  * @throws AppError `invalid` naming the field
  */
 export function parseFormValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {

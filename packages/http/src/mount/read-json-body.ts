@@ -5,26 +5,24 @@ import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';
 import { checkJson, parseJson } from '../schema/json.ts';
 
-/** Reads request bodies. The limit is lower for unknown callers. */
+/** Reads request bodies. Callers without a key have a lower size limit. */
 export interface JsonBodyReader {
   /** Reads the complete body of an authenticated caller and decompresses it. */
   read(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
   /**
-   * Reads a small, uncompressed body of any caller. It is large enough for a key or a sign-up. Does not read a body
-   * that is declared as larger or compressed, so that `read` can still read it.
+   * Reads a small, uncompressed body from any caller. The limit is enough for a key or a sign-up. Does not read a body
+   * that is declared as larger or compressed, so that `read` can still read that body.
    */
   readSmall(request: IncomingMessage): Promise<unknown>;
 }
 
-/** The limit for callers without a key. JSON of this size is harmless. */
+/** Maximum body size for callers without a key. Parsing JSON of this size is cheap. */
 const smallBytes = 16 * 1024;
 const maxFormFields = 1000;
 
 /**
  * Creates a reader for JSON bodies and simple forms of at most `limitBytes` after decompression. An empty body is read
- * as `{}`.
- *
- * Both functions throw an AppError: `unsupported_media_type` for another content type or encoding, `too_large`,
+ * as `{}`.  Both methods throw an AppError: `unsupported_media_type` for another content type or encoding, `too_large`,
  * `invalid` with the code `parse_error` for invalid JSON or too many levels or values, and
  * `null_characters_not_allowed` for text that PostgreSQL cannot store.
  */
@@ -67,7 +65,7 @@ async function receivePlain(request: IncomingMessage, limitBytes: number): Promi
     throw clientDisconnectedError(cause);
   }
   if (size <= limitBytes) return Buffer.concat(pieces);
-  // Discard the rest as it arrives, so that the client gets to read the response.
+  // Discard the rest of the body as it arrives. A client that is still sending would not read the response.
   request.resume();
   throw tooLarge();
 }
@@ -103,7 +101,7 @@ function parseForm(bytes: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
-/** Converts the errors of Express's body reader, which are distinguished by their `type`. */
+/** Converts errors of Express's body reader to an AppError. The `type` property distinguishes these errors. */
 function asAppError(error: unknown): AppError {
   const { type, message } = error as { type?: string; message?: string };
   switch (type) {
@@ -123,9 +121,9 @@ function tooLarge(cause?: unknown): AppError {
 }
 
 /**
- * Checks that the client is still connected. Call it before reading a body, because a client that has disconnected
- * sends nothing more, not even an end. Otherwise, one reader would wait indefinitely, and the other would treat the
- * body as empty.
+ * Checks that the client is still connected. Call this function before reading a body. A client that has disconnected
+ * sends nothing more, not even the end of the body, so `readForm` would wait indefinitely, and the reader of JSON
+ * bodies would treat the body as empty.
  * @throws AppError `timeout`
  */
 export function requireConnectedClient(request: IncomingMessage): void {

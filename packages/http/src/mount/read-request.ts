@@ -12,7 +12,7 @@ import { typeOf } from '../schema/schema-shape.ts';
 import { isForm, parseFormValues } from './read-form.ts';
 
 /**
- * Checks the `Accept` header. Every response is JSON, unless the route declares another type.
+ * Checks the `Accept` header. Every response is JSON unless the route declares another type.
  * @throws AppError `not_acceptable` if the header excludes all types of the route
  */
 export function requireAcceptableType<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
@@ -42,7 +42,7 @@ export async function authenticateCaller<Caller>(
     if (!isBeforeSecondFactor) access.requireSecondFactor?.(caller);
     if (isSensitive) access.requireRecent?.(caller);
   }
-  // The access check has read these parameters, and they must not be repeated in links.
+  // The access check has read these parameters, and links must not repeat them.
   for (const name of access.queryParameters ?? []) request.query.delete(name);
   return caller;
 }
@@ -59,14 +59,15 @@ export function requireMembershipLevel<Caller>(
 }
 
 /**
- * Parses the path parameters. @throws AppError `not_found` if one has the wrong format
- * (docs/api/README.md#paths-and-ids).
+ * Parses the path parameters.
+ * @throws AppError `not_found` if a parameter has the wrong format (docs/api/README.md#paths-and-ids)
  */
 export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {
     if (typeof value !== 'string') return false;
-    // Bodies are parsed leniently, but each record has only one path, so `07` and `7.0` are not found.
+    // Numbers in bodies can be written in several ways. In paths, each record must have a single URL, so `07` and `7.0`
+    // are not found.
     const isInteger = typeOf(route.params.properties[name] ?? {}) === 'integer';
     return value.includes('\0') || (isInteger && !/^(0|[1-9]\d*)$/.test(value));
   });
@@ -74,7 +75,7 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
   return params;
 }
 
-/** Reads and parses the body. For a public route, only a small body is read. */
+/** Reads and parses the body. Reads only a small body for a public route. */
 export async function parseBody<Caller>(
   route: Route<Caller>,
   request: ApiRequest,
@@ -91,7 +92,8 @@ export async function parseBody<Caller>(
 }
 
 /**
- * Removes rejected fields whose values have no effect. @throws AppError `invalid` that names the first remaining one.
+ * Removes rejected fields whose values have no effect.
+ * @throws AppError `invalid` naming the first rejected field whose value has an effect
  */
 function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unknown): unknown {
   if (!isObject(body)) return body;
@@ -105,11 +107,11 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
 }
 
 /**
- * How a service authenticates and authorizes callers. The methods are called in this order. The route's `target` runs
- * just before `requireLevel`.
+ * How a service authenticates and authorizes callers. The pipeline calls the methods in the order below. The route's
+ * `target` runs just before `requireLevel`.
  */
 export interface Access<Caller> {
-  /** The query parameters that `authenticate` reads on every route. Later steps do not get them. */
+  /** Query parameters that `authenticate` reads on every route. Later steps do not receive these parameters. */
   readonly queryParameters?: readonly string[];
   /**
    * Finds the caller of a request.
@@ -119,22 +121,23 @@ export interface Access<Caller> {
   authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller>;
   /**
    * Checks that the caller's key has a scope.
-   * @throws AppError `forbidden` if it does not
+   * @throws AppError `forbidden` if the key does not have the scope
    */
   authorize(caller: Caller, scope: Scope): void;
   /**
-   * Counts an authorized request. If absent, requests are not limited. @throws AppError `rate_limited` if the caller
-   * exceeds its limit.
+   * Counts an authorized request. If this method is absent, requests are not limited.
+   * @throws AppError `rate_limited` if the caller exceeds its limit
    */
   throttle?(caller: Caller): Promise<void>;
   /**
-   * Checks whether the caller must provide a second factor first. If absent, no second factor is required.
-   * @throws AppError `forbidden` if the caller must do so
+   * Checks whether the caller must provide a second factor first. If this method is absent, no second factor is
+   * required.
+   * @throws AppError `forbidden` if a second factor is missing
    */
   requireSecondFactor?(caller: Caller): void;
   /**
-   * Checks that the caller's last sign-in is recent. If absent, its age is not checked.
-   * @throws AppError `forbidden` if it is too old
+   * Checks that the caller's last sign-in is recent. If this method is absent, the age of the sign-in is not checked.
+   * @throws AppError `forbidden` if the sign-in is too old
    */
   requireRecent?(caller: Caller): void;
   /**
@@ -144,7 +147,7 @@ export interface Access<Caller> {
   requireLevel?(target: unknown, level: MembershipLevel): void;
 }
 
-/** Longer names are truncated in error messages. */
+/** Maximum length of a name in error messages. Longer names are truncated. */
 const maxNameLength = 100;
 
 /**

@@ -9,17 +9,17 @@ import { sendResponse } from './send-response.ts';
 type Fields = Record<string, unknown>;
 export type AnyPage = PageStream<{ results: unknown[] }>;
 
-/** Copies the declared part of some fields of a page. */
+/** Copies the declared fields of a page. */
 export type PageSerializer = (fields: Fields) => Fields;
 
-/** If a client does not read for this long, its connection is closed. */
+/** Time in milliseconds after which the connection of a client that does not read is closed. */
 const patienceMs = 60_000;
 
 /**
- * Sends a page. If it has a single portion, sends it in one piece like any other body. For a longer page, reads the
+ * Sends a page. A page with a single portion is sent in one piece, like any other body. For a longer page, reads the
  * next portion only after the previous one has been sent, so that reading is not faster than the client.
  * @throws the errors of the first portion. If the client disconnects or a later portion fails, throws after the
- * response was destroyed.
+ *   response was destroyed.
  */
 export async function sendPage(
   response: ServerResponse,
@@ -42,7 +42,7 @@ export async function sendPage(
   await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
-/** The results come first, because the other fields may be known only after the last result. */
+/** The results are first in the body, because the other fields may be known only after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
   portions: AnyPage['portions'],

@@ -7,22 +7,22 @@ import { toAppError, toErrorBody, toHttpStatus } from '../errors/error-body.ts';
 
 export interface ResponseContent {
   status: number;
-  /** The body of the response. Absent if it has none. */
+  /** Body of the response, or undefined for an empty body. */
   value?: unknown;
-  /** A text that is sent instead of `value`. */
+  /** Text that is sent instead of `value`. */
   text?: { mediaType: string; content: string };
-  /** The content that is used instead of `value`. */
+  /** Stream that is sent instead of `value`. */
   stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }
 
 /**
- * Emitted when a stream begins. The duration of a stream is measured up to this point, because it lasts as long as the
- * client stays connected.
+ * Event that is emitted when a stream begins. The measured duration of a stream request ends here, because the stream
+ * itself lasts as long as the client stays connected.
  */
 const streamBegins = Symbol('stream begins');
 
-/** Sets the headers that every response has, and starts to measure the duration. */
+/** Sets the headers that every response has, and starts measuring the duration. */
 export function beginResponse(
   response: ServerResponse,
   { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
@@ -63,7 +63,7 @@ export function sendError(
   const status = toHttpStatus(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
-    // An unexpected error needs attention now. An unavailable dependency is also reported by its own checks.
+    // An unexpected error needs attention immediately. An unavailable dependency is also reported by the health checks.
     const level = known.kind === 'internal' ? 'error' : 'warn';
     logger.log(level, 'request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
@@ -95,7 +95,7 @@ function sendText(
   response.statusCode = status;
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', String(Buffer.byteLength(content)));
-  // Node.js sends a string in one piece with the headers, but not a buffer.
+  // Node.js sends headers and body in one piece if the body is a string, but not if it is a buffer.
   response.end(content);
 }
 
@@ -110,19 +110,19 @@ function sendStream(
     response.flushHeaders();
     response.emit(streamBegins);
   }
-  // Call `begin` even if the client has disconnected, so that it can release its resources.
+  // Call `begin` even if the client has disconnected, so that the handler can release its resources.
   begin(response);
 }
 
 interface RouteMetrics {
   /**
    * Counts a response and its duration.
-   * @param operation an operationId, or one of a few fixed words for requests that matched no route
+   * @param operation an operation ID, or one of a few fixed words for requests that matched no route
    */
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/** Counts every response and its duration. The count of the histogram is the number of requests. */
+/** Counts every response and measures its duration. The count of the histogram is the number of requests. */
 export function createRouteMetrics(metrics: Metrics): RouteMetrics {
   const duration = metrics.histogram(
     'millrace_http_request_seconds',

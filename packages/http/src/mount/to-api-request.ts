@@ -1,6 +1,6 @@
 /**
- * Converts a Node.js request to the request that handlers get. Determines its ID, and the address and origin of the
- * client, also behind proxies.
+ * Converts a Node.js request to the request that handlers receive. Determines the request ID, and the address and
+ * origin of the client, also behind proxies.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ interface RequestSource {
   id: string;
   /** The path of the request URL (`pathOf`). */
   path: string;
-  /** The fixed base URL of links. If it is not set, the host of the request is used. */
+  /** Fixed base URL of links. If undefined, links use the host of the request. */
   publicUrl: string | undefined;
   trustedProxies: number;
   disconnectSignal: () => AbortSignal;
@@ -56,9 +56,9 @@ export function toApiRequest(
 }
 
 /**
- * Returns the scheme and host that the client used: those of the request, or those in `X-Forwarded-Proto` and
+ * Returns the scheme and host that the client used. Takes them from the request, or from `X-Forwarded-Proto` and
  * `X-Forwarded-Host`.
- * @param trustedProxies the number of our own proxies. If it is 0, these headers are not trusted.
+ * @param trustedProxies number of the operator's own proxies. If it is 0, these headers are not trusted.
  */
 export function originOf(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = (name: string) => (trustedProxies > 0 ? firstOf(request.headers[name]) : undefined);
@@ -67,9 +67,8 @@ export function originOf(request: IncomingMessage, trustedProxies: number): stri
 }
 
 /**
- * Returns the IP address of the client. Each of our proxies appends the address from which it was called to
- * `X-Forwarded-For`. The client wrote the entries before these, and they are not trusted. The result is empty if the
- * connection is closed.
+ * Returns the client's IP address, or an empty string if the connection is closed. Each trusted proxy appends the
+ * address that called it to `X-Forwarded-For`. The entries before those come from the client and are not trusted.
  */
 export function addressOf(request: IncomingMessage, trustedProxies: number): string {
   const own = request.socket.remoteAddress ?? '';
@@ -86,12 +85,12 @@ function firstOf(header: string | string[] | undefined): string | undefined {
   return first === '' ? undefined : first;
 }
 
-/** Returns the host if it is valid. A `Host` header can contain anything, so links are built only from valid hosts. */
+/** Returns the host if it is valid. Clients can send any `Host` header, so links are built only from valid hosts. */
 function safeHost(host: string | undefined): string {
   return host && /^(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?$/.test(host) ? host : 'localhost';
 }
 
-/** Returns the ID in the header if it is safe to log and return. Otherwise, returns a new ID. */
+/** Returns the request ID in the header if it is safe to log and return. Otherwise, returns a new ID. */
 export function requestIdFrom(header: unknown): string {
   return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : randomUUID();
 }

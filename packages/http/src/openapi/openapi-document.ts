@@ -8,15 +8,15 @@ export interface ApiDescription {
   version: string;
   description: string;
   contact: { name: string };
-  /** The name of the cookie with which callers can authenticate, if there is one. */
+  /** Name of the cookie with which callers can authenticate, if the service accepts one. */
   sessionCookie?: string;
   tags: Record<string, string>;
 }
 
 /**
- * Builds the OpenAPI 3.1 document for a service's routes, with the trailing slash that existing clients use. Parts
- * shared by several operations become components. Routes that always fail are not listed as operations, but mentioned
- * in the description of their path.
+ * Builds the OpenAPI 3.1 document for a service's routes. Paths have the trailing slash that existing clients use.
+ * Parts that several operations share become components. Routes that always fail are not listed as operations, but the
+ * description of their path mentions them.
  */
 export function createOpenApiDocument<Caller>(
   routes: readonly Route<Caller>[],
@@ -63,11 +63,11 @@ export function createOpenApiDocument<Caller>(
 }
 
 /**
- * Returns the component names of the parameters that several operations share, by the JSON of the parameter. This
- * usually is the name of the parameter. If a more common parameter has the same name, the tag is added as a prefix. A
- * second one with the same tag is not shared. Names that differ only in spelling, such as `distinctId` and
- * `distinct_id`, count as equal, because some languages would get the same type twice. This includes the names of
- * schemas and responses.
+ * Returns the component names of the parameters that several operations share, by the parameter's JSON. Usually, the
+ * component has the parameter's name. If a more common parameter has the same name, the tag becomes a prefix. If that
+ * name is also taken, the parameter is not shared. Names that differ only in spelling, such as `distinctId` and
+ * `distinct_id`, count as equal, because generators for some languages would create the same type twice. This includes
+ * the names of schemas and responses.
  */
 function namesOfParameters(operations: readonly Operation[], others: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();

@@ -20,7 +20,6 @@ export interface Operation extends Record<string, unknown> {
   parameters: Parameter[];
 }
 
-/** The schema of the body that `toErrorBody` returns. */
 const errorSchema = Type.Object(
   {
     type: Type.String({ description: 'Category of the error.' }),
@@ -59,7 +58,7 @@ export function toOperation<Caller>(route: Route<Caller>, components: Components
   };
 }
 
-/** Describes what a caller must be allowed to do. */
+/** Describes the permissions that a caller needs. */
 function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
     ...(scope === 'public' ? [] : [`Required scope: \`${scope}\`.`]),
@@ -87,7 +86,7 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-/** Describes parameters without effect. They are documented so that generated clients can keep sending them. */
+/** Describes parameters without effect, which the document includes so that generated clients can keep sending them. */
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
     name,
@@ -102,7 +101,7 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
   const { properties, required = [] } = shapeOf(body);
   const schema = file ? withFile(body, file) : body;
   return {
-    // An empty body is read as `{}`.
+    // A request without a body is valid if no field is required, because an empty body is read as `{}`.
     required: properties === undefined || required.length > 0,
     content: {
       'application/json': components.content(schema, examples.request),
@@ -117,7 +116,7 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, c
  */
 function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
   const { properties, title } = shapeOf(body);
-  // Generators recognize a file by the format that OpenAPI 3.0 defines.
+  // Generators recognize a file by the format from OpenAPI 3.0.
   const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
   const part = { ...format, description: `Only in form requests. ${description}` };
   return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
@@ -152,7 +151,7 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
   return Object.fromEntries(responses);
 }
 
-/** Returns the responses that the request pipeline can send on this route, such as 401. */
+/** Returns the responses that the request pipeline can send for this route, such as 401. */
 function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
@@ -192,8 +191,8 @@ const headersTooLarge = {
 type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
 
 /**
- * Collects parts that several operations share, so that the document contains them once and generated clients get named
- * types.
+ * Collects the parts that several operations share. The document then contains each part once, and generated clients
+ * get named types.
  */
 export function createComponents() {
   const kinds: Record<Kind, Map<string, unknown>> = {
@@ -205,8 +204,8 @@ export function createComponents() {
   const referenceTo = (kind: Kind, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
   /**
-   * Adds a component, or finds an equal one that exists.
-   * @returns the reference, or null if another component has the name
+   * Adds a component, or finds an equal existing one.
+   * @returns the reference, or null if a different component has the name
    */
   function share(kind: Kind, name: string, value: unknown): { $ref: string } | null {
     const known = kinds[kind].get(name);
@@ -235,7 +234,8 @@ export function createComponents() {
     reference: (schema: TSchema): unknown => convert(schema),
     share,
     /**
-     * Returns a media type object. The first example of a titled schema is shared, and others are included directly.
+     * Returns a media type object. The first example of a titled schema becomes a shared component, and other examples
+     * are included directly.
      */
     content(schema: TSchema, example: unknown) {
       const converted = convert(schema);
@@ -254,9 +254,9 @@ export function createComponents() {
 type Components = ReturnType<typeof createComponents>;
 
 /**
- * Rewrites a schema for client generators. Several types become a union, `null` alone becomes a nullable string, and
- * `true` alone becomes a boolean. A value that can be any list or any object gets no type, because openapi-generator
- * would create Java that does not compile for such a union.
+ * Rewrites a schema for client generators. A list of types becomes a union, the type `null` on its own becomes a
+ * nullable string, and the value `true` on its own becomes a boolean. A value that can be any list or any object gets
+ * no type, because openapi-generator would generate Java code that does not compile for such a union.
  */
 function forGenerators(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, const: only, ...others } = schema;

@@ -2,14 +2,14 @@
 
 import type { Writable } from 'node:stream';
 
-/** Returned by a handler instead of the declared body if the request asked for text, for example with `format=csv`. */
+/** Result of a handler for a request that asks for text instead of the declared body, for example with `format=csv`. */
 export class TextContent {
   readonly text: string;
   readonly headers: Record<string, string>;
 
   /**
-   * Creates the text response.
-   * @param headers sent in addition to the content type, which the route declares
+   * Creates a text response.
+   * @param headers headers in addition to the content type, which the route declares
    */
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
@@ -17,16 +17,16 @@ export class TextContent {
   }
 }
 
-/** Returned by a handler if its route declares a `stream`. */
+/** Result of a handler whose route declares a `stream`. */
 export class MessageStream {
   readonly headers: Record<string, string>;
   readonly begin: (output: Writable) => void;
 
   /**
-   * Creates the stream response.
-   * @param headers sent in addition to the content type, which the route declares
-   * @param begin called once, after the headers were sent. It ends the output. It listens to the `close` event, because
-   *   the client may disconnect at any time, even before the call.
+   * Creates a stream response.
+   * @param headers headers in addition to the content type, which the route declares
+   * @param begin called once, after the headers were sent. It must end the output. It must also listen to the output's
+   *   `close` event, because the client may disconnect at any time, even before the call.
    */
   constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
     this.headers = headers;
@@ -36,13 +36,13 @@ export class MessageStream {
 
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** All fields of the page except `results` if this is the last portion. Otherwise null. */
+  /** In the last portion, all fields of the page except `results`. In other portions, null. */
   end: Omit<Page, 'results'> | null;
 }
 
 /**
- * Returned by a handler for a page whose results may be large. They are read and sent in portions, so that the complete
- * page is never in memory. An error in the first portion is handled like any other. After that, the headers have
+ * Result of a handler for a page whose results may be large. They are read and sent in portions, so that the complete
+ * page is never in memory. An error in the first portion is treated like any other. After that, the headers have
  * already been sent, so an error closes the connection before the body is complete.
  */
 export class PageStream<Page> {
@@ -54,8 +54,8 @@ export class PageStream<Page> {
 }
 
 /**
- * Returned by a handler for another response that its route declares instead of the success, for example that the work
- * continues.
+ * Result of a handler for a response other than the success, which its route also declares. For example, 202 if the
+ * work continues.
  */
 export class WithStatus {
   readonly status: 202 | 400;
@@ -67,7 +67,7 @@ export class WithStatus {
   }
 }
 
-/** Returned by a handler whose response has additional headers, for example a cookie. */
+/** Result of a handler whose response has additional headers, for example a cookie. */
 export class WithHeaders<T> {
   readonly value: T;
   readonly headers: Record<string, string | string[]>;

@@ -4,8 +4,8 @@ import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
 /**
- * Returns what is missing or contradictory in a service's routes, with one sentence for each problem.
- * @internal Only tests of services call it, and expect no problems.
+ * Returns what is missing or contradictory in a service's routes, with one sentence per problem.
+ * @internal Only for tests, which expect no problems.
  */
 export function findRouteProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
   return [
@@ -64,8 +64,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     ['body', route.body],
     ['response', success?.schema],
   ] as const) {
-    // The title is the name of the type in generated clients. It also allows the document to contain the schema only
-    // once.
+    // The title is the type name in generated clients. The document contains a schema with a title only once.
     const { properties, title } = schema ? shapeOf(schema) : {};
     complain(properties !== undefined && title === undefined, `the ${part} has no title`);
     complain(

@@ -7,9 +7,9 @@ import type { MessageStream, PageStream, TextContent, WithHeaders, WithStatus } 
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
- * The status of a successful response. A route can also declare that it always fails: 405 for a method that returns an
- * empty body after key, scope and path were checked (docs/api/README.md#routes-and-fields), or 400 with a body that
- * differs from other errors.
+ * Status of a successful response. A route can also declare that it always fails: with 405 and an empty body after the
+ * key, the scope and the path were checked (docs/api/README.md#routes-and-fields), or with 400 and a body that differs
+ * from other errors.
  */
 type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
 
@@ -17,12 +17,12 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
   schema?: S;
   /**
-   * If true, the body is empty unless the request contains `Prefer: return=representation` (RFC 7240). With this
-   * header, the body contains the result of the handler, and the response has the header `Preference-Applied`. It is
-   * for actions of the PostHog API that return 200 without a body.
+   * Whether the body is empty unless the request contains `Prefer: return=representation` (RFC 7240). With this header,
+   * the body contains the result of the handler, and the response has the header `Preference-Applied`. For actions of
+   * the PostHog API that return 200 without a body.
    */
   onlyIfPreferred?: true;
-  /** Another type that a request can ask for. The handler then returns `TextContent`. */
+  /** A text format that a request can ask for instead of JSON. The handler then returns `TextContent`. */
   text?: { mediaType: string; example: string };
   /**
    * If set, the response is a stream of messages that lasts as long as the client stays connected. The handler returns
@@ -32,8 +32,8 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
 }
 
 /**
- * Responses by status. One of them is the success. In addition to 200, a route can declare 202 and 400, which a handler
- * returns with `WithStatus`. Responses that every route can have (401, 404, …) are not listed.
+ * Responses by status. Exactly one of them is the success response. In addition to 200, a route can declare 202 and
+ * 400, which a handler returns with `WithStatus`. Responses that every route can have (401, 404, …) are not listed.
  */
 type ResponseDeclarations = Partial<Record<SuccessStatus | 401 | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
@@ -52,8 +52,8 @@ export type SuccessValue<R extends ResponseDeclarations> = {
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
 /**
- * A body field that Millrace does not support. All values are rejected with the message `detail`, except for those in
- * `unless`, such as the default.
+ * A body field that Millrace does not support. Values in `unless`, such as the default, are accepted. All others are
+ * rejected with the message `detail`.
  */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
@@ -72,12 +72,12 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
   target: Target;
   query: Q;
   body: B;
-  /** The result of reading the declared file. It is undefined if the client sent none. */
+  /** Result of reading the declared file, or undefined if the client did not send a file. */
   file: File | undefined;
 }
 
 /**
- * The declaration of a route. The validation, the types of the handler and the OpenAPI operation are derived from it.
+ * Declaration of a route. Validation, the handler's types and the OpenAPI operation are derived from the declaration.
  */
 interface RouteDeclaration<
   Caller,
@@ -90,15 +90,15 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** Whether the GET changes something, so that HEAD is rejected. */
+  /** Whether the GET route changes something. Such a route rejects HEAD. */
   isUnsafe?: true;
-  /** The path, with `:name` for parameters and without a trailing slash. It is served with and without the slash. */
+  /** Path of the route, with `:name` for parameters. The path is served with and without a trailing slash. */
   path: string;
-  /** A second path that existing clients use. The OpenAPI document does not list it. */
+  /** A second path of the route, which existing clients use. The OpenAPI document does not list this path. */
   alias?: string;
-  /** Origins whose pages can read the response (CORS). If absent, only pages of this host can. */
+  /** Origins whose pages can read the response (CORS). If absent, only pages from the service's own host can. */
   origins?: readonly string[];
-  /** The unique name of the operation, which is also a metric label. */
+  /** Unique name of the operation, which is also a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -106,24 +106,24 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
-  /** The query parameters that some clients send and that are rejected, each with its error message. */
+  /** Query parameters that some clients send and that Millrace rejects, each with its error message. */
   refusedQuery?: Record<string, string>;
   /**
-   * The query parameters that some clients send and that have no effect, each with the reason. The handler does not get
+   * Query parameters that some clients send and that have no effect, each with the reason. The handler does not receive
    * them.
    */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
-  /** The body fields that some clients send and that are rejected. */
+  /** Body fields that some clients send and that Millrace rejects. */
   refusedBody?: Record<string, RefusedField>;
-  /** A file with which the body can also be sent as a form. */
+  /** A file that can be part of the body if the body is sent as a form. */
   file?: FileField<File>;
   responses: R;
   examples?: { request?: unknown; response?: unknown };
   /**
-   * The membership level that the caller must have for the record in the path: 8 (administrator) or 15 (owner), see
-   * `membershipLevels`. It is checked after `target`, which must return an object with the caller's `level`, and before
-   * query and body. If absent, any level that `target` accepts is enough.
+   * Membership level that the caller must have for the record in the path: 8 (administrator) or 15 (owner), see
+   * `membershipLevels`. The level is checked after `target`, which must return an object with the caller's `level`, and
+   * before the query and the body are parsed. If absent, any level that `target` accepts is enough.
    */
   level?: MembershipLevel;
   /** Whether the route requires a recent sign-in (`Access.requireRecent`). */
@@ -134,8 +134,8 @@ interface RouteDeclaration<
    */
   isBeforeSecondFactor?: true;
   /**
-   * Finds the record in the path and checks the caller's access to it, before query and body are parsed
-   * (docs/api/README.md#requests).
+   * Finds the record in the path and checks the caller's access to that record, before the query and the body are
+   * parsed (docs/api/README.md#requests).
    */
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (
@@ -143,7 +143,7 @@ interface RouteDeclaration<
   ) => Promise<SuccessValue<R> | StreamOf<SuccessValue<R>> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
-/** A declared route in the form that the pipeline uses, with erased types and default values. */
+/** A declared route in the form that the pipeline uses: types are erased, and defaults are filled in. */
 export interface Route<Caller> {
   method: Method;
   isUnsafe?: true;
@@ -162,7 +162,7 @@ export interface Route<Caller> {
   query: TObject;
   refusedQuery?: Record<string, string>;
   queryWithoutEffect?: Record<string, string>;
-  /** The schema of the body. If absent, the body is not read. */
+  /** Schema of the body. If absent, the body is not read. */
   body?: TSchema;
   refusedBody?: Record<string, RefusedField>;
   file?: FileField<unknown>;
@@ -174,79 +174,79 @@ export interface Route<Caller> {
 }
 
 export interface ApiRequest {
-  /** The ID of the request: from `X-Request-Id`, or generated. It is also in the response and in the log. */
+  /** ID of the request, from `X-Request-Id` or generated. The response and the log also contain this ID. */
   id: string;
   method: string;
   /**
-   * The scheme and host that the caller used, without a trailing slash. Use it only for links, because the caller can
-   * choose it.
+   * Scheme and host that the caller used, without a trailing slash. Use this URL only for links, because the caller can
+   * choose the host.
    */
   baseUrl: string;
-  /** The configured public URL, without a trailing slash. It is null if the operator has not set one. */
+  /** Configured public URL without a trailing slash, or null if the operator has not configured one. */
   publicUrl: string | null;
   /** The path as the caller sent it, with or without a trailing slash. */
   path: string;
-  /** The client's IP address as seen by the last trusted proxy. It is empty if the connection is closed. */
+  /** Client's IP address as seen by the last trusted proxy, or an empty string if the connection is closed. */
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
-  /** Returns a signal that is aborted if the client disconnects before it has the response. */
+  /** Returns a signal that is aborted if the client disconnects before the response is complete. */
   disconnectSignal(): AbortSignal;
   /**
-   * Returns the parsed JSON body, or `{}` if it is empty. It is read once. Use it only for authenticated callers,
-   * because it can be large.
+   * Reads the body once, and returns the parsed JSON, or `{}` for an empty body. Use this method only for authenticated
+   * callers, because the body can be large.
    * @throws AppError like `createJsonBodyReader`
    */
   body(): Promise<unknown>;
   /**
-   * Returns the body of any caller, but only if it is small and not compressed. Otherwise like `body`.
+   * Returns the body of any caller if the body is small and not compressed. Works like `body` otherwise.
    * @throws AppError
    */
   smallBody(): Promise<unknown>;
   /**
-   * Reads the body as a form with a file, once. Use it only for authenticated callers.
+   * Reads the body once as a form with a file. Use this method only for authenticated callers.
    * @throws AppError like `readForm`
    */
   form<File>(file: FileField<File>): Promise<Form<File>>;
 }
 
-/** A file in a `multipart/form-data` body. It is read as it arrives, and only the result of `read` is kept. */
+/** A file in a `multipart/form-data` body. The file is read as it arrives, and only the result of `read` is kept. */
 export interface FileField<File> {
   name: string;
   description: string;
   maxBytes: number;
   /**
-   * Reads the file as it arrives. Content that it does not read is discarded.
+   * Reads the file as it arrives. Content that is not read is discarded.
    * @throws AppError `invalid` naming the part
    */
   read(content: Readable): Promise<File>;
 }
 
-/** A `multipart/form-data` body: its fields as sent, and the result of reading the file. */
+/** A `multipart/form-data` body: its fields as sent by the client, and the result of reading the file. */
 export interface Form<File> {
   fields: Record<string, string>;
-  /** Undefined if no file was sent. */
+  /** Result of reading the file, or undefined if the client did not send a file. */
   file: File | undefined;
 }
 
 type StreamOf<Value> = Value extends { results: unknown[] } ? PageStream<Value> : never;
 
 /**
- * One of several paths under which the same routes are served, and the record to which it refers. For example,
+ * One of several paths under which the same routes are served, and the record to which the path refers. For example,
  * `/api/projects/:project_id` and `/api/environments/:project_id`.
  */
 export interface BasePath<Caller, Found> {
   path: string;
-  /** The prefix of the operation ids. */
+  /** Prefix of the operation IDs. */
   operations: string;
   params: TObject;
-  /** Finds the record in the base path and checks the caller's access to it, before the route does. */
+  /** Finds the record in the base path and checks the caller's access to that record, before the route's `target`. */
   find: (context: BaseContext<Caller, unknown>) => Promise<Found>;
 }
 
-/** The part of a request that a base path can read. */
+/** Part of a request that a base path can read. */
 export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
-  /** The requested route: its path after the base path, and its scope. */
+  /** The requested route: its path below the base path, and its scope. */
   route: { path: string; scope: Scope };
 }
 
@@ -263,10 +263,10 @@ interface SharedRouteDeclaration<
 > extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
   below: readonly BasePath<Caller, Found>[];
   path: string;
-  /** The operation ID after the prefix of the base path. */
+  /** Operation ID without the prefix of the base path. */
   operationId: string;
   params?: P;
-  /** Finds the target, starting from the record of the base path. By default, that record is the target. */
+  /** Finds the route's target, given the record of the base path. By default, the target is that record. */
   target?: (context: TargetContext<Caller, Static<P>> & { found: Found }) => Promise<Target>;
 }
 
@@ -294,7 +294,8 @@ export function routeDefiner<Caller>() {
       query: declaration.query ?? noFields,
       examples: declaration.examples ?? {},
       successStatus: successStatus(declaration.operationId, declaration.responses),
-      // The types are erased only here. The pipeline passes exactly the values that it parsed with these schemas.
+      // This is the only place where the types are erased. The pipeline passes exactly the values that it parsed with
+      // these schemas.
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };

@@ -1,4 +1,4 @@
-/** Compiles schemas: validators when they are first used, and copy functions for declared fields at startup. */
+/** Compiles schemas: validators at their first use, and functions that copy declared fields at startup. */
 
 import { isObject } from '@millrace/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import { parseDateTime } from './date-time.ts';
 import { shapeOf, withoutNull } from './schema-shape.ts';
 
-/** Marks a query parameter whose invalid values fall back to the default instead of being rejected. */
+/** Marks a query parameter whose invalid values are replaced with the default instead of being rejected. */
 const lenientKeyword = 'x-lenient';
 /** Marks the ID of another record (see `SchemaShape`). */
 const referenceKeyword = 'x-reference';
@@ -23,8 +23,8 @@ export interface SchemaFailure {
 }
 
 /**
- * Returns why a schema cannot be used, or null if it can. Only tests call it, because compiling hundreds of schemas
- * would take half of the startup time.
+ * Returns why a schema cannot be used, or null if it is valid. Only tests call this function, because compiling
+ * hundreds of schemas would take half of the startup time.
  */
 export function findSchemaProblem(schema: TSchema): string | null {
   try {
@@ -39,7 +39,7 @@ const validators = new WeakMap<TSchema, ValidateFunction>();
 const validatorsByText = new Map<string, ValidateFunction>();
 
 /**
- * Compiles a validator once for all schemas with the same content. There are about twice as many schema objects as
+ * Compiles one validator for all schemas with the same content. There are about twice as many schema objects as
  * different schemas.
  */
 function validatorOf(schema: TSchema): ValidateFunction {
@@ -52,7 +52,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** Returns the first failure of `value` in ajv's order, or null. */
+/** Returns the first failure of `value` in ajv's order, or null if the value is valid. */
 export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
   const validate = validatorOf(schema);
   if (validate(value)) return null;
@@ -61,7 +61,8 @@ export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailur
 }
 
 /**
- * Describes why `value` does not match the schema, for a developer who reads a failed test. Returns null if it does.
+ * Describes why `value` does not match the schema, for a developer who reads a failed test. Returns null if the value
+ * matches.
  */
 export function describeSchemaFailure(schema: TSchema, value: unknown): string | null {
   const validate = validatorOf(schema);

@@ -8,7 +8,7 @@ import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 export interface FieldError {
   code: string;
   detail: string;
-  /** The names and indexes that lead to the value. They are empty for the whole body. */
+  /** Names and indexes that lead to the invalid value. Empty if the whole body is invalid. */
   path: string[];
 }
 
@@ -132,7 +132,7 @@ function wrongType(schema: TSchema, value: unknown) {
   }
 }
 
-/** Lists of more choices than this are not shown in error messages. */
+/** Maximum number of choices that an error message lists. */
 const maxChoicesNamed = 20;
 
 function adviceOnChoices(schema: TSchema): string {

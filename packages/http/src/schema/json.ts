@@ -1,6 +1,6 @@
 /**
- * Checks JSON from untrusted clients. It is parsed only if it has a limited number of levels and values, and rejected
- * if PostgreSQL cannot store it.
+ * Checks JSON from untrusted clients. JSON with too many levels or values is rejected before it is parsed, and JSON
+ * that PostgreSQL cannot store is rejected afterwards.
  */
 
 import { AppError } from '@millrace/runtime';
@@ -22,7 +22,7 @@ export function checkJson(root: unknown): void {
 
 /**
  * Returns the first character that cannot be stored.
- * @param path receives the names that lead to it, innermost first
+ * @param path receives the names that lead to that character, innermost first
  */
 function findUnstorable(value: unknown, path: string[]): string | null {
   if (typeof value === 'string') return unstorableOf(value);
@@ -67,7 +67,7 @@ export function nullCharacterError(path: string[]): AppError {
   });
 }
 
-/** More levels than any recursive function should handle, and more values than any valid request contains. */
+/** Maximum number of levels, which protects recursive functions, and of values, which no valid request exceeds. */
 const most = { levels: 100, values: 50_000 };
 
 const quote = 0x22;
@@ -79,9 +79,10 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Returns which limit a JSON text exceeds, as part of a sentence, or null. It runs before parsing, because a parsed
- * object such as `{}` can take a hundred times the memory of its text, and objects with many different keys are slow to
- * parse. It makes one pass and stores nothing. It does not detect invalid JSON, which the parser does.
+ * Returns the limit that a JSON text exceeds, as part of a sentence, or null if the text is within all limits. The
+ * check runs before parsing, because a parsed object such as `{}` can take a hundred times the memory of its text, and
+ * objects with many different keys are slow to parse. The check makes one pass and stores nothing. It does not detect
+ * invalid JSON, which the parser does.
  */
 export function findExceededJsonLimit(bytes: Uint8Array): string | null {
   let levels = 0;

@@ -1,4 +1,4 @@
-/** Parses request input by its schema: values are converted as the schema allows, and then validated. */
+/** Parses request input by its schema: converts values as the schema allows, and then validates them. */
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
@@ -26,15 +26,15 @@ const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
 
 interface CoerceOptions {
-  /** Whether to trim strings. Those in bodies are trimmed. Filters are not, because they must match exactly. */
+  /** Whether to trim strings. Strings in bodies are trimmed, but filters are not, because they must match exactly. */
   trimStrings: boolean;
 }
 
 /**
- * Converts a value to the form of its schema in cases where clients are known to be imprecise
+ * Converts a value to the type in its schema, in cases where clients are known to be imprecise
  * (docs/api/README.md#requests): numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. Values that
- * cannot be converted stay unchanged, and the validation rejects them. Undeclared fields are dropped, unless the schema
- * rejects them. Defaults are added.
+ * cannot be converted stay unchanged and are rejected by the validation. Undeclared fields are dropped, unless the
+ * schema rejects them. Defaults are added.
  */
 export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
   const shape = shapeOf(schema);
@@ -61,7 +61,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   }
 }
 
-/** Returns whether a text stands for null. Forms send such a text for a switch that is neither on nor off. */
+/** Returns whether a text stands for null. HTML forms send such a text for a switch that is neither on nor off. */
 function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
@@ -86,8 +86,8 @@ function coerceItems(schema: TSchema | undefined, value: unknown, options: Coerc
 }
 
 /**
- * Converts a value without ever failing. A value above the maximum becomes the maximum, and any other invalid value
- * becomes the default.
+ * Converts a value without ever failing. A value above the maximum becomes the maximum. Any other invalid value becomes
+ * the default.
  */
 function coerceLenient(schema: TSchema, value: unknown): unknown {
   const shape = shapeOf(schema);

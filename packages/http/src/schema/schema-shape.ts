@@ -1,4 +1,4 @@
-// Reads and builds JSON schemas: types, nullable fields and objects with arbitrary keys.
+// Reads and builds JSON schemas, such as the type of a schema, nullable fields and objects with arbitrary keys.
 
 import { type TSchema, Type } from 'typebox';
 
@@ -7,7 +7,7 @@ export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
   required?: string[];
-  /** If false, an undeclared field is rejected by name instead of being dropped. */
+  /** If false, undeclared fields are rejected by name instead of being dropped. */
   additionalProperties?: unknown;
   items?: TSchema;
   patternProperties?: Record<string, TSchema>;
@@ -22,7 +22,7 @@ export interface SchemaShape {
   title?: string;
   'x-lenient'?: boolean;
   /**
-   * Whether the value is the ID of another record. A value of the wrong type then gets the error message for
+   * Whether the value is the ID of another record. If so, a value of the wrong type gets the error message for
    * references.
    */
   'x-reference'?: boolean;
@@ -46,7 +46,7 @@ export function isNullable(schema: TSchema): boolean {
 
 /**
  * Returns the schema for values that are not null: `X` for `X | null`. A union of several other types is returned
- * unchanged, because it is unknown which of them is meant.
+ * unchanged, because the right type is unknown.
  */
 export function withoutNull(schema: TSchema): TSchema {
   const branches = shapeOf(schema).anyOf?.filter((branch) => !isNullSchema(branch));

@@ -5,11 +5,12 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises';
 
 export interface ConnectionDrain {
-  /** Registers a request. Call it for every request before processing it. */
+  /** Registers a request. Must be called for every request before it is processed. */
   note(response: ServerResponse): void;
   /**
-   * Lets requests in progress finish and closes every connection after a response that announces this. New connections
-   * are accepted only for another `graceMs`. Resolves when the last connection is closed. Can be called several times.
+   * Lets requests in progress finish, and announces in each response that its connection will be closed. New
+   * connections are accepted only for another `graceMs`. Resolves when the last connection is closed. Can be called
+   * several times.
    */
   drain(): Promise<void>;
   isDraining(): boolean;
@@ -17,10 +18,11 @@ export interface ConnectionDrain {
 
 export interface DrainOptions {
   /**
-   * How long new connections are still accepted after stopping begins, because load balancers need time to notice it.
+   * Time in milliseconds for which new connections are still accepted after stopping begins, because load balancers
+   * need time to notice the stop.
    */
   graceMs: number;
-  /** The time after the end of `graceMs` at which remaining connections are closed. */
+  /** Time in milliseconds after the end of `graceMs` at which remaining connections are closed. */
   timeoutMs: number;
 }
 
@@ -29,21 +31,21 @@ const slot = Symbol('slot');
 type Noted = ServerResponse & { [slot]?: number | undefined };
 
 /**
- * Idle connections are closed when the server has received no request for this long. Until then, one may be on its way.
+ * Time in milliseconds without any request after which idle connections are closed. A request may already be on its way
+ * before that.
  */
 const longestQuietMs = 500;
 /**
- * Time is counted in steps of this length, and in each step the process reads data that has arrived. A process that got
- * no CPU for a second received nothing during that second, and must not conclude that clients sent nothing.
+ * Length of a time step in milliseconds. In each step, the process reads the data that has arrived. A process that got
+ * no CPU time for a second has received nothing in that second, and must not conclude that clients sent nothing.
  */
 const stepMs = 50;
 
 /**
- * Stops an HTTP server without breaking a request.
- *
- * Node's own `close` closes idle connections immediately. But the keep-alive connection of a busy client is idle
- * between two requests. A request sent at that moment would be lost, and so would connections that wait to be accepted.
- * Here, such requests get a response with `Connection: close`, and only connections that stay idle are closed.
+ * Stops an HTTP server without breaking requests.  Node's own `close` closes idle connections immediately. But the
+ * keep-alive connection of a busy client is idle between two requests, and a request sent at that moment would be lost.
+ * Connections that are not yet accepted would be lost too. With this function, such requests get a response with
+ * `Connection: close`, and only connections that stay idle are closed.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
   const underWay = createSlotMap<Noted>();
@@ -59,8 +61,8 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     const steps = setInterval(() => {
       quietMs += stepMs;
       if (quietMs < quietAtLeast) return;
-      // A connection whose response began before stopping is idle now, and nothing else closes it. Node.js does not
-      // consider a connection without any request as idle.
+      // Close connections whose response began before the stop and which have become idle, because nothing else closes
+      // them. Node.js does not treat a connection without any request as idle.
       if (underWay.all().length > 0) server.closeIdleConnections();
       else server.closeAllConnections();
     }, stepMs);
@@ -72,7 +74,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
   }
 
   /**
-   * All responses share one listener function, because `once` or a closure for each response takes time on every
+   * All responses share one listener function. `once`, or a closure for each response, would take time on every
    * request.
    */
   function forget(this: Noted): void {
@@ -98,8 +100,8 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
 }
 
 /**
- * Accepts connections that wait. The event loop accepts one per iteration, and connections that still wait when a
- * server stops listening are reset.
+ * Accepts waiting connections. The event loop accepts one connection per iteration, and connections that are still
+ * waiting when a server stops listening are reset.
  */
 async function acceptWhatWaits(server: Server, until: number): Promise<void> {
   let accepted = true;
@@ -131,9 +133,9 @@ interface SlotMap<T> {
 }
 
 /**
- * Creates a replacement for a `Set`, which replaces its table after every few dozen insertions. V8 keeps copying the
- * contents of replaced tables in the old generation until that generation is collected, and a gateway spent a quarter
- * of its time on requests that had long ended.
+ * Creates a replacement for a `Set`. A `Set` replaces its table after every few dozen insertions, and V8 keeps copying
+ * the contents of replaced tables in the old generation until that generation is collected. In the gateway, this took a
+ * quarter of the time, for requests that had long ended.
  */
 function createSlotMap<T>(): SlotMap<T> {
   const things: (T | undefined)[] = [];

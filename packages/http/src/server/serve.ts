@@ -7,9 +7,11 @@ import type { PageRoute } from '../route/page-route.ts';
 import { createConnectionDrain } from './drain-connections.ts';
 
 export interface ServeOptions extends ListenOptions {
-  /** How long requests in progress may take to finish after stopping begins. */
+  /** Maximum time in milliseconds for requests in progress to finish after stopping begins. */
   drainTimeoutMs: number;
-  /** How long new connections are still accepted after stopping begins, each for one response. The default is 0. */
+  /**
+   * Milliseconds for which new connections are accepted after stopping begins, each for one response. The default is 0.
+   */
   stopGraceMs?: number;
 }
 
@@ -17,14 +19,14 @@ const maxHeaders = 1000;
 
 /**
  * Returns whether a request has more than 1,000 headers. Node.js 20 silently drops headers beyond its limit, and newer
- * releases reject the request. To behave the same on every release, set a server's `maxHeadersCount` to 0 (no limit)
+ * releases reject the request. For the same behavior on every release, set a server's `maxHeadersCount` to 0 (no limit)
  * and respond to such a request with 431.
  */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * maxHeaders;
 
 /**
- * Starts to listen. `stop` lets requests in progress finish, accepts no new connections, and then closes the remaining
- * ones.
+ * Starts to listen. `stop` accepts no new connections, lets requests in progress finish, and then closes the remaining
+ * connections.
  */
 export async function serve(
   listener: RequestListener,
@@ -37,13 +39,13 @@ export async function serve(
   });
   server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: stopGraceMs, timeoutMs: drainTimeoutMs });
-  // This is longer than the idle timeout of common load balancers, so that they close idle connections first.
+  // Longer than the idle timeout of common load balancers, so that the load balancer closes idle connections first.
   server.keepAliveTimeout = 75_000;
   server.requestTimeout = 60_000;
   return { port: await listen(server, where), stop: connections.drain };
 }
 
-/** Creates `/_liveness`, `/_readiness` and `/metrics` on the port of the service. */
+/** Creates the routes `/_liveness`, `/_readiness` and `/metrics` on the port of the service. */
 export function createHealthPages(health: Health): PageRoute[] {
   return ['/_liveness', '/_readiness', '/metrics'].map((path) => ({
     path,
@@ -68,8 +70,8 @@ export function createSecurityHeaders(): (response: ServerResponse) => void {
 }
 
 /**
- * Returns the headers that helmet sets. They are the same for every request, and helmet would run fourteen functions
- * each time.
+ * Returns the headers that helmet sets. The headers are the same for every request, but helmet would run fourteen
+ * functions each time.
  */
 function constantHeaders(): [string, string][] {
   const headers: [string, string][] = [];
