@@ -14,13 +14,12 @@ import { isRecord } from '@millrace/insights';
 import { formatLabel, hasTimes, isBefore, readDisplay, readSeries, type SeriesResult } from './figures.ts';
 
 export type Chart =
-  /** A chart of numbers over time. `open` is the index of the first interval that is still in progress. */
+  /** A chart of numbers over time. `open` is the index of the first interval that is not over yet. */
   | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
   /** A chart with one bar per row, for totals of series and steps of a funnel. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
   /**
-   * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval is still in
-   * progress.
+   * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval is not over yet.
    */
   | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[]; open: number }[] };
 
@@ -41,7 +40,7 @@ const maxHeatColumns = 12;
 /**
  * Selects the data to draw. Returns null if the result is better shown as numbers or rows.
  * @param results result of the query `source`
- * @param now wall time in the project time zone
+ * @param now local time in the project time zone
  */
 export function buildChart(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {
@@ -97,7 +96,6 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
 
 function chartOfFunnel(results: unknown): Chart | null {
   if (!Array.isArray(results) || results.some(Array.isArray)) {
-    // Conversion times and funnels with a breakdown are better shown as rows.
     return null;
   }
   const steps = results.filter(isRecord);
@@ -114,7 +112,7 @@ function chartOfFunnel(results: unknown): Chart | null {
 
 /**
  * Removes retention intervals in the future, for which the API returns 0. Leaves other results unchanged.
- * @param now wall time in the project time zone
+ * @param now local time in the project time zone
  */
 export function removeFuturePoints(results: unknown, source: Record<string, unknown> | null, now: number): unknown {
   if (source?.kind !== 'RetentionQuery' || !Array.isArray(results)) return results;

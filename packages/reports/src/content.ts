@@ -19,7 +19,7 @@ import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
 import { buildSingleNumberFigures, buildSqlChart } from './sql-chart.ts';
 import { findSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
-/** Content of a report. It is stored as it is sent. Emails, messages and pictures are created from it. */
+/** Content of a report in its stored form, from which emails, messages and pictures are created. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
   /** ID of the insight or dashboard. */
@@ -31,7 +31,7 @@ export interface ReportContent {
   timezone: string;
   /** Results of the insights, in the order of the dashboard. There are at most `maxInsights`. */
   insights: ReportedInsight[];
-  /** Number of insights on the dashboard, or of those that were selected. */
+  /** Number of insights on the dashboard, or of selected insights. */
   total: number;
 }
 
@@ -40,19 +40,19 @@ export interface ReportedInsight {
   short_id: string;
   name: string;
   description: string;
-  /** `TrendsQuery`, `FunnelsQuery` and so on. Empty if the insight has no query. */
+  /** Kind of the insight's query, such as `TrendsQuery` or `FunnelsQuery`. Empty if the insight has no query. */
   query_kind: string;
   /** Start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
   date_from: string | null;
   date_to: string | null;
-  /** Key figures, one per series. There are at most `maxFigures`. */
+  /** Key figures, one per series. At most `maxFigures`. */
   figures: Figure[];
-  /** Rows of the result. There are at most `maxRows`. */
+  /** Rows of the result. At most `maxRows`. */
   table: ResultTable;
-  /** Number of rows and figures that were left out. */
+  /** Number of rows and figures that the report omits. */
   left_out: { rows: number; figures: number };
   chart: Chart | null;
-  /** Error message if there are no numbers. Otherwise null. */
+  /** Error message if the numbers could not be computed. Otherwise null. */
   error: string | null;
 }
 
@@ -74,8 +74,9 @@ export function webhookFormat({ chart: _, figures, ...insight }: ReportedInsight
 export interface ReportDeps {
   sql: Sql;
   /**
-   * Runs a query as of `now` (milliseconds since 1970).
-   * @throws AppError `invalid`, `rate_limited` or `unavailable`; the report then shows the error instead of the numbers
+   * Runs a query as of `now` (milliseconds since 1970). If the query fails, the report shows the error instead of the
+   * numbers.
+   * @throws AppError `invalid`, `rate_limited` or `unavailable`
    */
   runQuery(query: unknown, now: number): Promise<QueryResult>;
 }
@@ -85,7 +86,7 @@ export interface ReportRequest {
   /** ID of the insight. If set, `dashboard` is ignored. */
   insight: number | null;
   dashboard: number | null;
-  /** IDs of the dashboard's insights to include. Empty to include all. */
+  /** IDs of the dashboard's insights to include. An empty list includes all insights. */
   chosen: readonly number[];
   dueAt: Date;
 }
@@ -97,8 +98,8 @@ const maxColumns = 12;
 const longestCell = 200;
 
 /**
- * Runs the queries of a report. If the query of one insight fails, the report contains its error, and still contains
- * the other insights.
+ * Runs the queries of a report. If the query of one insight fails, the report contains the error for that insight, and
+ * the numbers of the other insights.
  * @returns null if the insight or dashboard does not exist or is deleted
  */
 export async function createReport(deps: ReportDeps, about: ReportRequest): Promise<ReportContent | null> {
@@ -192,7 +193,7 @@ async function runInsight(
   };
 }
 
-/** Makes a trend compare with the previous period if the range has one. This does not change the current numbers. */
+/** Makes a trend query compare with the previous period, if it has one. The current numbers stay the same. */
 function withTimeBefore(query: unknown): unknown {
   return changeSource(query, (source) => {
     const { dateRange, compareFilter: compare } = source;

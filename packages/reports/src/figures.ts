@@ -9,7 +9,7 @@ export interface Figure {
   format: NumberFormat;
   /** How the numbers of several intervals were combined into the figure. */
   of: 'total' | 'average';
-  /** The figure of the previous period. Null if periods are not compared. */
+  /** Figure of the previous period. Null if periods are not compared. */
   before: number | null;
 }
 
@@ -37,7 +37,7 @@ export const hasTimes = (results: unknown) => readSeries(results).some(({ days }
 
 export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
-/** Returns the label of a series, in which text replaces the placeholders for missing and other values. */
+/** Returns the label of a series, with readable text for missing values and for the group of other values. */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';

@@ -1,7 +1,7 @@
 // Builds the links in reports.
 
 export interface PublicUrls {
-  /** URL of the PostHog application to which links lead. If it is not set, they lead to the console. */
+  /** URL of the PostHog application to which links lead. By default, links lead to the console. */
   publicAppUrl: string | undefined;
   /** URL of the API, which also serves the console. */
   publicApiUrl: string | undefined;
@@ -18,7 +18,7 @@ export interface ReportLinks {
   project: string | null;
 }
 
-/** Creates the links of a report. They are null if neither URL is configured. */
+/** Creates the links of a report. The links are null if neither URL is configured. */
 export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, projectId: number): ReportLinks {
   const base = (publicAppUrl ?? publicApiUrl)?.replace(/\/+$/, '');
   if (base === undefined) return { insight: () => null, dashboard: () => null, project: null };

@@ -7,25 +7,25 @@ import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
 import { formatFigure, formatFigureChange, formatRange, formatWeekday } from './text.ts';
 
-/** The content of a report, and the texts around it. */
+/** Content of a report, and the texts before and after the numbers. */
 export interface ReportMessage {
   title: string;
   /** The schedule in words, for example `sent every week`. */
   summary: string;
   nextAt: Date | null;
-  /** Link to the insight or dashboard. Null if the URL of the application is not configured. */
+  /** Link to the insight or dashboard. Null if no application URL is configured. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
   /**
-   * The verified address of the user who subscribed the recipient, and that user's message. Null except in the first
+   * Verified address of the user who subscribed the recipient, and that user's message. Null except in the first
    * report.
    */
   invite: { by: string | null; message: string | null } | null;
-  /** Why this is the last report. Null if there will be more. */
+  /** Reason why this report is the last one. Null if more reports will follow. */
   end: string | null;
   /** Link for unsubscribing from these emails. Null if it is not available. */
   unsubscribe: string | null;
-  /** The numbers. Null if the message contains none. */
+  /** Numbers of the report. Null if the message contains no numbers. */
   content: ReportContent | null;
 }
 
@@ -119,7 +119,7 @@ export function renderText(message: ReportMessage): string {
   return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind, ...stop].join('\n\n');
 }
 
-/** Returns whether the report consists of this insight alone and has its name as the title. */
+/** Returns whether the report consists only of this insight and has the insight's name as its title. */
 const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
   content?.kind === 'insight' && content.name === name;
 
@@ -163,7 +163,7 @@ function cellText(cell: string | number | boolean | null, column: string): strin
   if (typeof cell === 'number' && / ?seconds$/.test(column)) return formatDuration(cell);
   if (typeof cell === 'number') return formatValue(cell);
   const text = String(cell);
-  // A time at midnight stands for the entire day.
+  // A time at midnight stands for the entire day, so omit the time of day.
   return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
 }
 
@@ -185,7 +185,10 @@ const font = "font-family:Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,
 const [ink, quiet, line, accent] = ['#1b2127', '#5b6670', '#e3e7ea', '#0a6c8c'];
 const [good, bad] = ['#1d7a4a', '#b3372f'];
 
-/** Formats HTML with tables and inline styles, which all email clients support. It does not use external resources. */
+/**
+ * Formats the report as HTML with tables and inline styles, which all email clients support, and without external
+ * resources.
+ */
 function htmlOf(message: ReportMessage, pictured: ReadonlySet<string>): string {
   const { title, link, content } = message;
   const { before, behind } = sentences(message);
@@ -230,7 +233,8 @@ function insightHtml(message: ReportMessage, insight: ReportedInsight, pictured:
   const range = formatRange(insight);
   const hasPicture = pictured.has(cidOf(insight));
   const title = `${name}${range === '' ? '' : `, ${range}`}`;
-  // The picture contains the name and the range. Its alternative text is for readers who do not see pictures.
+  // The picture contains the name and the range, so the text is not repeated. The picture's alternative text is for
+  // readers who do not see pictures.
   const head = hasPicture
     ? linkedHtml(
         `<img src="cid:${cidOf(insight)}" width="592" alt="${escapeHtml(title)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
@@ -305,7 +309,6 @@ const linked = (text: string, link: string | null, colour: string) =>
 const linkedHtml = (html: string, link: string | null) =>
   link === null ? html : `<a href="${escapeHtml(link)}" style="text-decoration:none">${html}</a>`;
 
-/** Escapes text for HTML elements and attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -21,7 +21,7 @@ import { formatFigureChange, formatRange } from './text.ts';
 
 const width = 640;
 const padding = 24;
-/** Number of pixels per unit, which makes pictures sharp on high-density screens. */
+/** Number of pixels per SVG unit. More than one makes pictures sharp on high-density screens. */
 const scale = 2;
 /** The background is always white, because email clients in dark mode do not invert pictures. */
 const colours = {
@@ -50,7 +50,7 @@ interface Drawing {
   height: number;
 }
 
-/** Returns whether there is something to draw: a chart, or a single figure. */
+/** Returns whether an insight has something to draw: a chart, or a single figure. */
 export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
   chart !== null || figures.length === 1;
 
@@ -280,7 +280,7 @@ let drawing: Promise<Uint8Array[]> | undefined;
 /** Converts a picture to PNG. @param svg result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
-    // Lets the next picture try again.
+    // Reset the failed attempt, so that the next picture starts the renderer again.
     drawing = undefined;
     throw error;
   });

@@ -11,7 +11,7 @@ const maxFiguresShown = 6;
 
 /**
  * Formats a report as the blocks of a Slack message.
- * @param pictureOf returns the URL from which Slack can load a picture, or null if there is none
+ * @param pictureOf returns the URL from which Slack can load a picture, or null if no URL is available
  */
 export function buildSlackBlocks(
   message: ReportMessage,
@@ -66,7 +66,7 @@ const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', te
 const context = (text: string) => ({ type: 'context', elements: [{ type: 'mrkdwn', text }] });
 
 /**
- * Escapes Slack's markup, which also applies to the text for clients without blocks. For example, `<!channel>` would
- * notify everyone.
+ * Escapes text for Slack's markup, which also applies to the text for clients without blocks. Without escaping,
+ * `<!channel>` would notify everyone.
  */
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -45,7 +45,7 @@ const barDisplays = new Set(['ActionsBar', 'ActionsStackedBar']);
 const maxTimes = 400;
 const maxBars = 12;
 
-/** Returns the chart that the insight shows. Returns null for tables, and if a column for an axis is missing. */
+/** Returns the chart that the insight shows. Returns null for tables, and if the column for an axis is missing. */
 export function buildSqlChart(result: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;
@@ -102,7 +102,7 @@ function overTime(
   };
 }
 
-/** Returns the local time without its offset. For midnight, returns only the day. */
+/** Returns the local time without its offset. Returns only the day for midnight. */
 function wallTime(value: unknown): string {
   const text = typeof value === 'string' ? value.slice(0, 19).replace('T', ' ') : '';
   return text.replace(/ 00:00:00$/, '');

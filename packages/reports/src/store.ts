@@ -34,8 +34,8 @@ const insightColumns = `json_build_object('id', i.id, 'short_id', i.short_id,
   'description', coalesce(i.description, ''), 'query', i.query)`;
 
 /**
- * Finds the insight or dashboard of a report. An insight counts as a dashboard with a single tile. Returns null if it
- * is deleted or belongs to another project.
+ * Finds the insight or dashboard of a report. An insight counts as a dashboard with a single tile. Returns null if the
+ * insight or dashboard is deleted or belongs to another project.
  */
 export async function findSubject(
   sql: Sql,
