@@ -8,17 +8,18 @@ export interface Task {
   /**
    * Processes one portion of due work. If the signal is aborted because the worker stops, releases work that takes
    * long.
-   * @returns whether there may be more
+   * @returns whether more work may be due
    */
   work(signal: AbortSignal): Promise<boolean>;
 }
 
-/** After failures, the delay is at most this number of intervals. */
+/** Maximum delay after failures, as a multiple of the interval. */
 const maxPatience = 16;
 
 /**
- * Runs a task repeatedly: immediately while there is more to do, and otherwise after `intervalMs`. A portion that fails
- * is logged and retried later, when the lease of its claims has expired. Stopping waits for the current portion.
+ * Runs a task repeatedly: immediately while more work is due, and otherwise after `intervalMs`. If a portion fails, the
+ * error is logged, and the task runs again later, when the leases of its claims have expired. Stopping waits for the
+ * current portion.
  */
 export function startPolling(
   task: Task,
@@ -45,7 +46,7 @@ export function startPolling(
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
-        // If the database is unavailable, this is reported elsewhere and usually passes. Other errors are bugs.
+        // An unavailable database is usually temporary and is also reported by other means. Other errors are bugs.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
@@ -72,8 +73,8 @@ export function createPollMetrics(metrics: Metrics) {
 }
 
 /**
- * Limits work that scans tables. Repeats it immediately while there is more, and otherwise waits at least `intervalMs`.
- * Failures are retried as usual.
+ * Limits work that scans tables. Repeats the work immediately while more is due, and otherwise waits at least
+ * `intervalMs`. Failures are retried as in every task.
  */
 export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
   let notBefore = 0;
@@ -86,23 +87,23 @@ export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>)
 }
 
 /**
- * How many slots each organization uses. Claims take turns between organizations based on this (`claim…` in the
- * stores).
+ * Number of slots that each organization uses. Based on these numbers, claims give each organization its turn (`claim…`
+ * in the stores).
  */
 export interface SlotUsage {
   organizationIds: string[];
   counts: number[];
   /** The maximum number of slots for one organization. */
   maxEach: number;
-  /** The ID of the organization that was served last. The organizations with higher IDs come next. */
+  /** ID of the organization whose work was started last. Organizations with higher IDs come next. */
   last: string;
 }
 
-/** Slots for concurrent work. One organization can use only some of them. */
+/** Slots for concurrent work. One organization can use only some of the slots. */
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;
-  /** Runs work in a slot, and logs its error if it fails. */
+  /** Runs work in a slot. If the work fails, logs the error. */
   start(organizationId: string, work: () => Promise<void>): void;
   /** Resolves when a slot is released. */
   released(): Promise<unknown>;
@@ -124,7 +125,7 @@ export function createFairSlots(
     try {
       await work();
     } catch (error) {
-      // The claims of the work become free when their lease expires.
+      // Other workers can claim the failed work when its lease expires.
       logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task, error });
     }
     const remaining = (slotsByOrganization.get(organizationId) ?? 0) - 1;

@@ -9,13 +9,16 @@ interface PostOptions {
   /** A key that is the same for every attempt, so that the receiver can recognize a retry. */
   idempotencyKey: string;
   /**
-   * The time limit from the DNS lookup to the response headers. The body is not read, because only the status matters.
+   * Time limit in milliseconds from the DNS lookup to the response headers. The body is not read, because only the
+   * status matters.
    */
   timeoutMs: number;
   mayBePrivate: boolean;
 }
 
-/** Sends a JSON document by POST. Does not follow redirects, because their address was not checked. Never throws. */
+/**
+ * Sends a JSON document by POST. Does not follow redirects, because their address has not been checked. Never throws.
+ */
 export async function postJson(
   address: string,
   document: unknown,

@@ -25,7 +25,7 @@ type WorkerConfig = ReturnType<typeof readSettings>;
 export const deliveryWorker: Service<WorkerConfig> = {
   name,
   readConfig: readSettings,
-  // This leaves time to close the database after the work has ended.
+  // Leaves time to close the database after all work has ended.
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs + 3000,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -37,7 +37,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       url: config.databaseUrl,
       logger,
       poolSize: config.databasePoolSize,
-      // This is long, because exports scan large tables and cleanups delete in portions.
+      // Exports scan large tables, and cleanups delete in portions, so statements need a long time limit.
       statementTimeoutMs: 300_000,
       applicationName: `millrace-${name}`,
     }),
@@ -78,7 +78,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
-  // A running export occupies one connection, and briefly needs others.
+  // A running export occupies one connection, and needs others for short times.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
   secretBox.requireKeys(await readSealingKeyIds(database.sql));

@@ -24,16 +24,15 @@ import { scheduleDueReports } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;
-  /** For statements that read all persons of a project. */
+  /** Connections for statements that read all persons of a project. */
   reader: Pick<ReadPool, 'read'>;
   mailer: Mailer | null;
-  /** The event store for the queries of reports. */
+  /** Event store for the queries of reports. */
   events: EventStore;
-  /** Parser for the queries of batch exports. */
   parser: SqlParser;
   /**
-   * The copy of stored events, and the number of days after which PostgreSQL drops copied ones (0 to keep them as long
-   * as the copy). It is null for no copy.
+   * The copy of stored events, and the number of days after which PostgreSQL drops copied events. 0 days keeps them as
+   * long as the copy. Null if events are not copied.
    */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;
@@ -47,30 +46,29 @@ export interface WorkerOptions extends RetentionOptions {
   /** Whether webhooks and exports can use private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
-  /** The limit per organization, or 0 for unlimited. */
+  /** Maximum number of emails per organization and hour, or 0 for unlimited. */
   mailsPerHour: number;
-  /** The maximum number of concurrent exports. Each one occupies a connection. */
+  /** Maximum number of concurrent exports. Each export occupies a connection. */
   exportsAtOnce: number;
-  /** How long deliveries and export runs are kept, in days. */
+  /** Number of days for which deliveries and export runs are kept. */
   keepOutcomesDays: number;
-  /** How long hashes of the IDs of deleted persons are kept, in days. */
+  /** Number of days for which hashes of the IDs of deleted persons are kept. */
   keepDeletedIdsDays: number;
-  /** The time between two counts of an unchanged cohort, in hours. */
+  /** Time between two counts of an unchanged cohort, in hours. */
   recountCohortsHours: number;
-  /** Checks the challenge record of a domain. */
   lookUpChallenge: LookUpChallenge;
   /** The time limit for the response of a webhook, in milliseconds. */
   postTimeoutMs?: number;
 }
 
 const hourMs = 3_600_000;
-/** The time limit for a pass over the persons of a project. It is enough for tens of millions. */
+/** Time limit in milliseconds for a pass over the persons of a project, enough for tens of millions of persons. */
 const maxCohortWalkMs = 15 * 60_000;
 /** The minimum age of events that are copied to ClickHouse, in seconds. */
 const copySettleSeconds = 5;
 /**
- * The maximum number of concurrent deliveries, in total and per organization. A target that does not respond occupies
- * its slot.
+ * Maximum number of concurrent deliveries, in total and per organization. A delivery to a target that does not respond
+ * occupies its slot until the time limit.
  */
 const sentAtOnce = { max: 20, maxEach: 5 };
 
@@ -109,7 +107,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
-  // There is one export at a time per organization, so that a large organization does not delay all others.
+  // Each organization can run one export at a time, so that a large organization does not delay all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const follow =
     copying &&

@@ -1,25 +1,25 @@
-// The interface of a batch export's destination, and the runs and rows that it receives.
+// The interface for destinations of batch exports, and the runs and rows that a destination receives.
 
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
 import type { ExportColumn, ExportQuery } from '@millrace/insights';
 
-/** Writes a run to its destination. Nothing becomes visible before `commit` resolves. */
+/** Writes a run to its destination. No data becomes visible there before `commit` resolves. */
 export interface DestinationWriter {
   write(rows: readonly ExportedRow[]): Promise<void>;
   commit(): Promise<void>;
   /**
-   * Returns the size of the data sent so far, in bytes. For an object, this is the stored size. For a table, it is the
-   * size of the row values.
+   * Returns the size of the data sent so far, in bytes. For S3, this is the size of the stored object. For PostgreSQL,
+   * it is the size of the row values.
    */
   bytes(): number;
-  /** Discards uncommitted data and closes everything. Always call it at the end. Never throws. */
+  /** Discards uncommitted data and closes all connections. Must always be called at the end. Never throws. */
   close(): Promise<void>;
 }
 
 /** A run with its decrypted settings. */
 export interface OpenedRun extends ClaimedRun {
-  /** The settings including secrets, so they must not be logged. */
+  /** Settings including secrets, so they must not be logged. */
   settings: Record<string, unknown>;
   /** The columns that the export's query selects, or null to export all fields. */
   columns: readonly ExportColumn[] | null;
@@ -54,19 +54,18 @@ export class DestinationError extends Error {
 /** A claimed run, with the destination of its export. */
 export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
-  /** The number of this attempt, which also identifies the claim. */
+  /** Number of this attempt, which also identifies the claim. */
   attempts: number;
   /** Whether to select events by the time when they were stored instead of by their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;
   model: ExportModel;
-  /** The filters of the export. Null to export every event. */
+  /** Filters of the export. Null exports all events. */
   filters: unknown[] | null;
-  /** The query that selects the columns. Null to export all fields. */
+  /** Query that selects the columns. Null exports all fields. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
-  /** The settings that are not secret. */
   destination_config: Record<string, unknown>;
   /** The encrypted settings. */
   destination_secrets: Record<string, unknown>;

@@ -12,9 +12,9 @@ export interface PlanRunDeps {
 }
 
 /**
- * Creates the run of a past interval and advances the export to the next one, in one transaction. Every interval gets
- * exactly one run, even if it ended while no worker was running.
- * @returns whether there may be more
+ * Creates the run of a past interval and advances the export to its next interval, in one transaction. Every interval
+ * gets exactly one run, even if it ended while no worker was running.
+ * @returns whether more runs may be due
  */
 export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<boolean> {
   const until = await settledUntil();
@@ -30,10 +30,10 @@ export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<
 }
 
 /**
- * Creates all runs of a backfill together. When they have ended, completes the backfill. If the export's interval was
- * shortened after the backfill was requested, there can be more runs than the limit. The rest is created after the
- * first ones have ended.
- * @returns whether there may be more
+ * Creates all runs of a backfill together. When all of them have ended, completes the backfill. If the export's
+ * interval was shortened after the backfill was requested, the backfill may need more runs than the limit. The
+ * remaining runs are created after the first ones have ended.
+ * @returns whether more backfills may be due
  */
 export async function planBackfill(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {

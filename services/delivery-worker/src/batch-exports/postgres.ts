@@ -17,9 +17,9 @@ import {
 } from './destination.ts';
 
 /**
- * Writes to a table in another PostgreSQL database, and creates the table if necessary. Collects rows in a temporary
- * table, and then replaces those with the same key in one transaction. Exporting an interval again therefore does not
- * duplicate rows.
+ * Writes to a table in another PostgreSQL database, and creates the table if necessary. Collects the rows in a
+ * temporary table, and then writes them in one transaction that replaces rows with the same key. Exporting an interval
+ * again therefore does not duplicate rows.
  * @throws DestinationError
  */
 export async function openPostgresWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
@@ -70,7 +70,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
   };
 }
 
-/** Estimates the size of a column value: eight bytes for a time, and four or eight for a number. */
+/** Estimates the size of a column value in bytes: eight for a time, and four or eight for a number. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   return value === null ? 0 : typeof value === 'boolean' ? 1 : 8;
@@ -112,7 +112,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Converts errors to a code. The server's messages are not passed on, because they may contain values. */
+/** Converts a database error to its error code. The server's message is omitted, because it may contain values. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -126,7 +126,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the error code. The server chooses it, so it can be any text. Errors of the driver have none. */
+/** Returns the error code, if any. The destination server chooses the code, so the code can be any text. */
 function codeOf({ message, code }: Error & { code?: unknown }): string {
   if (typeof code === 'string') return /^[A-Z0-9_]{5,50}$/.test(code) ? code : 'EBADMESSAGE';
   if (/^(timeout expired|Query read timeout)$/.test(message)) return 'ETIMEDOUT';
@@ -203,7 +203,7 @@ const columnTypes: Record<ExportColumn['kind'], string> = {
 
 /** Returns the value of a property, or null if it is missing. */
 function property(row: EventRecord, name: string): unknown {
-  // Parses only text that contains the name, because most events do not have the property.
+  // Parse only text that contains the name, because most events do not have the property.
   if (!row.properties.includes(`"${name}"`)) return null;
   return (JSON.parse(row.properties) as Record<string, unknown>)[name] ?? null;
 }
@@ -221,7 +221,7 @@ function shortened(text: string | null): string | null {
   return text === null ? null : cutToCodePoints(text, 200);
 }
 
-/** The same columns that existing warehouses have. */
+/** The columns that PostHog's exports write, so that existing tables can be used. */
 const eventsTable: TableShape<EventRecord> = {
   key: ['uuid'],
   columns: [

@@ -13,8 +13,8 @@ import type { EventRecord, PersonRecord } from './destination.ts';
 import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
 
 /**
- * Returns the time before which no more events can be stored. The time of a stored event (`created_at`) is the start of
- * its transaction, so this is limited by the start of open transactions.
+ * Returns the time before which no more events can be stored. The stored time of an event (`created_at`) is the start
+ * of its transaction, so the result is limited by the start of open transactions.
  * @returns null while the time is unknown
  */
 export type SettledUntil = () => Promise<Date | null>;
@@ -22,29 +22,32 @@ export type SettledUntil = () => Promise<Date | null>;
 interface SettledUntilDeps {
   sql: Sql;
   logger: Logger;
-  /** The minimum time to wait. Events stored shortly before the end of an interval may be committed a little later. */
+  /** Minimum age of events in seconds, because stored events may be committed a little later. */
   settleSeconds?: number;
 }
 
-/** The time when a hidden transaction was first seen, and the time of the check before that, when it did not exist. */
+/** The time when a hidden transaction was first seen, and the time of the previous check, when it did not exist yet. */
 interface Seen {
   firstAt: Date;
   startedAfter: Date | null;
 }
 
-/** A transaction that is open for longer than this is stuck and does not belong to a consumer, so it is ignored. */
+/**
+ * Age in milliseconds above which a transaction counts as stuck and is ignored. No consumer transaction takes this
+ * long.
+ */
 const stuckMs = 3_600_000;
 
 /**
  * Creates a check of open transactions. The server hides the start times of other roles' transactions, unless the role
- * is a member of `pg_read_all_stats`. A hidden transaction counts as started at the last check when it did not exist.
- * If it existed at the first check, nothing is settled until it ends.
+ * is a member of `pg_read_all_stats`. A hidden transaction counts as started at the last check in which it did not
+ * exist. If it already exists at the first check, the time stays unknown until it ends.
  */
 export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledUntilDeps): SettledUntil {
   let seen = new Map<string, Seen>();
   let lastReached: Date | null = null;
   let isLogged = false;
-  /** Runs one check at a time, because each is compared with the previous one. */
+  /** Run one check at a time, because each check is compared with the previous one. */
   let looking: Promise<unknown> = Promise.resolve();
 
   async function look(): Promise<Date | null> {
@@ -79,7 +82,9 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
-/** Like `settledUntil`, for events in another store. The events and their persons must also be copied there. */
+/**
+ * Like `settledUntil`, for events in another store. Events and their persons must also have been copied to that store.
+ */
 export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
     const [settled, { events, persons }] = [await settledUntil(), await readCopiedUntil(sql)];
@@ -91,8 +96,8 @@ export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil 
 const targetBytes = 4 * 1024 * 1024;
 const maxRows = 2000;
 /**
- * The number of rows that are fetched at once. It is limited, because after small rows, each of the next ones may be
- * nearly a megabyte.
+ * Maximum number of rows that are fetched together. The number is limited because small rows may be followed by rows of
+ * nearly a megabyte each.
  */
 const maxFetched = 32;
 
@@ -123,7 +128,7 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** The time limit of one page. A page normally takes far less, so this is long enough for a busy store. */
+/** Time limit of one page in milliseconds. A page normally takes far less, so the limit also suits a busy store. */
 const longestPageMs = 120_000;
 
 /** Reads the events of a run from a store other than PostgreSQL, in the same order and in pages of the same size. */
@@ -146,9 +151,9 @@ export async function* readStoredPages(
   }
 }
 
-/** The number of events for which rows of a query are read at once. Each event is a parameter of the statement. */
+/** Maximum number of events per statement that reads a query's rows. Each event is a parameter of the statement. */
 const maxKeys = 500;
-/** A row with more columns than this may be larger than its event, because each column can contain all properties. */
+/** Number of columns above which a row may be larger than its event, because each column can contain all properties. */
 const columnsPerEvent = 8;
 
 /** Reads the selected columns of the events of a run. Events that do not match the query's condition have no row. */

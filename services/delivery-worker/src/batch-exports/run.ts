@@ -5,15 +5,14 @@
  *
  * | State | Event | Next state | Effect |
  * |---|---|---|---|
- * | Starting, FailedRetryable | due, and a worker claims it | Running | counts as an attempt |
+ * | Starting, FailedRetryable | due, and a worker claims the run | Running | counts as an attempt |
  * | Running | a page was written | Running | the claim is renewed |
  * | Running | the rows are committed at the destination | Completed | |
  * | Running | an error that another attempt may fix | FailedRetryable | due again after a delay |
  * | Running | a permanent error, or an error in the last attempt | Failed | |
  * | Running | the worker stops | Starting | the attempt does not count, and the next one starts over |
  * | Running | the worker crashes, so the claim expires | Running | another worker claims the run and starts over |
- * | any of these, except Completed and Failed | a user cancels the run | Cancelled | the worker notices at the next
- * page and commits nothing |
+ * | not Completed or Failed | a user cancels the run | Cancelled | the worker notices at the next page and commits nothing |
  *
  * Starting over creates no duplicates, because S3 replaces the object of an earlier attempt, and PostgreSQL replaces
  * rows with the same key.
@@ -47,38 +46,36 @@ import { openS3Writer } from './s3.ts';
 import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim, selectEventsOfRun } from './store.ts';
 
 /**
- * The duration of a claim. It is renewed after every page, so it must be longer than a page and the commit, but not
- * longer than the run.
+ * Duration of a claim in seconds. The claim is renewed after every page, so it must outlast one page and the commit,
+ * but not the entire run.
  */
 const leaseSeconds = 900;
-/** The delays before the second and further attempts. The run fails after the last one. */
+/** Delays in seconds before the second and further attempts. The run fails after the last attempt. */
 const retryDelaysSeconds = [30, 120, 600, 3600];
 
 export interface ExportRunDeps extends DestinationOptions {
   database: Database;
   logger: Logger;
-  /** Decrypts the secrets of destinations. */
   secretBox: SecretBox;
   settledUntil: SettledUntil;
   /** The store of events: PostgreSQL or ClickHouse. */
   events: EventStore;
-  /** Whether events are copied to ClickHouse and read there. */
+  /** Whether events are copied to ClickHouse, and exports read them there. */
   isCopied: boolean;
-  /** Parser for the SQL query of an export (`hogql_query`). */
   parser: SqlParser;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
 /**
- * Thrown if this worker must not continue with a run. If the run was cancelled or claimed by another worker, nothing is
- * recorded. If this worker stops, the claim is released.
+ * Thrown if this worker must not continue with a run. If the run was cancelled or claimed by another worker, this
+ * worker records nothing. If this worker stops, it releases the claim.
  */
 class Interrupted extends Error {}
 
 /**
  * Starts a due run, in addition to those in progress.
  * @param signal aborted when the worker stops. Runs are then released at their next page.
- * @returns whether there may be more
+ * @returns whether more runs may be due
  */
 export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
@@ -99,7 +96,7 @@ export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, sl
 }
 
 /**
- * Exports the interval of a run completely or not at all. Keeps one page in memory, whatever the size of the interval.
+ * Exports the interval of a run completely or not at all. Keeps only one page in memory, however large the interval is.
  */
 async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<void> {
   const { sql } = deps.database;
@@ -137,10 +134,6 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   });
 }
 
-/**
- * Copies the rows of a run to its destination.
- * @returns the number of written records and bytes
- */
 async function copy(
   run: ClaimedRun,
   deps: ExportRunDeps,
@@ -151,7 +144,7 @@ async function copy(
   const writer = await openWriter({ ...openSecrets(run, deps.secretBox), columns: query?.columns ?? null }, deps);
   try {
     const records = await copyPages(run, { where, query, writer, deps, signal });
-    // If the run was cancelled in the meantime, nothing must become visible at the destination.
+    // Check again that the run was not cancelled, because a cancelled run must not become visible at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
     return { records, bytes: writer.bytes() };
@@ -160,7 +153,7 @@ async function copy(
   }
 }
 
-/** Parses the filters. They were valid when they were saved, but a cohort may have been deleted since then. */
+/** Parses the filters. The filters were valid when they were saved, but a cohort may have been deleted since then. */
 async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promise<Condition> {
   const { environment_id: projectId, filters } = run;
   try {
@@ -174,7 +167,7 @@ async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promis
   }
 }
 
-/** Parses the query. It was valid when it was saved, but another version of Millrace may have saved it. */
+/** Parses the query. The query was valid when it was saved, but another version of Millrace may have saved it. */
 async function readQuery(
   run: ClaimedRun,
   { database: { sql }, parser }: ExportRunDeps,

@@ -28,12 +28,12 @@ import {
   type PersonRecord,
 } from './destination.ts';
 
-/** The size of a part. S3 requires at least 5 MiB for every part except the last one. */
+/** Size of a part in bytes. S3 requires at least 5 MiB for every part except the last one. */
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Writes the interval as one object of JSON lines. The object becomes visible when it is complete, and replaces that of
- * an earlier attempt. An interval without records creates no object. Keeps one part in memory.
+ * Writes the interval as one object of JSON lines. The object becomes visible when it is complete, and replaces the
+ * object of an earlier attempt. An interval without records creates no object. Keeps one part in memory.
  */
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
@@ -92,7 +92,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
     bytes: () => bytes,
     async close() {
       if (uploadId !== undefined) {
-        // Parts that are not aborted would stay stored and be billed.
+        // Without an abort, uploaded parts would stay in the bucket and be billed.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
         await request((limit) => client.send(abort, limit)).catch(() => {});
       }
@@ -135,7 +135,7 @@ interface Limit {
   abortSignal: AbortSignal;
 }
 
-/** Enforces the time limit. The client ignores its own limit after a 101 response and never settles. */
+/** Enforces the time limit. After a 101 response, the S3 client ignores its own limit and never settles. */
 function inTime<T>(ask: (limit: Limit) => Promise<T>, timeoutMs: number): Promise<T> {
   const abortSignal = AbortSignal.timeout(timeoutMs);
   const late = new Promise<never>((_, reject) => {
@@ -152,7 +152,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Converts an error to its name. Messages are not passed on, because they may contain keys. */
+/** Converts an error to its name. The message is omitted, because it may contain keys. */
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
@@ -185,8 +185,8 @@ function objectKey(
 }
 
 /**
- * Returns the function that formats rows as lines. A run reads the rows of its model, so the function gets rows of the
- * expected type.
+ * Returns the function that formats rows as lines. A run reads only rows of its model, so the function receives rows of
+ * the expected type.
  */
 function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun): (row: ExportedRow) => string {
   if (columns !== null) return (row) => selectedLine(row as readonly unknown[], columns);
@@ -195,7 +195,7 @@ function lineWriter({ model, columns, environment_id: environmentId }: OpenedRun
     : (row) => eventLine(row as EventRecord, environmentId);
 }
 
-/** Formats the selected columns as a line. A JSON column is already a text. */
+/** Formats the selected columns as a line. JSON columns already contain JSON text. */
 function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[]): string {
   const fields = columns.map(({ name, kind }, at) => {
     const value = row[at] ?? null;
@@ -204,7 +204,7 @@ function selectedLine(row: readonly unknown[], columns: readonly ExportColumn[])
   return `{${fields.join(',')}}\n`;
 }
 
-/** Formats an event as a line. JSON columns are inserted as unparsed text. */
+/** Formats an event as a line. JSON columns already contain JSON text and are inserted without parsing. */
 function eventLine(row: EventRecord, environmentId: number): string {
   const { uuid, event, distinct_id, person_id, elements_chain, timestamp, created_at } = row;
   const plain = JSON.stringify({
@@ -235,15 +235,14 @@ function personLine(row: PersonRecord, environmentId: number): string {
   return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
 }
 
-/** Collects text as bytes, which are compressed if requested and can be taken in pieces. */
+/** Collects text as bytes, compressed if requested. The bytes can be taken out in pieces. */
 interface ByteSink {
   write(text: string): Promise<void>;
-  /** Completes the compression. No more text can be added after it. */
+  /** Completes the compression. No text can be added after this call. */
   end(): Promise<void>;
-  /** Returns the number of bytes that can be taken. */
+  /** Returns the number of bytes that can be taken out. */
   size(): number;
   take(): Buffer;
-  /** Returns whether anything was written. */
   hasContent(): boolean;
 }
 
@@ -280,11 +279,11 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
   };
 }
 
-/** Normal responses are not larger than a few kilobytes. */
+/** Maximum size of a response in bytes. Normal responses have at most a few kilobytes. */
 const maxResponseBytes = 1024 * 1024;
 
 /**
- * Limits the size of responses. The SDK keeps a complete response in memory, so a hostile storage server could
+ * Limits the size of responses. The SDK keeps a complete response in memory, so a malicious storage server could
  * otherwise crash the worker.
  */
 function limitResponses(client: S3Client): void {
@@ -313,7 +312,7 @@ function limited(body: Readable): Readable {
       else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });
-  // The program that reads the stream gets its error.
+  // The error also reaches the reader of the stream, which reports it.
   pipeline(body, limit).catch(() => {});
   return limit;
 }

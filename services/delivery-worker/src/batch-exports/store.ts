@@ -7,14 +7,14 @@ import type { ExportRhythm, ExportSchedule, TimeSpan } from '@millrace/schedule'
 import type { SlotUsage } from '../poll.ts';
 import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
 
-/** An export, with its next interval. */
+/** An export and its next interval. */
 interface Plannable extends ExportSchedule {
   id: string;
   next_interval_start: Date;
   next_interval_end: Date;
 }
 
-/** Locks an export whose next interval ended before this time (see `SettledUntil`). */
+/** Locks an export whose next interval ended before `settledUntil`. */
 export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
   const rows = await tx.query<Plannable & Record<string, unknown>>(
     `SELECT id, "interval", timezone, offset_day, offset_hour, start_at, end_at, next_interval_start, next_interval_end
@@ -58,7 +58,7 @@ interface PlannableBackfill extends ExportRhythm {
   has_failed_run: boolean;
 }
 
-/** Locks a backfill without open runs. Either its next runs must be created, or it is complete. */
+/** Locks a backfill without open runs. Such a backfill either needs its next runs or is complete. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
     `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,
@@ -93,8 +93,8 @@ type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 /**
  * Claims a due run. Organizations take turns. Scheduled runs come before backfills, and older runs before newer ones. A
  * claim lasts `leaseSeconds`, and `renewClaim` renews it.
- * @param settledUntil events stored after this time are not exported yet (see `SettledUntil`). It does not apply to
- *   runs that select events by their own timestamps, unless `isCopied`. In that case, events that were stored before
+ * @param settledUntil events stored after this time are not exported yet (see `SettledUntil`). The limit does not apply
+ *   to runs that select events by their own timestamps, unless `isCopied`: in that case, events that were stored before
  *   the run was created must be in the other store.
  */
 export async function claimRun(
@@ -173,7 +173,7 @@ export async function completeRun(
 
 /**
  * Records a failed attempt.
- * @param delaySeconds delay before the next attempt, or null to give up
+ * @param delaySeconds delay before the next attempt, or null if this attempt was the last
  */
 export async function failRun(
   sql: Sql,
@@ -244,7 +244,7 @@ async function openPersons(tx: Transaction, environmentId: number): Promise<void
   );
 }
 
-/** Returns the next rows, or fewer than requested at the end. */
+/** Returns the next rows of the cursor. Returns fewer than requested at the end. */
 export async function fetchRows<Row extends EventRecord | PersonRecord>(
   tx: Transaction,
   count: number,
@@ -259,7 +259,7 @@ function listOrNull(list: unknown): string[] | null {
 
 /** A transaction whose start time the server does not show, because its session belongs to another role. */
 export interface HiddenTransaction {
-  /** An ID that identifies the transaction at every check. It is not used again while the server runs. */
+  /** ID that identifies the transaction at every check. The server does not use the ID again until it restarts. */
   id: string;
   isConsumer: boolean;
   hasWritten: boolean;
@@ -267,21 +267,21 @@ export interface HiddenTransaction {
 
 /** Transactions that may still store events. */
 interface OpenTransactions {
-  /** The time of the check, minus the minimum time to wait. */
+  /** Time of the check, minus the minimum age of events. */
   reached: Date;
-  /** The start of the oldest visible transaction that could store events, or null if there is none. */
+  /** Start of the oldest visible transaction that could store events, or null if no such transaction is open. */
   oldest: Date | null;
   hidden: HiddenTransaction[];
-  /** The number of hidden sessions that could delay exports, now or later. */
+  /** Number of hidden sessions that could delay exports, now or later. */
   hiddenSessions: number;
-  /** Whether a prepared transaction, whose start is unknown, has locked the events table. */
+  /** Whether a prepared transaction has locked the events table. The start of a prepared transaction is unknown. */
   hasPrepared: boolean;
 }
 
 /**
- * Reads the transactions that may still store events. These include all sessions of consumers, even if they have not
- * written anything and so have no transaction ID, and other sessions that have written something in the last hour. All
- * roles can see locks, so a transaction of a hidden session can be identified by its lock on its own virtual
+ * Reads the transactions that may still store events. These include all consumer sessions, even those without a
+ * transaction ID because they have not written anything, and other sessions that have written something in the last
+ * hour. All roles can see locks, so a hidden session's transaction can be identified by the lock on its own virtual
  * transaction ID.
  */
 export async function readOpenTransactions(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {

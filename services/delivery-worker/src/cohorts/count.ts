@@ -14,16 +14,16 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
 
 const leaseSeconds = 300;
-/** The time limit of a statement that reads all persons of a project, in milliseconds. Meanwhile, claims are not renewed. */
+/** Time limit in milliseconds of a statement that reads all persons of a project. Claims are not renewed meanwhile. */
 export const maxStatementMs = 240_000;
-/** The maximum number of a project's cohorts that are counted in one pass over its persons. */
+/** Maximum number of a project's cohorts that are counted in one pass over the project's persons. */
 const maxAtOnce = 50;
 const delays = { firstDelaySeconds: 60, maxDelaySeconds: 86_400 };
 const hourSeconds = 3600;
 
 export interface CountCohortsDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** For one statement that reads all persons of a project. */
+  /** Connections for statements that read all persons of a project. */
   reader: Pick<ReadPool, 'read'>;
   logger: Logger;
   counter: ReturnType<typeof createCohortMetrics>;
@@ -42,7 +42,7 @@ class CannotCount extends Error {}
  * Counts the persons in due cohorts, and fills static cohorts that were created as copies. Keeps one page of persons in
  * memory, and no transaction open.
  * @param signal aborted when the worker stops. Claims are then released at the next page.
- * @returns whether there may be more
+ * @returns whether more cohorts may be due
  */
 export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
   const { database } = deps;
@@ -56,7 +56,7 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/** Records the outcome of an attempt. If the database is down, the claims expire instead. */
+/** Records the outcome of an attempt. If the database is unavailable, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -89,7 +89,7 @@ async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], si
   }
 }
 
-/** Counts in one statement, or returns null if that is not possible. */
+/** Counts several cohorts in one statement. Returns null if that is not possible. */
 async function countTogether(
   { database: { sql }, reader, maxWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],
@@ -106,7 +106,7 @@ async function countTogether(
   return counts;
 }
 
-/** Evaluates each person, while the claims are renewed. */
+/** Evaluates the cohorts for each person, and renews the claims meanwhile. */
 async function countOneByOne(
   deps: CountCohortsDeps,
   claimed: ClaimedCohort[],
@@ -135,7 +135,7 @@ async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signa
   counter.inc({ result: 'counted' });
 }
 
-/** Adds members as they are found. A repeated attempt ignores those that already exist. */
+/** Adds members as they are found. A repeated attempt ignores existing members. */
 async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
   const { fill_from: source, project_id: projectId, id: cohortId } = cohort;
   if (source === null) return;
@@ -153,8 +153,8 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
 }
 
 /**
- * Reads the persons of a project page by page, while this worker holds the claims of its cohorts.
- * @throws Stopping, or CannotCount if it takes too long
+ * Reads the persons of a project page by page, while this worker holds the claims of the project's cohorts.
+ * @throws Stopping, or CannotCount if the time limit is exceeded
  */
 async function* walk(
   { database, maxWalkMs }: CountCohortsDeps,

@@ -6,18 +6,18 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
   /** The version of the cohort when it was claimed. If the cohort has changed since then, it is counted again. */
   version: number;
-  /** The cohort or flag from which members must be added first. */
+  /** Cohort or flag whose members must be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
-  /** The ID of the record of this attempt. */
+  /** ID of the calculation record of this attempt. */
   calculation_id: string;
 }
 
-/** The number of calculation records that are kept for each cohort. */
+/** Number of calculation records that are kept for each cohort. */
 const keptCalculations = 100;
 
 /**
- * Claims the due cohorts of the project that has waited longest, so that one pass over its persons counts all of them.
- * A claim lasts `leaseSeconds`, and `renewClaims` renews it.
+ * Claims the due cohorts of the project that has waited longest, so that one pass over the project's persons counts all
+ * of these cohorts. A claim lasts `leaseSeconds`, and `renewClaims` renews it.
  */
 export async function claimDueCohorts(
   tx: Transaction,
@@ -60,8 +60,8 @@ export async function renewClaims(sql: Sql, claimed: ClaimedCohort[], leaseSecon
 }
 
 /**
- * Stores the number of persons, and when to count again. If the cohort has changed in the meantime, updates only the
- * record.
+ * Stores the number of persons, and the time of the next count. If the cohort has changed in the meantime, updates only
+ * the calculation record.
  */
 export async function finishCount(
   tx: Transaction,

@@ -22,17 +22,18 @@ import {
 } from './store.ts';
 
 /**
- * The maximum number of events and IDs per transaction. It is small enough not to delay others, and large enough to
- * make progress.
+ * Maximum number of events and IDs per transaction. The number is small enough not to delay other transactions, and
+ * large enough to make progress.
  */
 const portion = { events: 2000, ids: 100 };
 
 /**
- * Deletes a portion of the remaining data of a deleted person: its events or their personal data, warnings that name
- * it, and finally the IDs. After an interruption, the next portion continues where the last one ended. It uses no rows
- * that the consumer locks, because the request has already deleted the person and its IDs.
+ * Deletes a portion of the remaining data of a deleted person: the person's events or their personal data, then
+ * warnings that name the person, and finally the IDs. After an interruption, the next portion continues where the last
+ * one ended. The deletion uses no rows that the consumer locks, because the request has already deleted the person and
+ * the person's IDs.
  * @param isCopied true if events are also copied to another store, from which they must be removed too
- * @returns whether there may be more
+ * @returns whether more data may remain
  */
 export async function deletePersonData(
   database: Database,
@@ -60,7 +61,7 @@ export async function deletePersonData(
 }
 
 /**
- * Processes IDs until the portion is full.
+ * Removes the data of one ID after another until the portion is full.
  * @returns the IDs that have no more events, and the number of processed events
  */
 async function removeSome(
@@ -86,15 +87,15 @@ async function removeSome(
 }
 
 /**
- * The maximum number of rows per transaction. It is small enough not to delay others, and large enough to make
- * progress.
+ * Maximum number of rows per transaction. The number is small enough not to delay other transactions, and large enough
+ * to make progress.
  */
 const rowsAtOnce = 2000;
 
 /**
  * Deletes a portion of the ingested data of a deleted environment. The last portion also deletes the request. After an
  * interruption, the next portion continues where the last one ended.
- * @returns whether there may be more
+ * @returns whether more data may remain
  */
 export async function cleanUp(
   database: Database,

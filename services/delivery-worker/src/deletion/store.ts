@@ -3,8 +3,7 @@
 import type { Columns, DeletionProgress, Sql, Transaction } from '@millrace/db';
 
 /**
- * A request to delete a person. `events` is the number of events that were deleted or whose personal data was removed
- * so far.
+ * A request to delete a person. `events` is the number of events that were deleted or stripped of personal data so far.
  */
 export type PersonDeletionRow = Columns<
   'person_deletion',
@@ -13,13 +12,13 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToForget {
   distinct_id: string;
-  /** The time up to which events of the ID have been processed. It is null if none have been. */
+  /** Time up to which events of the ID have been processed, or null if none have been processed. */
   done_until: string | null;
 }
 
 /**
- * Stores for each new request which transactions may have seen the person: those that were in progress when the request
- * was committed. A batch that began before may still store an event with a copy of the person.
+ * For each new request, stores the transactions that may have seen the person: those that were in progress when the
+ * request was committed. A consumer batch in such a transaction may still store an event with a copy of the person.
  */
 export async function recordOpenTransactions(tx: Transaction): Promise<void> {
   await tx.query(
@@ -30,9 +29,9 @@ export async function recordOpenTransactions(tx: Transaction): Promise<void> {
 }
 
 /**
- * Locks the request that has waited longest, if no transaction can add data to its person any more. Skips requests that
- * another worker has locked. Does not wait for a transaction for longer than an hour, because none of ours takes that
- * long. In a database that was restored elsewhere, the stored transaction IDs have no meaning.
+ * Locks the oldest request whose person can no longer get new data from a transaction. Skips requests that another
+ * worker has locked. Waits at most an hour for a transaction, because no transaction of Millrace takes that long. The
+ * limit also covers a database that was restored on another server, where the stored transaction IDs have no meaning.
  */
 export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
   const rows = await tx.query<PersonDeletionRow & Record<string, unknown>>(
@@ -46,7 +45,7 @@ export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow |
   return rows[0];
 }
 
-/** Returns the IDs of the person that may still have data. */
+/** Returns the person's IDs that may still have data. */
 export async function readIdsToForget(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
@@ -77,15 +76,15 @@ export async function findPortionEnd(
 }
 
 /**
- * SQL condition that selects the events of the deleted person, but not those of a later person with the same ID. These
- * are events that were captured or stored before the request, or that contain the deleted person's uuid, which is never
- * used again.
+ * SQL condition that selects the events of the deleted person, but not those of a later person with the same ID. An
+ * event matches if it was captured or stored before the request, or if it contains the deleted person's uuid, which is
+ * never used again.
  */
 const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz
    AND (captured_at <= $5::timestamptz OR created_at <= $5::timestamptz OR person_id = $6::uuid)`;
 
-/** Event properties that update the person, and so contain a copy of its data. */
+/** Event properties that update the person. They contain a copy of the person's data. */
 const copies = `'{$set,$set_once,$unset}'::text[]`;
 
 /**
@@ -141,7 +140,7 @@ export async function deleteWarningsAbout(
   );
 }
 
-/** Requests the same removal in the other event store, which may contain older events. */
+/** Requests the same removal in the other event store, which may contain older events than PostgreSQL. */
 export async function requestRemoval(
   tx: Transaction,
   { project_id, person_uuid, requested_at, delete_events }: PersonDeletionRow,
@@ -154,7 +153,7 @@ export async function requestRemoval(
   );
 }
 
-/** Requests the removal of all events of a project. */
+/** Requests that the other event store remove all events of a project. */
 export async function requestProjectRemoval(tx: Transaction, projectId: number): Promise<void> {
   await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
@@ -173,7 +172,7 @@ export async function hashDeletedIds(
   );
 }
 
-/** Stores the progress of a request, and also in its activity record, if that still exists. */
+/** Stores the progress of a request in the request and, if it still exists, in its activity record. */
 export async function saveDeletionProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
   await tx.query(
     `UPDATE person_deletion
@@ -188,14 +187,14 @@ export async function saveDeletionProgress(tx: Transaction, id: string, progress
   );
 }
 
-/** The number of requests that one statement deletes. */
+/** Maximum number of requests that one statement deletes. */
 const portion = 100;
 
 /**
- * Forgets the IDs of deletions that ended long ago. An ID that was split from a person is remembered while that person
- * exists. If the ID were forgotten, using it again could create a person with the same uuid, and so return the ID to
- * the original person.
- * @returns whether there may be more
+ * Deletes the records of IDs whose deletion ended long ago. The record of an ID that was split from a person is kept
+ * while that person exists. Without the record, using the ID again could create a person with the same uuid, and would
+ * return the ID to the original person.
+ * @returns whether more records may remain
  */
 export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean> {
   const rows = await sql.query(
@@ -213,8 +212,8 @@ export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean>
 }
 
 /**
- * The tables of ingested data. Their rows belong to an environment, but have no foreign key. They are emptied in this
- * order, in which a table that refers to another one comes first. A test compares the list with the database.
+ * Tables of ingested data, in the order in which they are emptied. Their rows belong to an environment, but have no
+ * foreign key. A table that refers to another one comes first. A test compares this list with the database.
  */
 export const ingestedTables = [
   'event',
@@ -232,7 +231,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Locks the oldest cleanup request that is due. Skips requests that another worker has locked. */
+/** Locks the oldest due cleanup request. Skips requests that another worker has locked. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup
@@ -250,7 +249,7 @@ export async function deleteSomeRows(
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },
 ): Promise<number> {
-  // `ctid` is unique only within a partition, so a few additional rows of the same environment may be deleted.
+  // `ctid` is unique only within a partition, so the statement may delete a few more rows of the same environment.
   const rows = await tx.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM "${table}"

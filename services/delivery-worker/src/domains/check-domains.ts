@@ -15,15 +15,15 @@ export interface CheckDomainsDeps {
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Administrators get an email when the TXT record has been missing for this number of days in a row. */
+/** Number of consecutive days without the TXT record after which administrators get an email. */
 const missesUntilMail = 3;
-/** Administrators get an email at each of these numbers of days before the last SAML certificate expires. */
+/** Numbers of days before the expiry of the last SAML certificate at which administrators get an email. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**
- * Checks once a day whether a verified domain still has its TXT record. A DNS timeout does not count as missing. After
- * seven days without the record, the domain no longer counts as verified (see `isProofInTime`).
- * @returns whether there may be more
+ * Checks once a day whether a verified domain still has its TXT record. A DNS timeout does not count as a missing
+ * record. After seven days without the record, the domain no longer counts as verified (see `isProofInTime`).
+ * @returns whether more domains may be due
  */
 export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   const { database, logger, lookUpChallenge } = deps;
@@ -56,17 +56,14 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/**
- * Returns how many days remain until the last certificate expires, or null if there is no valid certificate, or if it
- * has expired.
- */
+/** Returns the number of days until the last certificate expires, or null if no certificate is valid. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());
     const days = Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
     return days < 0 ? null : days;
   } catch (error) {
-    // The page of the domain shows what is wrong with the certificates.
+    // The console shows what is wrong with the certificates on the page of the domain, so no email is needed.
     if (isAppError(error, 'invalid')) return null;
     throw error;
   }

@@ -1,4 +1,4 @@
-// Drops old events from PostgreSQL that are in ClickHouse, month by month.
+// Drops old months of events from PostgreSQL after they have been copied to ClickHouse.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { type ClickHouseClient, countCopiedEvents, isRebuilding, readCopiedUntil } from '@millrace/insights';
@@ -9,9 +9,9 @@ const dayMs = 86_400_000;
 
 /**
  * Drops months whose last event is older than this number of days, if ClickHouse has all of their events. This is the
- * case if all events were stored before the time up to which events have been copied, and the counts are equal. Drops
+ * case if all of them were stored before the time up to which events have been copied, and the counts are equal. Drops
  * nothing while the ClickHouse table is rebuilt from PostgreSQL.
- * @returns false, because there is nothing more to do immediately
+ * @returns false, because the task never has more work immediately
  */
 export async function dropCopiedMonths(
   deps: RetentionDeps & { client: ClickHouseClient },
@@ -56,8 +56,8 @@ function spanOf(partition: string): { from: Date; to: Date } {
 }
 
 /**
- * Returns whether events were stored in a partition since a time. This is fast because of a small BRIN index.
- * @param table a name from the catalog
+ * Returns whether events were stored in a partition since a time. A small BRIN index makes this query fast.
+ * @param table a partition name from the catalog
  */
 async function hasStoredSince(sql: Sql, table: string, time: Date): Promise<boolean> {
   return (await sql.query(`SELECT 1 FROM "${table}" WHERE created_at >= $1 LIMIT 1`, [time])).length > 0;

@@ -21,23 +21,23 @@ interface PersonFollowerDeps {
 
 /**
  * Creates a task that copies a portion of persons.
- * @returns a task that returns whether there may be more
+ * @returns a task that returns whether more persons may have to be copied
  */
 export function createPersonFollower({ database, target, gauge }: PersonFollowerDeps): () => Promise<boolean> {
   const reportLag = (copiedUntil: Date | null) =>
     gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
   return async () => {
-    // Report the lag before copying too, so that it grows while ClickHouse does not respond.
+    // Report the lag before copying too, so that the lag grows while ClickHouse does not respond.
     const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
-    // Another worker is copying, or has died and its claim has not expired yet.
+    // Another worker is copying, or has crashed and its claim has not expired yet.
     reportLag(step === null ? (await readCopiedUntil(database.sql)).persons : step.copiedUntil);
     return step?.hasMore ?? false;
   };
 }
 
 /**
- * Stops recording changes of persons if these are no longer copied.
- * @returns false, because there is nothing more to do
+ * Stops recording changes of persons if persons are no longer copied.
+ * @returns false, because the task never has more work immediately
  */
 export async function forgetPersonCopy({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
   if (await hasPersonTriggers(sql)) await transaction(stopRecordingPersons);

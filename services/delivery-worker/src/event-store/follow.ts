@@ -1,4 +1,4 @@
-// Copies events that are stored in PostgreSQL to ClickHouse, and removes deleted ones there.
+// Copies events from PostgreSQL to ClickHouse, and removes deleted events there.
 
 import type { Database } from '@millrace/db';
 import {
@@ -40,20 +40,18 @@ export interface EventCopierDeps {
   settledUntil: SettledUntil;
   /** The minimum age of events that `settledUntil` allows to be copied, in seconds. */
   settleSeconds: number;
-  /**
-   * The retention period of the installation in days, or 0 for unlimited. Environments can keep events for less time.
-   */
+  /** Retention period of the installation in days, or 0 for unlimited. Environments can have a shorter one. */
   eventRetentionDays: number;
   /**
-   * Events wait until this number of milliseconds of them can be copied together. ClickHouse stores each portion as a
-   * separate part, which costs as much CPU time as copying thousands of events.
+   * Minimum time span of a portion in milliseconds. Newer events wait until they fill such a portion, because
+   * ClickHouse stores each portion as a separate part, which costs as much CPU time as copying thousands of events.
    */
   minPortionMs: number;
   gauge: ReturnType<typeof createCopyMetrics>;
   logger: Logger;
 }
 
-/** This is longer than any portion takes. */
+/** Duration of a claim in seconds, which is longer than any portion takes. */
 const leaseSeconds = 600;
 const removalsAtOnce = 500;
 const forgetEveryMs = 3_600_000;
@@ -67,10 +65,10 @@ export function createCopyMetrics(metrics: Metrics) {
 }
 
 /**
- * Creates a task that copies events in portions by the time when they were stored. Only one worker does this at a time.
- * An interrupted portion is copied again, without storing an event twice. The task starts with the oldest event, and
+ * Creates a task that copies events in portions by the time when they were stored. Only one worker copies at a time. An
+ * interrupted portion is copied again, without storing an event twice. The task starts with the oldest event, and
  * continues where it stopped, even after a long time.
- * @returns a task that returns whether there may be more
+ * @returns a task that returns whether more events may have to be copied
  */
 export function createEventCopier({
   database: { sql },
@@ -90,7 +88,7 @@ export function createEventCopier({
   const reportLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
 
   /**
-   * Moves the position of the copy back after PostgreSQL was restored.
+   * Moves the position of the copy back after a restore of PostgreSQL.
    * @returns the position at which copying continues
    */
   async function followRestore(claim: CopyClaim): Promise<Date | null> {
@@ -129,7 +127,7 @@ export function createEventCopier({
     const from = claim.copiedUntil;
     const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
-      // An open transaction stops copying, and the gauge shows this.
+      // An open transaction stops the copying. The gauge makes this visible.
       if (begin !== null) reportLag(begin);
       return false;
     }
@@ -148,8 +146,8 @@ export function createEventCopier({
 
   return async (): Promise<boolean> => {
     const claim = await claimCopy(sql, { leaseSeconds, settleSeconds });
-    // Report the lag before copying too, so that it grows while ClickHouse does not respond, and while the claim of a
-    // worker that has died has not expired yet.
+    // Report the lag before copying too, so that the lag grows while ClickHouse does not respond, and while the claim
+    // of a crashed worker has not expired yet.
     const position = claim === undefined ? (await readCopiedUntil(sql)).events : claim.copiedUntil;
     if (position !== null) reportLag(position);
     if (claim === undefined) return false;
@@ -160,7 +158,7 @@ export function createEventCopier({
         logger.info('ClickHouse tables are ready; copying stored events');
       }
       const copiedUntil = await followRestore(claim);
-      // During a rebuild, removals wait, so that they are applied to the new table.
+      // Postpone removals during a rebuild, so that they are applied to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();
       return await copy({ ...claim, copiedUntil });
@@ -172,11 +170,11 @@ export function createEventCopier({
 
 interface Removals extends EventsToRemove {
   distinctIds: string[] | null;
-  /** Whether to keep the events, but without data of the person. */
+  /** Whether to keep the events and remove only the person's data from them. */
   keepsEvents: boolean;
 }
 
-/** Groups the removals that belong to the same deletion. */
+/** Groups removals that belong to the same deletion. */
 function alike(removals: readonly EventRemoval[]): Removals[] {
   const groups = new Map<string, Removals>();
   for (const removal of removals) {

@@ -55,10 +55,10 @@ export interface RetentionDeps {
 }
 
 /**
- * Drops the oldest month that no environment keeps, which is a thousand times cheaper than deleting its rows. Skips a
- * month in use, so that writers wait for at most 200 ms.
+ * Drops the oldest month that no environment keeps, which is a thousand times cheaper than deleting the month's rows.
+ * Skips a month in use, so that writers wait for at most 200 ms.
  * @param installationDays maximum age of events in days, or 0 for unlimited
- * @returns whether there may be more
+ * @returns whether more months may be due
  */
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
   const { sql } = deps.database;
@@ -70,7 +70,8 @@ export async function dropMonths(deps: RetentionDeps, installationDays: number):
 
 /**
  * Drops a month of events.
- * @param mayGo checks the table a last time while nothing can write to it. All access to events waits for this.
+ * @param mayGo checks the month's table one last time while no other transaction can write to it. All access to events
+ *   waits for this check.
  * @returns whether the month was dropped, or false if it is in use
  */
 export async function dropMonth(
@@ -93,24 +94,24 @@ export async function dropMonth(
   return true;
 }
 
-/** Thrown to roll back the transaction, which keeps the month. */
+/** Thrown to roll back the transaction, so that the month is kept. */
 class Stays extends Error {}
 
-/** SQLSTATEs of two timeouts: waiting too long for a lock, and running too long while others wait. */
+/** SQLSTATEs of two timeouts: a lock was not granted in time, or a statement that blocks others ran too long. */
 const tooLong = new Set<unknown>(['55P03', '57014']);
 
 function takesTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
-/** From this month on, each month has its own partition, which `dropMonths` drops. */
+/** From this month on, events are stored in monthly partitions, which `dropMonths` drops. */
 const firstMonth = new Date('2015-01-01T00:00:00Z');
 
 /**
- * Deletes a portion of expired events that `dropMonths` does not drop: those of environments with lower limits, exact
- * to the day, and those from before 2015.
+ * Deletes a portion of expired events that `dropMonths` does not drop: events in environments with shorter retention
+ * periods, exact to the day, and events from before 2015.
  * @param installationDays maximum age of events in days, or 0 for unlimited
- * @returns whether there may be more
+ * @returns whether more events may be due
  */
 export async function expireEvents(sql: Sql, installationDays: number, limit = portion): Promise<boolean> {
   const commonEnd = await findCommonEnd(sql, installationDays);
@@ -121,25 +122,25 @@ export async function expireEvents(sql: Sql, installationDays: number, limit = p
   return false;
 }
 
-/** This number of pages is 8 MiB, or some 150,000 identities, which are processed in one statement. */
+/** Number of pages that one statement processes. 1,000 pages are 8 MiB, or about 150,000 identities. */
 const pagesAtOnce = 1000;
 
 /**
- * The number of days for which identities are kept longer than their events. The consumer drops events that have
- * already expired. But if a limit is increased, older records in the log are accepted again, and their identities must
- * still exist for a while.
+ * Number of days for which identities are kept longer than their events. The consumer drops events that have already
+ * expired. But after an increase of the retention period, the consumer accepts older records in the log again, and
+ * their identities must still exist to detect duplicates.
  */
 const graceDays = 30;
 
 /**
- * Creates a task that scans the identities of events, some pages at a time, and deletes those of expired events. Its
- * position is only in memory. It starts again after a restart, and two workers do not conflict.
+ * Creates a task that scans the identities of events, some pages at a time, and deletes those of expired events. The
+ * position is kept only in memory, so the scan starts again after a restart. Two workers can scan at the same time.
  */
 export function createIdentityExpiry(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;
   /**
    * Deletes the expired identities on the next pages of the table.
-   * @returns whether there is more in this pass
+   * @returns whether pages remain in this pass
    */
   return async (): Promise<boolean> => {
     if (fromPage === 0 && !(await isAnythingLimited(sql, installationDays))) return false;
@@ -158,14 +159,14 @@ async function isAnythingLimited(sql: Sql, installationDays: number): Promise<bo
 
 const outcomesPortion = 1000;
 /**
- * The time for which replaced keys are kept. Records with such a key and without an environment ID may wait in the log,
- * so this is longer than a log keeps records.
+ * Number of days for which replaced keys are kept. Records with a replaced key and without an environment ID may wait
+ * in the log, so this is longer than a log keeps records.
  */
 const formerKeyDays = 90;
 
 /**
  * Deletes old reports and export runs, and keys that were replaced long ago, so that lists and tables stay small.
- * @returns whether there may be more
+ * @returns whether more rows may be due
  */
 export async function deleteOldRecords(sql: Sql, days: number): Promise<boolean> {
   const outcomes = await deleteOldOutcomes(sql, { days, limit: outcomesPortion });

@@ -9,9 +9,9 @@ import type { Sql, Transaction } from '@millrace/db';
 const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
 
 /**
- * Returns the time before which no environment keeps events, or null if an environment keeps events without a limit, or
- * if there are no environments.
- * @param installationDays 0 for unlimited
+ * Returns the time before which no environment keeps events. Returns null if an environment keeps events without a
+ * limit, or if no environment exists.
+ * @param installationDays retention period of the installation in days, or 0 for unlimited
  */
 export async function findCommonEnd(sql: Sql, installationDays: number): Promise<Date | null> {
   const rows = await sql.query<{ ends_at: Date | null }>(
@@ -36,8 +36,8 @@ export async function listOwnEnds(
 }
 
 /**
- * Deletes about `limit` of the oldest events of an environment before a time. Selects them by time instead of their
- * physical position, so that the primary key can be used, month by month.
+ * Deletes about `limit` of the oldest events of an environment before a time. Selects events by time instead of
+ * physical position, so that PostgreSQL can use the primary key, month by month.
  * @returns the number of deleted events
  */
 export async function deleteOldEvents(
@@ -50,7 +50,7 @@ export async function deleteOldEvents(
       ORDER BY timestamp OFFSET $3 LIMIT 1`,
     [environment_id, ends_at, limit - 1],
   );
-  // The limits of the time range are parameters, so that PostgreSQL skips the partitions of other months.
+  // The start and end of the time range are parameters, so that PostgreSQL skips the partitions of other months.
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
                       AND timestamp <= $3::timestamptz RETURNING 1)
@@ -61,7 +61,7 @@ export async function deleteOldEvents(
 }
 
 /**
- * Deletes some events from the only partition that is never dropped.
+ * Deletes some events from the partition for the time before 2015, the only one that is never dropped.
  * @returns the number of deleted events
  */
 export async function deleteAncientEvents(sql: Sql, limit: number): Promise<number> {
@@ -74,7 +74,6 @@ export async function deleteAncientEvents(sql: Sql, limit: number): Promise<numb
   return rows[0]?.count ?? 0;
 }
 
-/** Returns the number of pages of the table of identities. */
 export async function countIdentityPages(sql: Sql): Promise<number> {
   const rows = await sql.query<{ pages: number }>(
     `SELECT (pg_relation_size('event_identity') / current_setting('block_size')::int)::int AS pages`,
@@ -139,7 +138,7 @@ export async function deleteOldActivity(sql: Sql, { days, limit }: { days: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Returns the monthly partitions that end at or before a time, oldest first, for example `event_2024_01`. */
+/** Returns the monthly partitions that end at or before a time, such as `event_2024_01`, oldest first. */
 export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -151,17 +150,15 @@ export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** The consumer takes the same lock while it creates a month (its events/store.ts). */
+/** ID of the advisory lock that the consumer also takes while it creates a month (`events/store.ts` there). */
 const partitionLock = 620_150_101;
 
 /**
- * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. This only changes the catalog, but blocks
- * all access to events for that moment. It waits for at most 90 ms for each of two locks, on all events and on the
- * month, while later transactions wait behind it.
- *
- * Does not use CONCURRENTLY. With it, PostgreSQL would wait for readers without blocking others. But if it is
- * interrupted, it leaves a partition that is half detached, cannot be written to, and must be repaired.
- *
+ * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. Only changes the catalog, but blocks all
+ * access to events for that moment. Waits for at most 90 ms for each of two locks, on all events and on the month,
+ * while later transactions wait behind it.  Does not use CONCURRENTLY, with which PostgreSQL would wait for readers
+ * without blocking others. If CONCURRENTLY is interrupted, it leaves a partition that is half detached, cannot be
+ * written to, and must be repaired.
  * @returns the new name
  * @throws PostgreSQL's `lock_not_available` if another transaction reads or writes for longer
  */
@@ -174,7 +171,7 @@ export async function detachPartition(tx: Transaction, name: string): Promise<st
   return expired;
 }
 
-/** Drops detached months, including those of a worker that died before it dropped them. */
+/** Drops detached months, including those that a crashed worker detached but did not drop. */
 export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   const rows = await sql.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
@@ -194,7 +191,7 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
      RETURNING id`,
     [days, limit],
   );
-  // Reports are deleted after their deliveries.
+  // Reports must be deleted after their deliveries, which refer to them.
   const reports = await sql.query(
     `DELETE FROM subscription_report WHERE id IN (
        SELECT r.id FROM subscription_report r

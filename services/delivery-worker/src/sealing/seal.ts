@@ -21,8 +21,8 @@ const portion = 100;
 
 /**
  * Encrypts the secrets of exports that are unencrypted or encrypted with an older key. To rotate the key, operators put
- * a new key before the old one. They can remove the old one when this is done.
- * @returns whether there may be more
+ * a new key before the old one. When all secrets have been encrypted again, operators can remove the old key.
+ * @returns whether more secrets may be due
  */
 export function sealSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -35,7 +35,7 @@ export function sealSecrets(deps: SealingDeps): Promise<boolean> {
 
 /**
  * Like `sealSecrets`, for the secrets of authenticator apps, which the management API stores.
- * @returns whether there may be more
+ * @returns whether more secrets may be due
  */
 export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -52,7 +52,7 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
 
 /**
  * Like `sealSecrets`, for the client secrets of organizations' OpenID providers.
- * @returns whether there may be more
+ * @returns whether more secrets may be due
  */
 export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
   const { secretBox } = deps;
@@ -78,7 +78,7 @@ async function sealPortion<Row extends { id: string | number }>(
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
     /**
      * Encrypts the secret of a row.
-     * @throws SecretBoxError if no available key can decrypt it. The secret is not changed in this case.
+     * @throws SecretBoxError if no available key can decrypt the secret. The secret is unchanged in this case.
      */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },
@@ -109,17 +109,17 @@ interface SealingDeps {
 }
 
 /**
- * Encrypts payloads of feature flags that are unencrypted or encrypted with an older key. Each flag is processed in its
- * own transaction.
- * @param signal aborted when the worker stops. The rest is processed the next time.
- * @returns false, because there is nothing more to do immediately
+ * Encrypts payloads of feature flags that are unencrypted or encrypted with an older key. Processes each flag in a
+ * separate transaction.
+ * @param signal aborted when the worker stops. The remaining flags are processed the next time.
+ * @returns false, because the task never has more work immediately
  */
 export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;
-  // Iterate by ID. Repeating this until no flag is found would never end, because payloads that no key can decrypt are
-  // found every time.
+  // Iterate by ID. A loop until no flag is found would never end, because payloads that no key can decrypt are found
+  // every time.
   for (let after = 0; !signal.aborted; ) {
     const flags = await findFlagsToSeal(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));

@@ -1,4 +1,4 @@
-// Computes the numbers of due reports, before they are sent.
+// Computes the numbers of due reports before the reports are sent.
 
 import type { Database } from '@millrace/db';
 import { createBudgetError, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
@@ -7,15 +7,15 @@ import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 
-/** The number of reports that are computed at the same time. Each one occupies a connection. */
+/** Number of reports that are computed at the same time. Each report occupies a connection. */
 export const reportsAtOnce = 2;
-/** The time limit of a single query, in milliseconds. */
+/** Time limit of a single query, in milliseconds. */
 export const maxQueryMs = 30_000;
-/** The time limit of all queries of a report. Insights that have no result by then show an error. */
+/** Time limit of all queries of a report, in milliseconds. Insights without a result by then show an error. */
 const longestReportMs = 90_000;
-/** This is longer than any attempt takes. */
+/** Duration of a claim in seconds, which is longer than any attempt takes. */
 const leaseSeconds = 120;
-/** The report is given up if the worker stopped during this number of attempts, because the report may be the cause. */
+/** Maximum number of attempts. If the worker stopped during every attempt, the report may be the cause, so it fails. */
 const maxAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
 
@@ -24,14 +24,14 @@ export interface CreateReportsDeps {
   events: EventStore;
   parser: SqlParser;
   logger: Logger;
-  /** This signal is aborted when the worker stops. Another worker then repeats the queries that have not finished. */
+  /** Aborted when the worker stops. Another worker then repeats the queries that have not finished. */
   stopping: AbortSignal;
 }
 
 /**
- * Starts computing reports that are due and have no numbers yet, once for all targets of a date. If the database is
- * down, nothing is stored, and the next attempt follows when the claim expires.
- * @returns whether there may be more
+ * Starts computing due reports that have no numbers yet. Computes each report once for all targets of the same date. If
+ * the database is unavailable, nothing is stored, and another attempt starts when the claim expires.
+ * @returns whether more reports may be due
  */
 export async function createDueReports(deps: CreateReportsDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {

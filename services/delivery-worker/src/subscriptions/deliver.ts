@@ -21,9 +21,9 @@ import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
 
-/** This is longer than any attempt takes, including drawing and the response of the mail server or webhook. */
+/** Duration of a claim in seconds, which is longer than any attempt takes, including drawing and sending. */
 const leaseSeconds = 120;
-/** The delays before the second and further attempts. The delivery fails after the last one. */
+/** Delays in seconds before the second and further attempts. The delivery fails after the last attempt. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
@@ -34,8 +34,8 @@ export interface DeliverDueDeps extends DeliverDeps {
 }
 
 /**
- * Starts sending reports that are due, in addition to those in progress.
- * @returns whether there may be more
+ * Starts sending due reports, in addition to those in progress.
+ * @returns whether more reports may be due
  */
 export async function deliverDueReports(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
@@ -66,10 +66,7 @@ async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Prom
   await record(deps.database.sql, delivery, outcome);
 }
 
-/**
- * Attempts a delivery. Fails it if the worker stopped during every earlier attempt, because the delivery may be the
- * cause.
- */
+/** Attempts a delivery. If the worker stopped during every earlier attempt, the delivery may be the cause and fails. */
 async function attempt(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<DeliveryOutcome> {
   if (delivery.attempts <= retryDelaysSeconds.length + 1) return deliver(delivery, deps);
   return {
@@ -95,8 +92,8 @@ export function createDeliveryMetrics(metrics: Metrics) {
 }
 
 /**
- * Returns which of the claimed deliveries can be sent this hour. Postpones an organization's emails beyond its limit to
- * the next hour, with a reason that its members can see.
+ * Returns those of the claimed deliveries that can be sent this hour. Postpones an organization's emails beyond its
+ * limit to the next hour, with a reason that members of the organization can see.
  * @param mailsPerHour limit per organization, or 0 for unlimited
  */
 async function withinMailLimit(
@@ -111,7 +108,7 @@ async function withinMailLimit(
     ),
   );
   const beyond = new Set<string>();
-  // Organizations are locked in a fixed order, so that two workers cannot deadlock.
+  // Lock organizations in a fixed order, so that two workers cannot deadlock.
   for (const organizationId of [...mailsOf.keys()].sort()) {
     const mails = mailsOf.get(organizationId) ?? [];
     const granted = await reserveMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
@@ -135,7 +132,7 @@ function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDeliv
 }
 
 interface DeliverDeps {
-  /** The mail server, or null if the installation has none. */
+  /** Mail server, or null if the installation has no mail server. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;
@@ -146,7 +143,7 @@ interface DeliverDeps {
 }
 
 /**
- * The outcome of an attempt. After a permanent failure, another attempt would fail too. The message is for the
+ * Outcome of an attempt. After a permanent failure, another attempt would fail too. The message is for the
  * subscription's owner.
  */
 type DeliveryOutcome =
@@ -194,8 +191,8 @@ async function sendMail(to: string, message: ReportMessage, { mailer, logger }: 
 }
 
 /**
- * Sends a report to an incoming webhook of Slack. This is the target itself, or the webhook of the project, for which
- * the target can be a channel.
+ * Sends a report to an incoming webhook of Slack. The subscription's target is either the URL of that webhook, or a
+ * channel to which the project's webhook posts.
  */
 async function sendToSlack(
   delivery: ClaimedDelivery,
@@ -214,7 +211,7 @@ async function sendToSlack(
   return toOutcome(await post(delivery, address, { document: isAddress ? blocks : { channel, ...blocks }, deps }));
 }
 
-/** Returns picture URLs for Slack and webhooks. The API shows the pictures of a report to anyone who knows its ID. */
+/** Returns picture URLs for Slack and webhooks. The pictures of a report are accessible with the report's ID alone. */
 function pictureOf(
   { report_id: reportId, allow_publicly_shared_resources: isAllowed }: ClaimedDelivery,
   { publicApiUrl }: DeliverDeps,

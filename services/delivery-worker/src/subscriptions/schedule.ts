@@ -1,4 +1,4 @@
-// Creates the deliveries of subscriptions whose date has come, and sets their next dates.
+// Creates the deliveries of due subscriptions, and sets the next dates.
 
 import { recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets } from '@millrace/contracts';
@@ -15,10 +15,10 @@ import {
 const portion = 100;
 
 /**
- * Creates deliveries for subscriptions that are due and advances their dates, in one transaction. Each date therefore
- * results in exactly one delivery per target, even after crashes. After a long downtime, only one report is sent
- * instead of every one that was missed. If the insight or dashboard was deleted, a last delivery says so.
- * @returns whether there may be more
+ * Creates deliveries for due subscriptions and advances their dates, in one transaction. Each date therefore results in
+ * exactly one delivery per target, even after crashes. After a long downtime, only one report is sent instead of every
+ * missed one. If the insight or dashboard was deleted, a last delivery reports this.
+ * @returns whether more subscriptions may be due
  */
 export async function scheduleDueReports(database: Database, now: Date): Promise<boolean> {
   return database.transaction(async (tx) => {
@@ -47,7 +47,7 @@ export async function scheduleDueReports(database: Database, now: Date): Promise
   });
 }
 
-/** Deletes subscriptions, and records this in the activity log for their owners. */
+/** Deletes subscriptions, and records the deletion in the activity log for their owners. */
 async function end(tx: Transaction, ended: DueSubscription[]): Promise<void> {
   if (ended.length === 0) return;
   await endSubscriptions(

@@ -6,7 +6,6 @@ import type { ReportContent } from '@millrace/reports';
 import type { RecurrenceRule } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 
-/** A subscription that is due. */
 export interface DueSubscription
   extends Columns<
       'subscription',
@@ -28,11 +27,11 @@ export interface DueSubscription
   byweekday: RecurrenceRule['byweekday'];
   next_delivery_date: Date;
   organization_id: string;
-  /** Whether its insight or dashboard was deleted. */
+  /** Whether the subscription's insight or dashboard was deleted. */
   is_ended: boolean;
 }
 
-/** Locks some subscriptions that are due. Skips those that another worker has locked. */
+/** Locks some due subscriptions. Skips those that another worker has locked. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -53,7 +52,6 @@ export async function lockDueSubscriptions(
   );
 }
 
-/** Sets the next dates of locked subscriptions. */
 export async function setNextDates(tx: Transaction, dates: { id: number; next: Date | null }[]): Promise<void> {
   await tx.query(
     `UPDATE subscription s SET next_delivery_date = moved.next
@@ -88,7 +86,7 @@ export async function insertDueDeliveries(
   );
 }
 
-/** A report that a worker has claimed to compute it. */
+/** A report that a worker has claimed and will compute. */
 export interface ClaimedReport
   extends Columns<'subscription_report', 'id' | 'subscription_id' | 'due_at' | 'attempts'>,
     Columns<'subscription', 'environment_id' | 'insight' | 'dashboard' | 'dashboard_export_insights'> {
@@ -96,8 +94,8 @@ export interface ClaimedReport
 }
 
 /**
- * Claims reports that are due and have no numbers yet. Organizations take turns, and older reports come first. A claim
- * lasts `leaseSeconds`. After that, another worker can claim the report.
+ * Claims due reports that have no numbers yet. Organizations take turns, and older reports come first. When the claim
+ * expires after `leaseSeconds`, another worker can claim the report.
  */
 export async function claimReports(
   sql: Sql,
@@ -139,8 +137,8 @@ export async function claimReports(
 }
 
 /**
- * Stores the content of a report, unless another worker has already done so. The content is JSON null if the insight or
- * dashboard of the report does not exist.
+ * Stores the content of a report, unless another worker has already stored it. The content is JSON null if the insight
+ * or dashboard of the report does not exist.
  */
 export async function saveReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
   await sql.query('UPDATE subscription_report SET content = $2::jsonb WHERE id = $1 AND content IS NULL', [
@@ -171,25 +169,25 @@ export interface ClaimedDelivery
     >,
     Columns<'environment', 'slack_incoming_webhook'>,
     Columns<'organization', 'allow_publicly_shared_resources'> {
-  /** The number of this attempt, which also identifies the claim. */
+  /** Number of this attempt, which also identifies the claim. */
   attempts: number;
   organization_id: string;
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  /** The name of the insight or dashboard, even if it was deleted. */
+  /** Name of the insight or dashboard, even if it was deleted. */
   subject_name: string | null;
   insight_short_id: string | null;
   /** The first name of the user who created the subscription. */
   created_by: string | null;
-  /** The report to send. It is null for the last delivery, which only says that the subscription has ended. */
+  /** Report to send, or null for the last delivery, which only states that the subscription has ended. */
   report_id: string | null;
   content: ReportContent | null;
 }
 
 /**
- * Claims some deliveries that are due and whose report has numbers. Organizations take turns within their free slots,
- * and older deliveries come first. A claim lasts `leaseSeconds`. After that, another worker can claim the delivery.
+ * Claims some due deliveries whose report has numbers. Organizations take turns within their free slots, and older
+ * deliveries come first. When the claim expires after `leaseSeconds`, another worker can claim the delivery.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -242,7 +240,7 @@ export async function claimDeliveries(
 }
 
 /**
- * Postpones all due emails of an organization, including claimed ones, without counting this as an attempt.
+ * Postpones all due emails of an organization, including claimed ones, without counting an attempt.
  * @param reason shown to the owner of the subscription
  */
 export async function postponeMails(
@@ -262,7 +260,7 @@ export async function postponeMails(
   );
 }
 
-/** Stores the final outcome of a delivery, unless the claim was lost in the meantime. */
+/** Stores the final outcome of a delivery, unless the claim has expired and another worker has claimed the delivery. */
 export async function finishDelivery(
   sql: Sql,
   { id, attempts }: { id: string; attempts: number },
