@@ -1,4 +1,4 @@
-// The organization that a path addresses, and the caller's membership in it.
+// Finds the organization that a path addresses, and the caller's membership in that organization.
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -11,16 +11,15 @@ import {
   requireOrganizationInKey,
   visibleOrganizationIds,
 } from './caller.ts';
-/** The path parameter of all routes below `/api/organizations/:organization_id`. */
+/** Path parameter of all routes below `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
   organization_id: Type.String({ description: 'ID (UUID) of the organization, or `@current`.' }),
 });
 
 /**
- * Creates a function that returns the caller's membership in the organization in the path. `@current` is the
- * organization that the caller joined first, among those that the key can access.
- *
- * The returned function throws AppError `not_found` for an unknown organization, and `forbidden` for one of others
+ * Creates a function that returns the caller's membership in the organization in the path. `@current` is the first
+ * organization that the caller joined, among those that the key can access.  The returned function throws AppError
+ * `not_found` for an unknown organization, and `forbidden` for an organization that the caller does not belong to
  * (docs/api/access.md#levels).
  */
 export function addressedOrganization(sql: Sql) {
@@ -28,7 +27,7 @@ export function addressedOrganization(sql: Sql) {
     { caller, params }: { caller: Caller; params: { organization_id: string } },
     { isProjectBased = false } = {},
   ): Promise<Membership> => {
-    // If the path continues to a project, a key that is limited to projects is checked against that project.
+    // If the path continues to a project, a later check compares that project with the limits of the key.
     if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();

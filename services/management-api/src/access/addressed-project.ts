@@ -1,4 +1,4 @@
-// The project or environment that a path addresses.
+// Finds the project or environment that a path addresses.
 
 import { findEnvironment } from '@millrace/accounts/access';
 import { parseRecordId } from '@millrace/contracts';
@@ -22,18 +22,16 @@ const projectParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
-/** The path parameter of paths that end in the ID of a project or environment. */
+/** Path parameter of paths that end in the ID of a project or environment. */
 export const idParams = Type.Object({
   id: Type.String({ description: 'ID (integer) of the project or environment, or `@current`.' }),
 });
 
 /**
  * Creates a function that returns the environment in the path, if it is in one of the caller's organizations. Projects
- * of other organizations get the same error as missing ones (docs/api/access.md#levels). `@current` is the caller's
- * current environment, or the first one that the key can access.
- *
- * The returned function throws AppError `not_found`, or `forbidden` if the API key is limited to other projects or the
- * environment is private.
+ * of other organizations get the same error as projects that do not exist (docs/api/access.md#levels). `@current` is
+ * the caller's current environment, or the first one that the key can access.  The returned function throws AppError
+ * `not_found`, or `forbidden` if the API key is limited to other projects or the environment is private.
  */
 function addressedProject(sql: Sql) {
   return async ({ caller, params, route }: ProjectContext): Promise<AddressedProject> => {
@@ -48,8 +46,8 @@ function addressedProject(sql: Sql) {
 
 /**
  * Checks that the caller can access the project in a path.
- * @throws AppError `forbidden` if the key is limited to others, or if the caller has no access to the environment or
- * the kind of record
+ * @throws AppError `forbidden` if the key is limited to other projects, or if the caller has no access to the
+ *   environment or the kind of record
  */
 async function enter(
   sql: Sql,
@@ -63,9 +61,10 @@ async function enter(
 }
 
 /**
- * Returns the environment with this project API key, or the caller's current one without a key. It is for a path that
- * names no project. Access is the same as to `route` below the project.
- * @throws AppError `invalid` if the caller has no such project, `not_found` if there is no current one, or `forbidden`
+ * Returns the environment with this project API key, for paths that do not contain a project. Without a key, returns
+ * the caller's current environment. Access is the same as to `route` below the project.
+ * @throws AppError `invalid` if the caller has no such project, `not_found` if the caller has no current environment,
+ *   or `forbidden`
  */
 export async function findProjectOfToken(
   sql: Sql,
@@ -82,12 +81,10 @@ export async function findProjectOfToken(
 type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;
 
 /**
- * Creates a function that returns the environment whose ID is at the end of the path. For `kind` project, it is the
- * first environment of that project.
- *
- * The returned function throws AppError `invalid` if the ID is not a number (docs/api/README.md#paths-and-ids),
- * `not_found` also for a private environment, and `forbidden` if the key is limited to others or if `@current` is
- * private.
+ * Creates a function that returns the environment whose ID is at the end of the path. For `kind` project, the ID is
+ * that of a project, and the function returns its first environment.  The returned function throws AppError `invalid`
+ * if the ID is not a number (docs/api/README.md#paths-and-ids), `not_found` (also for a private environment), and
+ * `forbidden` if the key is limited to other projects or if `@current` is private.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {
   const find = kind === 'project' ? findFirstOfProject : findEnvironment;
@@ -135,8 +132,8 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 }
 
 /**
- * Like `addressedProject`, for resources below an environment. Existing clients expect status 403 for these if the
- * environment belongs to another organization, and 404 if it does not exist (docs/api/access.md#levels).
+ * Like `addressedProject`, for resources below an environment. For these, existing clients expect status 403 if the
+ * environment belongs to another organization, and 404 if the environment does not exist (docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);
@@ -154,8 +151,8 @@ export function parentEnvironment(sql: Sql) {
 }
 
 /**
- * Declares routes below a project and below an environment. Older clients use the project in paths, and newer ones use
- * the environment. Both kinds of IDs find the same environment.
+ * Declares routes both below a project, for older clients, and below an environment, for newer clients. Both kinds of
+ * IDs find the same environment.
  * @param projectOperations prefix of the operation IDs below a project
  */
 export function environmentBases<Found>(
@@ -174,8 +171,8 @@ export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
 }
 
 /**
- * Replaces the text of every `not_found` error with the same one, so that missing records and records that the caller
- * cannot see look alike.
+ * Gives all `not_found` errors the same text, so that callers cannot tell missing records from records that they cannot
+ * see.
  */
 export async function hideMissing<T>(work: () => Promise<T>): Promise<T> {
   try {

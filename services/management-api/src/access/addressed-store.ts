@@ -9,18 +9,18 @@ import {
 import type { Sql } from '@millrace/db';
 import type { RecordRights } from './record-rights.ts';
 
-/** The environment whose data a path requests. Environments and projects have no IDs in common. */
+/** The environment whose data a path requests. Only a project and its first environment have the same ID. */
 export interface AddressedProject {
   environmentId: number;
   projectId: number;
   organizationId: string;
-  /** The caller's level in the environment: 1, 8 or 15. */
+  /** Caller's level in the environment: 1 (member), 8 (administrator) or 15 (owner). */
   level: number;
-  /** The caller's rights to its records. */
+  /** Caller's rights to the records of the environment. */
   rights: RecordRights;
 }
 
-/** An environment. If it is private, the caller may have no level in it. */
+/** An environment. The caller may have no level in a private environment. */
 export type FoundProject = FoundEnvironment;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
@@ -53,7 +53,7 @@ export async function findByToken(sql: Sql, userId: number, token: string): Prom
 /**
  * Returns the preferred environment if it is in these organizations. Otherwise, returns the oldest accessible
  * environment of the first organization that has one.
- * @param only limits the result to some environments
+ * @param only limits the result to these environments
  */
 export async function firstEnvironment(
   sql: Sql,

@@ -56,8 +56,8 @@ export function createCallerAccess({ requestLimit, staleLimit, ...deps }: Caller
 }
 
 /**
- * Returns the caller's level in the result of a route's `target`. It is a bug if a route declares a level and its
- * target has none.
+ * Returns the caller's level in the result of a route's `target`. If a route declares a level, but its target has no
+ * level, the route has a bug.
  */
 function levelOf(target: unknown): number {
   const level = (target as { level?: unknown } | null | undefined)?.level;

@@ -13,12 +13,12 @@ export type Credential =
       kind: 'session';
       id: string;
       expiresAt: Date;
-      /** The time when the user last authenticated. */
+      /** Time when the user last authenticated. */
       signedInAt: Date;
       method: string;
       /**
-       * What an organization requires of the user: to enter the second factor, or to set one up. It is null if it
-       * requires nothing.
+       * The step that an organization of the user requires: to enter the second factor, or to set one up. Null if no
+       * step is required.
        */
       wants: 'second factor' | 'second factor set up' | null;
     };
@@ -32,21 +32,21 @@ export type SessionCredential = Extract<Credential, { kind: 'session' }>;
 export interface Caller {
   userId: number;
   credential: Credential;
-  /** The scopes of the key. `*` means all. */
+  /** Scopes of the key. `*` grants all scopes. */
   scopes: string[];
-  /** The environments to which the key is limited. They are empty for no limit. */
+  /** IDs of the environments to which the key is limited. An empty list means no limit. */
   scopedTeams: number[];
-  /** The organizations to which these environments belong. */
+  /** IDs of the organizations that contain the environments in `scopedTeams`. */
   organizationsOfTeams: string[];
-  /** The organizations to which the key is limited. They are empty for no limit. */
+  /** IDs of the organizations to which the key is limited. An empty list means no limit. */
   scopedOrganizations: string[];
-  /** The organizations of the user: the current one first, and then in the order of joining. */
+  /** The user's memberships. The current organization comes first, followed by the others in the order of joining. */
   memberships: Membership[];
-  /** The environment that the user chose as the current one. It may have been deleted or become inaccessible since. */
+  /** ID of the user's current environment, which may have been deleted or become inaccessible. */
   currentEnvironmentId: number | null;
 }
 
-/** Returns the memberships in the organizations that the key can access. All queries are limited to them. */
+/** Returns the memberships in the organizations that the key can access. All queries are limited to these. */
 export function visibleMemberships(caller: Caller): Membership[] {
   return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
 }
@@ -59,7 +59,7 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
   );
 }
 
-/** Returns the environments to which the key is limited, or null if it is not limited to environments. */
+/** Returns the environments to which the key is limited, or null if the key is not limited to environments. */
 export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }
@@ -80,8 +80,8 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
 }
 
 /**
- * Returns whether the caller can see the secrets of a record. Administrators can, with a key that can change the
- * record.
+ * Returns whether the caller can see the secrets of a record. Only administrators can, and only with a key that can
+ * change the record.
  * @param level the caller's level for the record
  */
 export function canSeeSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
@@ -89,8 +89,8 @@ export function canSeeSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, 
 }
 
 /**
- * Requires a session. It is for actions whose effect would outlast a key, which keys cannot perform.
- * @throws AppError `forbidden`
+ * Requires a session for an action whose effect would last longer than a key.
+ * @throws AppError `forbidden` for a key
  */
 export function requireSession({ credential }: Caller): SessionCredential {
   if (credential.kind === 'session') return credential;
@@ -108,7 +108,7 @@ export function recentSignInUntil({ signedInAt }: SessionCredential): Date {
 }
 
 /**
- * Requires a recent sign-in. It is for actions that someone who finds an open browser must not be able to perform
+ * Requires a recent sign-in for an action that a stranger must not be able to perform in an unattended browser
  * (docs/api/sign-in.md). Keys are limited only by their scopes.
  * @throws AppError `forbidden` with code `sensitive_action_required_reauth`
  */
@@ -121,7 +121,7 @@ export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs)
 }
 
 /**
- * Requires a second factor if an organization does (`enforce_2fa`). Does not apply to keys.
+ * Requires a second factor if one of the user's organizations requires it (`enforce_2fa`). Does not apply to keys.
  * @throws AppError `forbidden`
  */
 export function requireSecondFactor({ credential }: Caller): void {
@@ -144,10 +144,12 @@ export function visibleOrganizationIds(caller: Caller): string[] {
   return visibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
 
-/** Limits of a key in addition to its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`. */
+/**
+ * Checks of a key's limits in addition to its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`.
+ */
 
 /**
- * Rejects a key that is limited to projects, for routes without a project.
+ * Rejects a key that is limited to projects. For routes without a project.
  * @throws AppError `forbidden`
  */
 export function refuseProjectScopedKey(caller: Caller): void {
@@ -161,16 +163,16 @@ export function requireOrganizationInKey(caller: Caller, organizationId: string)
 }
 
 /**
- * Rejects a key that is limited to other projects.
- * @param named the ID of the project in the request. The error contains no other ID, in particular not that of its
- *   organization.
+ * Rejects a key that is limited to projects other than the requested one.
+ * @param named the ID of the project in the request. The error contains only this ID, and in particular not the ID of
+ *   its organization.
  */
 export function requireProjectInKey(
   caller: Caller,
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  // Organizations can forbid their members to use personal API keys. Such memberships are left out for keys.
+  // Organizations can forbid their members to use personal API keys. A key's caller does not have these memberships.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (isProjectInKey(caller, found)) return;

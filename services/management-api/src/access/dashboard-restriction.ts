@@ -1,18 +1,17 @@
-// Access to dashboards that are restricted to their owner, and to the insights on them.
+// Access to dashboards that only their owner can change, and to the insights on such dashboards.
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { RecordRights } from './record-rights.ts';
 
 /**
- * The numbers in PostHog's API for who can change a dashboard: every member of the project, or only its owner and
- * administrators.
+ * Numbers in PostHog's API for who can change a dashboard: every member of the project, or only the dashboard's owner
+ * and administrators.
  */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
-/** The numbers in PostHog's API for viewing and for editing. */
+/** Numbers in PostHog's API for the rights to view and to edit. */
 const privilegeLevels = { view: 21, edit: 37 } as const;
 
-/** The restriction of a dashboard. */
 export interface Restricted {
   restriction_level: number;
   owner_id: number | null;
@@ -33,7 +32,7 @@ export function canChange(dashboard: Restricted, editor: Editor): boolean {
   return dashboard.restriction_level === restrictionLevels.everybody || canRestrict(dashboard, editor);
 }
 
-/** Returns whether an insight can be changed. It can if one of its dashboards can, or if it is on none. */
+/** Returns whether an insight can be changed: it is on no dashboard, or the editor can change one of its dashboards. */
 export function canChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
   return dashboards.length === 0 || dashboards.some((dashboard) => canChange(dashboard, editor));
 }
@@ -47,7 +46,7 @@ export function requireChange(dashboard: Restricted, editor: Editor): void {
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");
 }
 
-/** Returns the fields of responses that describe this access. */
+/** Returns the response fields that describe the caller's rights to a dashboard or insight. */
 export function describeRights(dashboards: readonly Restricted[], mayEdit: boolean) {
   return {
     effective_restriction_level: Math.max(

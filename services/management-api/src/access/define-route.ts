@@ -1,7 +1,7 @@
 import { type BasePath as AnyBasePath, routeDefiner } from '@millrace/http';
 import type { Caller } from './caller.ts';
 
-/** Functions that declare routes of this service (packages/http): one path, or the same route below several base paths. */
+/** Functions that declare the routes of this service: one path, or the same route below several base paths. */
 export const { defineRoute, defineRoutes, basePath } = routeDefiner<Caller>();
 
 export type BasePath<Found> = AnyBasePath<Caller, Found>;

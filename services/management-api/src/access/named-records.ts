@@ -1,5 +1,5 @@
-// Checks access to the records that filters refer to. Otherwise, a query could reveal the members of a cohort or flag
-// that the caller cannot view.
+// Checks access to the records that filters refer to. Without this check, a query could reveal the members of a cohort
+// or flag that the caller cannot view.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -11,19 +11,19 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether the project's `test_account_filters` apply. */
+  /** Whether the project's `test_account_filters` also apply, and must be checked. */
   withTestAccountFilters: boolean;
   /** Whether an SQL query can read any cohort. */
   withAllCohorts: boolean;
 }
 
 /**
- * Matches SQL that may read a cohort. SQL refers to cohorts by ID, by name and through a table. A backslash can hide
- * the word in a quoted name.
+ * Matches SQL that may read a cohort. SQL can refer to cohorts by ID, by name and through a table. In a quoted name,
+ * backslashes can hide the word `cohort`.
  */
 const mayReadCohorts = /cohort|\\/i;
 
-/** Returns the texts in an object that are SQL. */
+/** Returns the texts in an object that contain SQL. */
 function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<string, unknown>): unknown[] {
   return [
     kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,
@@ -37,8 +37,8 @@ function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<st
 }
 
 /**
- * Returns the records that filters, conditions or a query refer to anywhere, in the way in which the code that
- * evaluates them reads them.
+ * Returns the records that filters, conditions or a query refer to, at any depth. Reads references in the same way as
+ * the code that evaluates them.
  */
 function namedIn(value: unknown): Named {
   const named: Named = {
@@ -66,9 +66,9 @@ function namedIn(value: unknown): Named {
 }
 
 /**
- * Checks filters before they are evaluated or stored for the caller. Records that do not exist are ignored here, and
- * handled by the code that reads the filters.
- * @param settings those of the project, if they were already read
+ * Checks filters before they are evaluated or stored for the caller. Ignores records that do not exist, because the
+ * code that reads the filters handles them.
+ * @param settings settings of the project, if they were already read
  * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view
  */
 export async function requireNamedRecords(

@@ -16,9 +16,9 @@ export interface PersonalKeyAccessDeps {
 }
 
 /**
- * Authenticates callers by a personal API key (docs/api/personal-api-keys.md). Nothing is cached, so a key that was
- * revoked, a user who was deactivated or a membership that was removed takes effect with the next request. Concurrent
- * requests with the same key share a lookup that begins after they arrive.
+ * Authenticates callers by a personal API key (docs/api/personal-api-keys.md). Nothing is cached, so revoking a key,
+ * deactivating a user or removing a membership takes effect with the next request. Concurrent requests with the same
+ * key share a lookup that begins after they arrive.
  */
 export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
@@ -38,7 +38,8 @@ export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKey
       }
       guessLimit.recordSuccess(secureValue);
       if (key.is_last_use_stale) {
-        // This runs in the background, so that the request neither waits for it nor fails with it.
+        // Record the use in the background, so that the request does not wait for the write and does not fail if the
+        // write fails.
         recordKeyUse(sql, key.id).catch((error) =>
           logger.debug('could not update last_used_at of a personal API key', { error }),
         );
@@ -74,11 +75,11 @@ interface RequestKey {
 }
 
 /**
- * Finds the personal API key of a request. The first key that is found is used, in this order: `Authorization: Bearer
+ * Finds the personal API key of a request. Uses the first key that it finds, in this order: `Authorization: Bearer
  * <key>` (the scheme in any case, as in RFC 9110, and with extra spaces), the query parameter `personal_api_key`, and
- * the field of that name in the body (docs/api/personal-api-keys.md). PostHog's own scripts use the header. The body is
- * last, because it must be read first. Large or compressed bodies are not searched.
- * @returns null if there is no key
+ * the field of that name in the body (docs/api/personal-api-keys.md). PostHog's own scripts use the header. The body
+ * comes last, because it must first be read. Large or compressed bodies are not searched.
+ * @returns null if the request contains no key
  */
 async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> {
   const header = /^Bearer\s+(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
@@ -90,8 +91,8 @@ async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> 
 }
 
 /**
- * Returns the key in the body. A body that cannot be parsed contains no key. If this is an error, the route reports it
- * after the 401.
+ * Returns the key in the body, or null if the body cannot be parsed. The route reports an invalid body later, once the
+ * caller is authenticated.
  */
 async function keyInBody(request: ApiRequest): Promise<string | null> {
   const body = await request.smallBody().catch(() => null);
@@ -99,7 +100,7 @@ async function keyInBody(request: ApiRequest): Promise<string | null> {
   return typeof key === 'string' && key !== '' ? key : null;
 }
 
-/** After this time, new calls do not wait for the running lookup any more, because its connection may never respond. */
+/** Milliseconds after which new calls stop waiting for the running lookup, because its connection may never respond. */
 const patienceMs = 250;
 
 interface Query<Result> {
@@ -109,9 +110,9 @@ interface Query<Result> {
 }
 
 /**
- * Coalesces concurrent lookups of the same subject. Calls during a lookup wait for the next one, which begins when the
+ * Coalesces concurrent lookups of the same subject. Calls during a lookup share the next lookup, which begins when the
  * current one ends. A result is therefore never older than the request that uses it, which a cache could not guarantee.
- * A client with many connections costs hardly more than one with a single connection.
+ * A client with many connections costs hardly more than a client with one.
  */
 export function coalesceLookups<Result>(
   ask: (subject: string) => Promise<Result>,

@@ -1,12 +1,12 @@
-// The URL of the installation, for features that must not depend on headers of the request.
+// Reads the URL of the installation, for features that must not depend on request headers.
 
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 /**
  * Returns the URL with which identity providers and passkeys are registered. Clients choose the `Host` header, so only
- * the configured URL is used (`PUBLIC_API_URL`).
- * @throws AppError `invalid` with code `public_url_required` if the operator has not set it
+ * the configured URL (`PUBLIC_API_URL`) is used.
+ * @throws AppError `invalid` with code `public_url_required` if the operator has not set the URL
  */
 export function requirePublicUrl({ publicUrl }: Pick<ApiRequest, 'publicUrl'>): string {
   if (publicUrl !== null) return publicUrl;

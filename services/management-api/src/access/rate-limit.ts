@@ -1,4 +1,4 @@
-// Rate limiter: sliding windows, and limits for requests, wrong keys and sign-ups.
+// Rate limiters: sliding windows, and the limits for requests, wrong keys and sign-ups.
 
 import { AppError } from '@millrace/runtime';
 import { type CounterChange, createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
@@ -12,33 +12,33 @@ export interface RateWindow {
 
 export interface RateLimit {
   /**
-   * Counts one request of a subject, e.g. a key.
-   * @returns null if it is within all windows. Otherwise, it is not counted, and the seconds to wait are returned.
+   * Counts one request of a subject, such as a key. A request that exceeds a window is not counted.
+   * @returns null if the request is within all windows, or the number of seconds to wait
    */
   take(subject: string): Promise<number | null>;
-  /** Reverts a recent count. It is for limits that count only failures. */
+  /** Reverts a recent count. For limits that count only failures. */
   refund(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
-  /** The store that all processes share. While it is unreachable, each process counts on its own. */
+  /** Store of the counters, which all processes share. While it is unreachable, each process counts separately. */
   keyValue: KeyValueStore;
-  /** The prefix of the counters, which is different for each kind of limit. */
+  /** Prefix of the counters, different for each kind of limit. */
   name: string;
-  /** The windows. A limit of 0 means no limit. */
+  /** Windows of the limit. A `limit` of 0 means no limit. */
   windows: readonly RateWindow[];
-  /** Returns milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now?: () => number;
 }
 
 /**
- * Creates sliding windows (docs/api/README.md#rate-limits). Each window has two counters: the current interval, and the
- * part of the previous one that is still in the window. Counting takes one round trip. If it fails, requests are
- * allowed.
+ * Creates sliding windows (docs/api/README.md#rate-limits). The count of a window is the count of the current interval
+ * plus the part of the previous interval that is still in the window. Counting takes one round trip. If it fails,
+ * requests are allowed.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
-  /** Created when it is first used, because it reserves much memory. */
+  /** Created only when it is needed, because it reserves much memory. */
   let fallback: KeyValueStore | undefined;
   const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
 
@@ -47,7 +47,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
       try {
         return await addToCounters(changes);
       } catch {
-        // The store logs its own failure. Counting continues in memory.
+        // The store logs its own failure. Continue counting in memory.
       }
     }
     fallback ??= createInProcessStore();
@@ -96,9 +96,9 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
 }
 
 /**
- * Returns the seconds until one more request is allowed, or 0 for immediately.
+ * Returns the number of seconds until one more request is allowed, or 0 if it is allowed now.
  * @param elapsed the part of the current interval that has passed, from 0 to 1
- * @param current the number of requests in this interval. `previous` is that of the one before.
+ * @param current the number of requests in the current interval. `previous` is the number in the interval before.
  */
 function secondsToWait(
   { seconds, limit }: RateWindow,
@@ -106,15 +106,15 @@ function secondsToWait(
 ): number {
   const room = limit - 1 - current;
   if (previous * (1 - elapsed) <= room) return 0;
-  // This happens either in this interval, while the previous one leaves the window, or in the next interval, while this
-  // one does.
+  // Another request is allowed when the count has decreased enough: either in this interval, while the previous
+  // interval leaves the window, or in the next interval, while this interval leaves it.
   const fadesAt = room >= 0 ? 1 - room / previous : 2 - (limit - 1) / current;
   return Math.max((fadesAt - elapsed) * seconds, 0.001);
 }
 
 /**
  * Creates the error with `Retry-After` (docs/api/README.md#rate-limits).
- * @param reason a sentence that says which requests were too many
+ * @param reason a sentence that states which requests were too many
  */
 export function createThrottledError(seconds: number, reason: string): AppError {
   return new AppError(
@@ -132,12 +132,13 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The maximum number of changes in one command (`KeyValueStore.addToCounters`). */
+/** Maximum number of changes in one command (`KeyValueStore.addToCounters`). */
 const maxChanges = 200;
 
 /**
- * Sends the changes of one iteration of the event loop as one command, with each counter once. Callers get the counts
- * as if the changes had been made one by one in the order of the calls. It is only for changes with `atLeast` 0.
+ * Sends the counter changes of one iteration of the event loop as one command that contains each counter once. Callers
+ * get the same counts as if the changes had been made one by one, in the order of the calls. Only for changes with
+ * `atLeast` 0.
  */
 export function batchCounts(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
@@ -180,13 +181,13 @@ export function batchCounts(addToCounters: AddToCounters): AddToCounters {
 }
 
 /**
- * Prevents guessing keys from an address. After too many requests with a wrong or missing key, all requests from there
- * are rejected for a while, except with keys that were valid recently. Otherwise, one broken script could block a whole
- * office that shares an address.
+ * Prevents clients at an address from guessing keys. After too many requests with a wrong or missing key, all requests
+ * from the address are rejected for a while. Keys that were valid recently are still accepted, because otherwise one
+ * broken script could block an entire office that shares an address.
  */
 export interface GuessLimit {
   /**
-   * Checks whether an address is blocked. Call it before looking up a key.
+   * Checks whether an address is blocked. Must be called before looking up a key.
    * @param secureValue null for a request without a key
    * @throws AppError `rate_limited`
    */
@@ -199,7 +200,7 @@ export interface GuessLimit {
 const goodKeyMs = 10 * 60_000;
 
 /**
- * Creates a limit of requests with which an address could guess a secret.
+ * Creates a limit for requests with which a client could guess a secret.
  * @param what describes the counted requests in the error message
  */
 export function createGuessLimit(
@@ -225,8 +226,8 @@ export function createGuessLimit(
 }
 
 /**
- * Returns the network to which an address belongs. A client with IPv6 usually has a /64 of addresses, so these are
- * counted together. An IPv4 address is counted on its own, in any notation.
+ * Returns the network to which an address belongs. A client with IPv6 usually has an entire /64 network, so its
+ * addresses are counted together. An IPv4 address is counted separately, in any notation.
  */
 export function toNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -238,10 +239,10 @@ export function toNetwork(address: string): string {
   return [...front, ...zeros, ...back].slice(0, 4).join(':');
 }
 
-/** Limits requests for invites without a key, to which no other limit applies. */
+/** Limits invite requests without a key, to which no other limit applies. */
 export interface SignUpLimit {
   /**
-   * Counts a request, with a right or wrong secret.
+   * Counts an invite request, whether its secret is right or wrong.
    * @throws AppError `rate_limited` for too many requests from the address
    */
   countRequest(address: string): Promise<void>;
@@ -255,7 +256,8 @@ export interface SignUpLimit {
 
 /**
  * Creates the limits for invite requests without a key.
- * @param perMinute the limit of requests from one address, and of wrong ones for one invite. 0 means no limit.
+ * @param perMinute maximum number of requests from one address, and of requests with a wrong secret for one invite. 0
+ *   means no limit.
  */
 export function createSignUpLimit({
   keyValue,

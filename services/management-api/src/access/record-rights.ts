@@ -1,4 +1,4 @@
-// The caller's rights to the records of an environment, by kind and for single records
+// Caller's rights to the records of an environment, by kind and for single records
 // (docs/api/access.md#access-to-records).
 
 import { type RecordAccessLevel, recordAccessLevels } from '@millrace/accounts';
@@ -8,7 +8,7 @@ import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../sql/conditions.ts';
 
 /**
- * The kinds of records that access rules can restrict, by the scope of their routes. `name` is a column by which paths
+ * Kinds of records that access rules can restrict, by the scope of their routes. `name` is a column with which paths
  * can identify a record in addition to its ID.
  */
 export const governedKinds = {
@@ -37,7 +37,7 @@ interface Rule {
 
 interface RecordName {
   id: string | number;
-  /** The creator, who has all rights to the record, or null if unknown. */
+  /** ID of the creator, who has all rights to the record. Null if unknown. */
   createdById: number | null;
 }
 
@@ -52,10 +52,10 @@ export function toRecordName({
   return { id, createdById: created_by?.id ?? null };
 }
 
-/** The rights of one caller in one environment. */
+/** Rights of one caller in one environment. */
 export interface RecordRights {
   userId: number;
-  /** The rules that apply, or null for administrators of the environment, who have all rights. */
+  /** Rules that apply, or null for administrators of the environment, who have all rights. */
   rules: readonly Rule[] | null;
 }
 
@@ -82,7 +82,7 @@ export async function readRecordRights(
 }
 
 /**
- * Reads the rights that every member of an environment has, without rules for single members or roles. Public links
+ * Reads the rights that every member of an environment has, without the rules for single members or roles. Public links
  * have these rights.
  */
 export async function readRightsOfEveryMember(sql: Sql, environmentId: number): Promise<RecordRights> {
@@ -95,8 +95,8 @@ export async function readRightsOfEveryMember(sql: Sql, environmentId: number): 
 }
 
 /**
- * Combines rules to the highest level. `none` for the caller takes precedence over the rule for everyone, and so does
- * `none` from all of the caller's roles.
+ * Returns the highest level that the rules grant. A rule `none` for the caller overrides the rule for everyone, and so
+ * do rules `none` for all of the caller's roles.
  */
 function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   const named = rules.filter(({ whom }) => whom !== 'everybody');
@@ -107,15 +107,15 @@ function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   return recordAccessLevels[Math.max(...ranks)];
 }
 
-/** Returns the caller's level for a kind of record. Without rules, everyone can change records. */
+/** Returns the caller's level for a kind of record. If no rule exists, everyone can change records. */
 export function findKindLevel({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
   if (rules === null) return 'manager';
   return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
 }
 
 /**
- * Returns the caller's level for one record. The rules for the record take precedence over those for its kind, and its
- * creator always has all rights.
+ * Returns the caller's level for one record. Rules for the record take precedence over rules for its kind, and the
+ * record's creator always has all rights.
  */
 export function findRecordLevel(
   rights: RecordRights,
@@ -127,7 +127,6 @@ export function findRecordLevel(
   return decide(own) ?? findKindLevel(rights, kind);
 }
 
-/** Returns whether a level is high enough. */
 function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
   return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
 }
@@ -156,7 +155,7 @@ export function requireRecord(
 
 /**
  * Checks access to a record that was loaded for the caller. Every function that loads a governed record by its path
- * ends with this call, so that the record that is checked is the one that is used.
+ * ends with this call, so that the checked record is the one that is used.
  * @throws AppError `not_found` or `forbidden`
  */
 export function requireFound<Row extends { id: string | number; created_by?: { id: number } | null }>(
@@ -191,8 +190,8 @@ function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean
 }
 
 /**
- * Returns the IDs of the records of a kind that the caller created. If no rule applies to the kind, they are not needed
- * and nothing is read.
+ * Returns the IDs of the records of a kind that the caller created. Returns an empty list without a query if no rule
+ * applies to the kind, because the IDs are then not needed.
  */
 export async function findOwnRecordIds(
   sql: Sql,
@@ -208,7 +207,7 @@ export async function findOwnRecordIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns a function that checks whether the caller can see a record of the kind, for many records. */
+/** Creates a function that returns whether the caller can see a record of the kind. For checks of many records. */
 export async function createVisibilityCheck(
   sql: Sql,
   rights: RecordRights,
@@ -221,7 +220,8 @@ export async function createVisibilityCheck(
 
 /**
  * Adds a condition that hides the records that the caller cannot view.
- * @param columns SQL of the record's ID and of its creator, or the IDs that the caller created
+ * @param columns SQL of the record's ID, and either SQL of its creator or the IDs of the records that the caller
+ *   created
  */
 export function addVisibilityCondition(
   where: Conditions,
@@ -242,8 +242,8 @@ export function addVisibilityCondition(
 const kindsByPath = new Map<string, GovernedKind>(governedKindNames.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
- * Checks the caller's rights to the kinds of records of a route, before the handler runs. A list leaves out records
- * that the caller cannot see, and a route for one record checks that record (`requireFound`).
+ * Checks the caller's rights to the kinds of records of a route, before the handler runs. Afterwards, a list omits
+ * records that the caller cannot see, and a route for one record checks that record (`requireFound`).
  * @throws AppError `forbidden`
  */
 export function requireRouteRights(rights: RecordRights, route: { path: string; scope: Scope }): void {
@@ -260,7 +260,7 @@ export function requireRouteRights(rights: RecordRights, route: { path: string; 
 }
 
 /**
- * Returns the record with an ID in the form that paths use, or otherwise the one with that name. Includes deleted
+ * Finds a record by its ID in the form that paths use or, if no record has that ID, by its name. Includes deleted
  * records.
  */
 export async function findRecord(

@@ -3,7 +3,7 @@ import { AppError } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 
 /**
- * Checks that the caller has a scope, for routes that require a second one.
+ * Checks that the caller has a scope. For routes that require a second scope.
  * @throws AppError `forbidden`
  */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: Scope): void {

@@ -5,7 +5,7 @@ import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 
-/** The caller and the organization to which the limits apply. */
+/** The caller and the organization to which the limits of a search apply. */
 interface Searcher {
   caller: { credential: { kind: 'key' | 'session' | 'link'; id: string } };
   target: Pick<AddressedProject, 'organizationId'>;
@@ -14,10 +14,11 @@ interface Searcher {
 export interface Searches {
   /**
    * Runs a query that may read all rows of a project.
-   * @param narrowing parameters that make the query faster, for the error message: "use …". Null if no parameter helps.
+   * @param narrowing parameters that make the query faster, for the error message: "use …". Null if no parameter makes
+   *   it faster.
    * @param signal aborts waiting for a connection. `work` itself must stop a running query.
    * @throws AppError `rate_limited` if the key or its organization has too many searches in flight, `unavailable` if no
-   * connection was free in time or the search took too long, or the reason of the signal
+   *   connection was free in time or the search took too long, or the reason of the signal
    */
   run<T>(
     searcher: Searcher,
@@ -30,9 +31,9 @@ export interface Searches {
 interface SearchesOptions {
   /** A separate pool, so that searches cannot take the connections of other requests. */
   sql: Sql;
-  /** The number of connections of `sql`. */
+  /** Number of connections of `sql`. */
   connections: number;
-  /** How long a search waits for a connection. */
+  /** Time in milliseconds for which a search waits for a connection. */
   patienceMs?: number;
 }
 
@@ -41,23 +42,23 @@ interface Waiting {
   start: () => void;
 }
 
-/** The time after which a rejected client can try again. Most searches have ended by then. */
+/** Seconds after which a rejected client can try again. Most searches have ended by then. */
 const retryAfterSeconds = 2;
-/** The SQLSTATE of a statement that was cancelled because it exceeded the timeout of its pool. */
+/** SQLSTATE of a statement that exceeded the timeout of its pool and was cancelled. */
 const queryCanceled = '57014';
 
 /**
- * Shares a few connections among searches, so that one caller's searches do not block another's
- * (docs/api/README.md#searches). A key can have as many searches in flight as there are connections, and an
- * organization twice as many, but one connection always stays free for other organizations. Waiting searches of
- * organizations with the fewest running ones start first, and otherwise the order of arrival decides. All counts are
- * per process.
+ * Shares a few connections among searches, so that one caller's searches do not block those of other callers
+ * (docs/api/README.md#searches). A key can have as many searches in flight as the pool has connections, and an
+ * organization can have twice as many, but one connection always stays free for other organizations. Among waiting
+ * searches, those of the organization with the fewest running searches start first, in the order of arrival. All counts
+ * are per process.
  */
 export function createSearches({ sql, connections, patienceMs = 5000 }: SearchesOptions): Searches {
   const maxPerKey = connections;
   const maxPerOrganization = 2 * connections;
   const maxRunningPerOrganization = Math.max(1, connections - 1);
-  /** The number of running and waiting searches. */
+  /** Number of running and waiting searches. */
   const inFlight = createCounts();
   const running = createCounts();
   let free = connections;
@@ -136,7 +137,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   };
 }
 
-/** Returns whether a search took too long, according to an error of PostgreSQL or of another event store. */
+/** Returns whether an error of PostgreSQL or another event store means that a search took too long. */
 const isTooLong = (error: unknown) =>
   error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 

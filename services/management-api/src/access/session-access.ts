@@ -17,8 +17,8 @@ interface SessionAccessDeps {
 }
 
 /**
- * Authenticates callers by a session (docs/api/sign-in.md). They have all scopes of their user, limited by the user's
- * levels. As with keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
+ * Authenticates callers by a session (docs/api/sign-in.md). A session has all scopes, limited by the user's levels. As
+ * with keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
  */
 export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
@@ -26,9 +26,9 @@ export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDe
     /**
      * Finds the caller by the session of the request.
      * @param isUnsafe true if a GET request changes something
-     * @returns null for a request without our cookie
-     * @throws AppError `unauthenticated` if the session has ended, or `forbidden` and `unsupported_media_type` for a
-     * write that a page of another site may have sent
+     * @returns null for a request without a session cookie
+     * @throws AppError `unauthenticated` if the session has ended, or `forbidden` or `unsupported_media_type` for a
+     *   write that a page of another site may have sent
      */
     async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
       const secret = readSessionCookie(request);
@@ -43,7 +43,8 @@ export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDe
       guessLimit.recordSuccess(tokenHash);
       requireOwnPage(request, isUnsafe);
       if (session.is_last_seen_stale) {
-        // In the background, so that the request neither waits for it nor fails with it.
+        // Record the use in the background, so that the request does not wait for the write and does not fail if the
+        // write fails.
         recordSessionUse(sql, session.id).catch((error) =>
           logger.debug('could not record the last use of a session', { error }),
         );

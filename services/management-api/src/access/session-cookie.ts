@@ -1,10 +1,10 @@
-// The cookies of sessions and known devices, and the check of the page that sends them.
+// Cookies of sessions and known devices, and the check that a page of the console sent a request.
 
 import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
-/** The kinds of cookies. `step` is for an unfinished action, e.g. a sign-in between its two factors. */
+/** Kinds of cookies. `step` is for an unfinished action, such as a sign-in between its two factors. */
 type CookieKind = 'session' | 'device' | 'step';
 
 interface Cookie {
@@ -13,10 +13,10 @@ interface Cookie {
 }
 
 /**
- * Returns the cookie for the URL of the API. Over TLS, the `__Host-` prefix makes browsers reject the cookie from any
- * other host and without `Secure`. It requires the path `/`, so installations below different paths of a host have
- * different cookie names. Without TLS, only localhost is allowed, because anyone on the network could steal the
- * session.
+ * Returns the cookie for the URL of the API. Over TLS, the name has the prefix `__Host-`, so browsers reject the cookie
+ * from any other host and without `Secure`. The prefix requires the path `/`, so installations below different paths of
+ * a host need different cookie names. Without TLS, only localhost is allowed, because anyone on the network could steal
+ * the session.
  * @returns null if sessions are not possible
  */
 function cookieAt(baseUrl: string, kind: CookieKind): Cookie | null {
@@ -36,12 +36,12 @@ export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
 
-/** Returns the device secret, by which the browser may be known. */
+/** Returns the secret of the device cookie, which identifies a known browser. */
 export function readDeviceCookie(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
-/** Returns the secret of the unfinished action. */
+/** Returns the secret in the cookie of an unfinished action. */
 export function readStepCookie(request: ApiRequest): string | null {
   return secretOf(request, 'step');
 }
@@ -59,7 +59,7 @@ function secretOf(request: ApiRequest, kind: CookieKind): string | null {
 }
 
 /**
- * Checks that cookies can be set. Call it before a sign-in.
+ * Checks that cookies can be set. Must be called before a sign-in.
  * @throws AppError `invalid` with code `https_required` if cookies cannot be set
  */
 export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
@@ -71,15 +71,15 @@ export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
   );
 }
 
-/** The secrets for a browser after a sign-in. */
+/** Secrets that a browser receives after a sign-in. */
 export interface SignedIn {
   session: string;
-  /** The secret of the device. It is null if the device cookie does not change. */
+  /** Secret of the device, or null if the device cookie does not change. */
   device: string | null;
 }
 
 const daySeconds = 24 * 3600;
-/** Unfinished actions expire after at most this time. */
+/** Lifetime in seconds of the cookie for an unfinished action. */
 const stepSeconds = 600;
 
 /** Returns headers that set the session cookie and delete the cookie of the unfinished action. */
@@ -99,7 +99,7 @@ export function setStepCookie({ baseUrl }: ApiRequest, secret: string) {
   return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
 
-/** Returns headers that delete the session cookie. The device stays known. */
+/** Returns headers that delete the session cookie, but not the device cookie. */
 export function deleteSessionCookie({ baseUrl }: ApiRequest) {
   return { 'set-cookie': setCookie(baseUrl, 'session', { value: '', maxAge: 0 }) };
 }
@@ -112,17 +112,17 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 }
 
 /**
- * Checks that a request was sent by one of our own pages, because browsers also send the cookie with requests from
- * pages of other sites. A request that changes something must come from our own page, according to the browser's
- * headers, and contain JSON, which forms of other sites cannot send. A GET that changes something must not come from a
- * link on another site.
+ * Checks that a page of this installation sent the request, because browsers also send the cookie with requests from
+ * pages of other sites. A request that changes something must come from an own page, according to the browser's
+ * headers, and must contain JSON, which HTML forms on other sites cannot send. A GET that changes something must not
+ * come from a link on another site.
  * @throws AppError `forbidden` or `unsupported_media_type`
  */
 export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && !isUnsafe) return;
   const origin = originOf(request);
-  // Older browsers send no such headers with GET, even from our own pages.
+  // Older browsers do not send these headers with GET, even from own pages.
   if (origin !== 'own' && !(isRead && origin === 'unknown')) {
     throw new AppError(
       'forbidden',
@@ -150,8 +150,8 @@ export function rejectForeignPage(request: ApiRequest): void {
 }
 
 /**
- * Returns whether a page of ours sent the request. `Sec-Fetch-Site` is set by the browser, and is correct even behind a
- * proxy that changes the host. Older browsers send only `Origin`.
+ * Returns whether a page of this installation sent the request. The browser sets `Sec-Fetch-Site`, which is correct
+ * even behind a proxy that changes the host. Older browsers send only `Origin`.
  */
 function originOf(request: ApiRequest): 'own' | 'foreign' | 'unknown' {
   const site = request.header('sec-fetch-site');

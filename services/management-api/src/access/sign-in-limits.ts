@@ -1,4 +1,4 @@
-// Rate limits for sign-in, and for the requests before it (docs/api/README.md#rate-limits).
+// Rate limits for sign-in and for the requests before a sign-in (docs/api/README.md#rate-limits).
 
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';
@@ -7,17 +7,17 @@ import { createRateLimit, createThrottledError, toNetwork } from './rate-limit.t
 
 export interface SignInLimits {
   /**
-   * Counts an attempt before the password is checked, so that concurrent attempts are counted too.
-   * @param account the entered address, whether or not such an account exists
-   * @param device a device on which the account has signed in before. It has its own counter, so that failures of other
-   *   people cannot lock the owner out.
-   * @returns a function that reverts the count, to be called if the password was right
+   * Counts a sign-in attempt before the password is checked, so that concurrent attempts are counted too.
+   * @param account the entered address, whether or not it has an account
+   * @param device a device on which the account has signed in before. The device has its own counter, so that failed
+   *   attempts of other people cannot lock the owner out.
+   * @returns a function that reverts the count. Call it if the password was correct.
    * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`
    */
   countAttempt(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
   /**
    * Counts a second-factor code before it is checked. A new sign-in does not reset the count.
-   * @returns a function that reverts the count, to be called if the code was right
+   * @returns a function that reverts the count. Call it if the code was correct.
    * @throws AppError `rate_limited` with code `2fa_too_many_attempts`
    */
   countCode(userId: number): Promise<() => Promise<void>>;
@@ -27,7 +27,7 @@ export interface SignInLimits {
    */
   countAnonymousRequest(address: string): Promise<void>;
   /**
-   * Counts a redirect to a sign-in provider or back from it.
+   * Counts a redirect to or from a sign-in provider.
    * @throws AppError `rate_limited`
    */
   countProviderStep(address: string): Promise<void>;
@@ -37,25 +37,25 @@ export interface SignInLimits {
    */
   countReset(address: string, account: string): Promise<void>;
   /**
-   * Counts a code for a new address by the account that requests it. Counting by the new address would use up the
-   * password resets of its owner.
+   * Counts a request for a code to verify a new address, by the requesting account. Counting by the new address would
+   * use up the password resets of that address's owner.
    * @throws AppError `rate_limited`
    */
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
-/** 0 means no limit. */
+/** Limits for sign-in. 0 means no limit. */
 export interface SignInLimitSettings {
-  /** The number of failures from one address in ten minutes. */
+  /** Maximum number of failures from one address in ten minutes. */
   signInFailures: number;
-  /** The number of failures for one account in a quarter of an hour, from any address. */
+  /** Maximum number of failures for one account in a quarter of an hour, from any address. */
   signInFailuresOfAccount: number;
-  /** The number of wrong second-factor codes for one account in twenty minutes. */
+  /** Maximum number of wrong second-factor codes for one account in twenty minutes. */
   secondFactorFailures: number;
-  /** The number of requests without authentication from one address per minute. */
+  /** Maximum number of requests without authentication from one address per minute. */
   signInQuestionsPerMinute: number;
   /**
-   * The number of password reset emails to one account per day, and of codes for new addresses that one account can
+   * Maximum number of password reset emails to one account per day, and of codes for new addresses that one account can
    * request per day.
    */
   resetsPerDay: number;
@@ -70,7 +70,7 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
   const anonymousRequests = limit('question', 60, settings.signInQuestionsPerMinute);
-  // The limit is doubled, for the redirect to the provider and back.
+  // The limit is doubled, because each sign-in counts twice: the redirect to the provider and the redirect back.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
