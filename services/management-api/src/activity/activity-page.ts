@@ -9,7 +9,8 @@ import { type ActivityFilter, type ActivityRow, listActivity } from './activity-
 export const maxPage = 1_000_000;
 
 /**
- * The query of a list with page numbers, unlike all other lists (docs/api/activity.md). An invalid number returns 400.
+ * Query parameters of an activity list, which has page numbers unlike all other lists (docs/api/activity.md). An
+ * invalid number returns 400.
  */
 export const activityQuery = Type.Object({
   limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of entries per page.' }),

@@ -21,18 +21,18 @@ export interface ActivityRow
 }
 
 export interface ActivityFilter {
-  /** The kinds of records to include. Absent for all. */
+  /** Kinds of records to include. If absent, all kinds. */
   scopes?: string[];
   /** The kinds of records to exclude. */
   hiddenScopes?: string[];
   itemId?: string;
   userUuid?: string;
   environmentId?: number;
-  /** The caller's rights in the environment. Activity of records that the caller cannot see is excluded. */
+  /** Caller's rights in the environment. Activity of records that the caller cannot see is excluded. */
   seen?: RecordRights;
 }
 
-/** The name in the activity log of each kind of record that access rules can restrict. */
+/** Name in the activity log for each kind of record that access rules can restrict. */
 const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   cohort: 'Cohort',
   dashboard: 'Dashboard',
@@ -56,12 +56,13 @@ async function addSeen(
   }
 }
 
-/** The maximum size of the changes on one page. A single change can contain settings as large as a request. */
+/** Maximum total size in bytes of the changes on one page. A single change can be as large as a request. */
 const maxChangesBytes = 2 * 1024 * 1024;
 
 /**
  * Returns the activity of one record, or of all records of a kind in an environment, latest first, and the total count.
- * Pages have numbers, so a page cannot end early. The changes of records beyond the size limit are null instead.
+ * Pages have numbers, so a page cannot end early at the size limit. Beyond the limit, records have null instead of
+ * their changes.
  */
 export async function listActivity(
   sql: Sql,
@@ -110,7 +111,9 @@ interface OrganizationActivityFilter extends TimeRange {
   userUuid?: string;
 }
 
-/** The time in microseconds since 1970, because several records can have the same millisecond. */
+/**
+ * Position in the log. The time is in microseconds since 1970, because several records can have the same millisecond.
+ */
 export interface ActivityPosition {
   at: number;
   id: string;

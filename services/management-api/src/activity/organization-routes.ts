@@ -1,4 +1,4 @@
-// The activity of an organization, including all of its projects.
+// Activity of an organization, including all of its projects.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -12,7 +12,7 @@ import { timeRangeQuery, toTimeRange } from '../time/time-range.ts';
 import { activityExample, activityItem, toActivity } from './activity-page.ts';
 import { findActivityKeys, readOrganizationActivity } from './activity-store.ts';
 
-/** The last record of the previous page: its time in microseconds since 1970, and its ID. */
+/** Last record of the previous page: its time in microseconds since 1970, and its ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   id: Type.String({ format: 'uuid' }),
@@ -28,14 +28,14 @@ const organizationItem = Type.Object(
   { title: 'OrganizationActivity' },
 );
 
-/** This list has a cursor. The other activity lists have page numbers. */
+/** The pages of this list have cursors. The other activity lists have page numbers. */
 const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
   title: 'OrganizationActivityPage',
 });
 
 /**
- * Creates the route of an organization's activity. It is for administrators only, because the activity includes private
- * environments.
+ * Creates the route that lists an organization's activity. Only administrators can use it, because the activity
+ * includes private environments.
  */
 export function organizationActivityRoute({
   sql,

@@ -1,4 +1,4 @@
-// The activity of a project, for records of all kinds.
+// Activity of a project, for records of all kinds.
 
 import type { Sql } from '@millrace/db';
 import { pageLink } from '@millrace/http';
@@ -51,9 +51,9 @@ const query = Type.Object({
 });
 
 /**
- * Only administrators can use the routes for dead letters, so only they see that activity. Some kinds of activity can
- * contain records that a member cannot see, such as a subscription to a restricted insight. They are excluded if any
- * rule applies to the caller.
+ * Kinds of activity that are hidden from members. Only administrators can use the routes for dead letters. The kinds in
+ * `canContainClosed` can contain records that a member cannot see, such as a subscription to a restricted insight, and
+ * are hidden if any rule applies to the caller.
  */
 const onlyForAdministrators = ['DeadLetter', 'IngestionRestriction'];
 const canContainClosed = ['Annotation', 'BatchExport', 'Subscription'];
@@ -107,7 +107,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
   });
 }
 
-/** Combines the two filters with AND. If both are given, a scope must be in the list too. */
+/** Combines the two filters. If both are given, a scope must match both. */
 function scopesOf(scope: string | undefined, scopes: string[]): string[] {
   const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
   if (scope === undefined) return listed;
