@@ -56,7 +56,7 @@ export const annotationChanges = Type.Object(
   {
     content: Type.Optional(fields.content),
     date_marker: Type.Optional(fields.date_marker),
-    // `parseScope` validates this field, because the former scope of PostHog has its own error message.
+    // Any text, because `parseScope` validates this field. PostHog's former scope has its own error message.
     scope: Type.Optional(
       Type.String({
         description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. Defaults to \`dashboard_item\`.`,
@@ -138,7 +138,7 @@ export const annotationExample = {
 
 /**
  * Converts a row to an API response.
- * @param sees whether the caller has permission to read the insight and the dashboard of the annotation
+ * @param sees whether the caller can read the insight and the dashboard of the annotation
  */
 export function toAnnotation(row: AnnotationRow, sees: { insights: boolean; dashboards: boolean }) {
   return {

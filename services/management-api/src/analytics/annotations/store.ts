@@ -8,7 +8,10 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
-/** Where an annotation is shown: with one insight, one dashboard, in the project, or in every project of the organization. */
+/**
+ * Where an annotation is shown: with an insight, with a dashboard, in the project, or in all projects of the
+ * organization.
+ */
 export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
 export type AnnotationScope = (typeof annotationScopes)[number];
 
@@ -17,7 +20,7 @@ export interface AnnotationFields
   extends Columns<'annotation', 'content' | 'date_marker' | 'emoji' | 'hidden_in_user_interface' | 'deleted'> {
   scope: AnnotationScope;
   creation_type: 'USR' | 'GIT';
-  /** The IDs of an insight and of a dashboard. */
+  /** ID of the insight. */
   dashboard_item: number | null;
   dashboard_id: number | null;
 }
@@ -38,7 +41,7 @@ const columns = `a.id, a.environment_id, a.content, a.date_marker, a.scope, a.cr
   i.derived_name AS insight_derived_name, d.id AS dashboard_id, d.name AS dashboard_name,
   ${embeddedUserColumn('u')} AS created_by`;
 
-/** In other projects, an annotation of the organization is shown without its insight and dashboard. */
+/** In other projects, an organization's annotation is shown without its insight and dashboard. */
 const tables = (environmentId: string) => `annotation a
   LEFT JOIN insight i ON i.id = a.insight_id AND a.environment_id = ${environmentId}
   LEFT JOIN dashboard d ON d.id = a.dashboard_id AND a.environment_id = ${environmentId}
@@ -89,7 +92,7 @@ export async function listAnnotations(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Finds one annotation that is shown in an environment. It may be deleted. */
+/** Finds one annotation that is shown in an environment, even if it is deleted. */
 export async function findAnnotation(sql: Sql, place: Place, id: number): Promise<AnnotationRow | undefined> {
   const { where, from } = shownIn(place);
   where.add(`a.id = ${where.parameter(id)}`);
@@ -98,8 +101,8 @@ export async function findAnnotation(sql: Sql, place: Place, id: number): Promis
 }
 
 /**
- * Selects the annotations that are shown in an environment: its own, and those of the organization. Leaves out
- * annotations of an insight or dashboard that the caller cannot see, and those that are scoped to a deleted one.
+ * Selects the annotations that are shown in an environment: its own annotations, and those of the organization. Omits
+ * annotations of an insight or dashboard that the caller cannot see or that was deleted.
  */
 function shownIn({ environmentId, organizationId, rights }: Place): { where: Conditions; from: string } {
   const where = createConditions();

@@ -1,4 +1,5 @@
-// Creates and changes annotations: checks the fields and the caller's access, and logs the change.
+// Creates and changes annotations: checks the fields and the caller's access, and records the change in the activity
+// log.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
@@ -56,7 +57,7 @@ export async function createAnnotation(tx: Transaction, author: Author, body: Ch
 }
 
 /**
- * Changes the fields that are sent. The row is locked, so concurrent changes to different fields do not overwrite each
+ * Changes only the given fields. Locks the row, so that concurrent changes to different fields do not overwrite each
  * other.
  * @throws AppError `not_found`, `forbidden` for an annotation of another project, or `invalid` naming the field
  */
@@ -107,7 +108,8 @@ function parseScope(text: string): AnnotationScope {
 
 /**
  * Checks the insight and the dashboard of an annotation.
- * @throws AppError `invalid` for an insight or dashboard that the caller cannot see, or `forbidden` without its scope
+ * @throws AppError `invalid` for an insight or dashboard that the caller cannot see, or `forbidden` if the key lacks
+ *   the scope for it
  */
 async function checkParents(tx: Transaction, { caller, place }: Author, changes: Changes): Promise<void> {
   const parents = [

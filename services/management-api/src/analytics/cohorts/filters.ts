@@ -1,4 +1,4 @@
-// Validates the filters of a dynamic cohort and converts older forms of them.
+// Validates the filters of a dynamic cohort, and converts older forms of filters.
 
 import { isObject } from '@millrace/contracts';
 import { cohortFilterTypes, namedCohort, propertyOperators } from '@millrace/flags';
@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 
 /**
- * The maximum number of filters. Counting a cohort evaluates each of them for every person. The limit is far above what
+ * Maximum number of filters. Counting a cohort evaluates each filter for every person. The limit is far above what
  * users create by hand.
  */
 const maxLeaves = 1000;
@@ -51,7 +51,7 @@ export function createFiltersError(detail: string, code = 'invalid_input'): AppE
 const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
 /** Operators that test only whether the property exists. */
 const withoutValue = new Set(['is_set', 'is_not_set']);
-/** Operators that compare the whole value, so its length does not matter. The others search within the value. */
+/** Operators that compare the whole value. For the other operators, the length of the value is limited. */
 const comparesWhole = new Set(['exact', 'is_not']);
 
 /**
@@ -126,7 +126,7 @@ function leafError(detail: string): AppError {
 /**
  * Converts `groups`, the former way to define a cohort, to a filter tree. Persons belong to the cohort if they match
  * all properties of at least one group.
- * @returns the tree, which is not validated yet, or null if the list is empty
+ * @returns the unvalidated tree, or null if the list is empty
  * @throws AppError `invalid` with attr `groups` for a group defined by an event or an action
  */
 export function convertGroupsToTree(groups: unknown): CohortFilters | null {
@@ -154,7 +154,6 @@ function propertiesOf(properties: unknown): Record<string, unknown>[] {
   });
 }
 
-/** Validated filters of a cohort. */
 export interface CohortFilters {
   properties: CohortGroup;
 }

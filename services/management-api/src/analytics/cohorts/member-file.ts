@@ -9,10 +9,10 @@ import { parse } from 'csv-parse';
 
 const maxRows = 250_000;
 const maxRowBytes = 64 * 1024;
-/** IDs and email addresses are never longer than this, so longer values are skipped. */
+/** Maximum length of a value in characters. IDs and email addresses are never longer, so longer values are skipped. */
 const maxValueLength = 400;
 
-/** The column headers that are recognized, in order of preference, and the kind of ID in each column. */
+/** Recognized column headers, in order of preference, and the kind of ID in each column. */
 const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['person_id', 'person_id'],
   ['distinct_id', 'distinct_id'],
@@ -55,8 +55,7 @@ async function readMemberFile(content: Readable): Promise<MembersToAdd> {
       }
     });
   } catch (cause) {
-    // Throwing stops the whole pipeline, whose stages then fail with errors of their own. The original reason is
-    // reported.
+    // This error stops the pipeline, whose stages then fail with their own errors. Report the original reason.
     throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
   }
   return list.members();
@@ -70,7 +69,7 @@ function createMemberList() {
   return {
     /**
      * Adds a row of the file.
-     * @returns the reason to reject the file, if there is one
+     * @returns the reason to reject the file, if any
      */
     add(record: string[]): AppError | undefined {
       count += 1;
@@ -100,8 +99,8 @@ interface Column {
 }
 
 /**
- * Returns the column of the IDs. A file with a single column does not need a header. Its first row is then a distinct
- * ID.
+ * Returns the column that contains the IDs. A file with a single column does not need a header. Without a header, the
+ * first row is a distinct ID.
  */
 function columnOf(record: string[]): Column | undefined {
   const headers = record.map((header) => header.toLowerCase());

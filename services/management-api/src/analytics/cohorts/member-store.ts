@@ -21,7 +21,7 @@ export async function removeMember(
   return rows.length > 0;
 }
 
-/** Returns one page of the members of a static cohort, sorted by UUID, starting after the UUID `after`. */
+/** Returns one page of the UUIDs of a static cohort's members, sorted, starting after `after`. */
 export async function listMemberUuids(
   sql: Sql,
   { projectId, cohortId }: StaticCohort,
@@ -36,7 +36,7 @@ export async function listMemberUuids(
 }
 
 /**
- * Reads the persons with these UUIDs that exist, sorted by UUID. Stops after the person with whom the byte limit of a
+ * Reads the existing persons with these UUIDs, sorted by UUID. Stops after the person with whom the byte limit of a
  * page is reached.
  */
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {

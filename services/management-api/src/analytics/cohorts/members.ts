@@ -1,4 +1,4 @@
-// Adds persons to a static cohort (a fixed list of persons) and removes them.
+// Adds persons to a static cohort, which is a fixed list of persons, and removes persons from it.
 
 import type { Database } from '@millrace/db';
 import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
@@ -21,7 +21,6 @@ const done = {
 
 const ids = (description: string) => Type.Array(Type.String(), { maxItems: 10_000, description });
 
-/** Routes that add persons to a static cohort and remove them. */
 export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   const below = environmentBasePaths(sql);
@@ -106,7 +105,7 @@ function uuidsAmong(texts: readonly string[]): string[] {
 
 /**
  * Adds persons to a static cohort and counts its members.
- * @returns the updated cohort, and how many of the values belong to a person
+ * @returns the updated cohort, and how many of the given values identify a person
  */
 export async function addCohortMembers(
   database: Pick<Database, 'transaction'>,

@@ -1,4 +1,4 @@
-// Lists the persons in a cohort as JSON or CSV, and evaluates the filters of a dynamic cohort to find them.
+// Lists the persons in a cohort as JSON or CSV. For a dynamic cohort, evaluates its filters to find the persons.
 
 import { formatCsv } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
@@ -88,7 +88,7 @@ interface CohortRead {
 
 type Deps = { sql: Sql; searches: Searches };
 
-/** Yields one page of a cohort's persons in chunks, in the form of list responses. */
+/** Yields one page of a cohort's persons in portions, in the form of list responses. */
 export async function* personsOfCohort(deps: Deps, read: CohortRead) {
   const { environmentId } = read.target;
   for await (const { persons, end } of memberPortions(deps, read)) {
@@ -125,7 +125,7 @@ async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** The start of the next page. It is null unless this is the last portion of the page. */
+  /** In the last portion, the start of the next page. In other portions, null. */
   end: { after: string | null } | null;
 }
 
@@ -151,27 +151,27 @@ interface MemberWindow {
 }
 
 /**
- * The limits of one search. The members of a dynamic cohort are found by evaluating its filters for one person after
- * another.
+ * Maximum number of persons that one search examines. A search evaluates the filters of a dynamic cohort for one person
+ * after another.
  */
 const maxLookedAt = 20_000;
 const maxMs = 3000;
 
 interface FoundUuids {
   uuids: string[];
-  /** The UUID of the last person who was examined, or null if no persons are left. */
+  /** UUID of the last person who was examined, or null if no persons are left. */
   lookedUntil: string | null;
 }
 
 interface MemberPage {
   persons: PersonRow[];
-  /** The UUID of the last person who was examined, or null if no persons are left. */
+  /** UUID of the last person who was examined, or null if no persons are left. */
   after: string | null;
 }
 
 /**
- * Finds persons of a cohort, sorted by UUID. It can return fewer than `limit` persons, or none, although the cohort has
- * more.
+ * Finds persons of a cohort, sorted by UUID. The result can have fewer than `limit` persons, or none, even if the
+ * cohort has more.
  */
 async function findMembers(
   sql: Sql,
@@ -215,7 +215,7 @@ async function evaluated(
   return { uuids, lookedUntil: null };
 }
 
-/** `memberFile` can read these headers, so the file can be uploaded again to create a static cohort. */
+/** `memberFile` recognizes these headers, so an exported file can be uploaded again to create a static cohort. */
 const header = ['person_id', 'distinct_id', 'email', 'is_identified', 'created_at'];
 
 const toCsvRow = ({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }: PersonRow) => [

@@ -20,7 +20,7 @@ const fieldsOfNothing: CohortFields = {
 };
 
 /**
- * Applies the fields that are sent and keeps all others (docs/api/cohorts.md).
+ * Applies the given fields and keeps all others (docs/api/cohorts.md).
  * @throws AppError `invalid` naming the field
  */
 export function applyCohortChanges(before: CohortFields, changes: CohortChanges): CohortFields {
@@ -34,7 +34,7 @@ export function fillNewFields(changes: CohortChanges): CohortFields {
   return applyCohortChanges(fieldsOfNothing, changes);
 }
 
-/** Returns the new filters: `filters` if they are sent, or otherwise the former `groups` after conversion. */
+/** Returns the new filters: `filters` if the client sent them, or otherwise the converted `groups`. */
 function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
   if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
   if (groups === undefined) return before.filters;
@@ -55,11 +55,11 @@ export function findCohortType({ is_static, filters }: CohortFields): (typeof co
   return filters === null ? null : 'person_property';
 }
 
-/** The maximum number of flag keys in an error message. */
+/** Maximum number of flag keys in an error message. */
 const maxNamed = 20;
 
 /**
- * Checks that the cohorts in the filters exist and do not lead back to this cohort.
+ * Checks that the cohorts in the filters exist and do not reference this cohort, directly or indirectly.
  * @param id null for a new cohort, which no other cohort can reference yet
  * @throws AppError `invalid`
  */
@@ -72,7 +72,8 @@ export async function checkReferences(
   const named = findNamedCohorts(filters.properties);
   const within = await findCohortsWithin(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
-  // Check for loops first. A deleted cohort that is restored and references itself is a loop, not an unknown cohort.
+  // Check for loops first. A cohort that references itself and is being restored is still marked as deleted, but must
+  // get the error for a loop.
   if (id !== null && (named.includes(id) || known.has(id))) {
     throw createFiltersError('Cohorts cannot reference other cohorts in a loop.');
   }

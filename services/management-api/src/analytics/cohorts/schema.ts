@@ -46,7 +46,7 @@ export const cohort = Type.Object(
   { title: 'Cohort', description: 'A cohort.' },
 );
 
-/** The body of POST, PUT and PATCH. No field is required. */
+/** Body of POST, PUT and PATCH requests. No field is required. */
 export const cohortChanges = Type.Object(
   {
     name: Type.Optional(fields.name),

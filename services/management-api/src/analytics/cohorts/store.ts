@@ -25,7 +25,7 @@ export interface CohortRow
 
 type Row = CohortRow & Record<string, unknown>;
 
-/** SQL condition that is true if a calculation is due, or has started and not finished. */
+/** SQL condition that is true if a calculation is due, or has started but not finished. */
 const isCalculating = `(coalesce(c.calculate_at <= now(), false) OR c.fill_from IS NOT NULL
   OR EXISTS (SELECT FROM cohort_calculation k WHERE k.cohort_id = c.id AND k.finished_at IS NULL))`;
 
@@ -40,7 +40,7 @@ export interface CohortFilter {
   ids?: number[];
 }
 
-/** Selects the cohorts of an environment that the caller can see, without deleted ones. */
+/** SQL that selects the cohorts of an environment that the caller can see. Omits deleted cohorts. */
 function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>): Conditions {
   const where = createConditions();
   addVisibilityCondition(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
@@ -60,8 +60,7 @@ export async function listCohortIds(
 }
 
 /**
- * Returns one page of the cohorts that the caller can see, newest first, and their total number. Leaves out deleted
- * cohorts.
+ * Returns one page of the cohorts that the caller can see, newest first, and their total number. Omits deleted cohorts.
  */
 export async function listCohorts(
   sql: Sql,
@@ -91,7 +90,7 @@ export async function listCohorts(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Reads one cohort. It may be deleted. */
+/** Reads one cohort, even if it is deleted. */
 export async function findCohort(sql: Sql, environmentId: number, id: number): Promise<CohortRow | undefined> {
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM cohort c LEFT JOIN "user" u ON u.id = c.created_by_id
@@ -119,8 +118,8 @@ export type CohortSource = { cohort: number } | { flag: number };
 
 /**
  * Inserts a cohort that is due for calculation. A static cohort that receives its members from requests is counted
- * whenever members are added, so its first calculation is a day later.
- * @returns the ID
+ * whenever members are added, so its first calculation is due a day later.
+ * @returns the ID of the cohort
  */
 export async function insertCohort(
   tx: Transaction,
@@ -184,8 +183,8 @@ const namedIn = (filters: string) =>
     WHERE (leaf.value #>> '{}') ~ '^[1-9][0-9]{0,8}$'`;
 
 /**
- * Finds the given cohorts and all cohorts that they reference, directly or indirectly. Each one that exists is returned
- * once, even if the references form a loop. References of static cohorts are not followed, because a static cohort is a
+ * Finds the given cohorts and all cohorts that they reference, directly or indirectly. Returns each existing cohort
+ * once, even if the references form a loop. Does not follow references of static cohorts, because a static cohort is a
  * fixed list.
  */
 export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<{ id: number }[]> {

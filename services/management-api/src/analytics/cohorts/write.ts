@@ -51,7 +51,7 @@ export async function createCohort(
 }
 
 /**
- * Changes the fields that are sent. A lock on the environment makes concurrent changes wait for each other.
+ * Changes only the given fields. Locks the environment, so that concurrent changes run one after the other.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeCohort(
@@ -101,7 +101,8 @@ const suffix = ' (static copy)';
 const maxNameLength = 400;
 
 /**
- * Creates a static copy of a dynamic cohort. The delivery worker fills it with the persons who belong to the original.
+ * Creates a static copy of a dynamic cohort. The delivery worker fills the copy with the persons who belong to the
+ * original.
  * @throws AppError `not_found`, or `invalid` for a static cohort
  */
 export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, id: number): Promise<CohortRow> {
@@ -114,7 +115,7 @@ export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, i
   return createCohort(tx, author, { body, fillFrom: { cohort: id } });
 }
 
-/** Returns the fields that users can change. Results of calculations are left out of the activity log. */
+/** Returns the fields that users can change. Calculation results are not part of the activity log. */
 function visible({ name, description, groups, deleted, filters, query, is_static }: CohortRow) {
   return { name, description, groups, deleted, filters, query, is_static };
 }
@@ -124,7 +125,7 @@ export interface CohortAuthor {
   target: AddressedProject;
 }
 
-/** Adds an entry to the activity log when a cohort is created, changed or deleted. Must run in the same transaction. */
+/** Records in the activity log that a cohort was created, changed or deleted, in the same transaction. */
 async function recordCohortActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,
@@ -142,7 +143,7 @@ async function recordCohortActivity(
   });
 }
 
-/** Adds an entry to the activity log when the number of members changes. The entry does not identify persons. */
+/** Records in the activity log that the number of members changed. The record does not identify persons. */
 export async function recordMemberActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,

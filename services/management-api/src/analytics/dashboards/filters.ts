@@ -1,4 +1,4 @@
-// Checks the filters and variables of a dashboard, which apply to its insights.
+// Checks a dashboard's filters and variables, which apply to the insights on the dashboard.
 
 import type { Sql } from '@millrace/db';
 import { checkFilters, findVariablesProblem, readProjectSettings, type SqlParser } from '@millrace/insights';
@@ -6,7 +6,7 @@ import { isAppError } from '@millrace/runtime';
 import { refusal } from '../insights/rules.ts';
 
 /**
- * Rejects filters with which no insight can run. Does not read events, and accepts unknown fields.
+ * Rejects filters that would make every insight fail. Does not read events, and accepts unknown fields.
  * @throws AppError `invalid` naming `attr`. The message names the part of the filters.
  */
 export async function requireUsable(
@@ -21,7 +21,7 @@ export async function requireUsable(
 }
 
 /**
- * Rejects variables with which no SQL insight can run.
+ * Rejects variables that would make every SQL insight fail.
  * @throws AppError `invalid` naming `variables`
  */
 export async function requireVariables(

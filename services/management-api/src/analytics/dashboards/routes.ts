@@ -69,7 +69,7 @@ const listQuery = Type.Object({
 export function dashboardRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID.
+  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 
@@ -83,8 +83,8 @@ const shownQuery = Type.Object({
 });
 
 /**
- * The number of insights of a dashboard that one request computes at the same time. It leaves a slot for other queries
- * of the project.
+ * Maximum number of a dashboard's insights that one request computes at the same time. This leaves a slot for other
+ * queries of the project.
  */
 const maxConcurrentQueries = 2;
 
@@ -231,7 +231,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
     responses: { 200: { description: 'The updated dashboard.', schema: dashboard } },
   } as const;
 
-  /** Runs a change in a transaction and returns the dashboard in the path. */
+  /** Runs a change in a transaction, and returns the changed dashboard. */
   function changing(
     author: DashboardAuthor,
     id: number,

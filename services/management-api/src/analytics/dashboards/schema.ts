@@ -61,7 +61,7 @@ const textOfTile = Type.Object(
   { title: 'DashboardText' },
 );
 
-/** `layouts` are returned exactly as they were sent, because clients compare them. */
+/** `layouts` are returned exactly as the client sent them, because clients compare them. */
 const tile = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the tile.' }),
@@ -79,7 +79,7 @@ const tile = Type.Object(
   { title: 'DashboardTile' },
 );
 
-/** Lists leave out the optional fields. */
+/** Lists omit the optional fields. */
 export const dashboard = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the dashboard.' }),
@@ -155,7 +155,7 @@ export const newDashboard = Type.Object(
   { title: 'DashboardToCreate' },
 );
 
-/** White space in the text of a tile is kept. */
+/** Whitespace in the text of a tile is kept. */
 const tileChanges = Type.Object(
   {
     id: Type.Optional(orNull(numberOf('tile'), 'ID of the tile to change. Leave it out to add a text tile.')),
@@ -192,7 +192,7 @@ export const dashboardChanges = Type.Object(
   { title: 'DashboardChanges' },
 );
 
-/** The fields that are rejected when a dashboard is created. */
+/** Fields that are rejected when a dashboard is created. */
 export const fieldsRejectedOnCreate = {
   deleted: { detail: '`deleted` cannot be true for a new dashboard. Leave it out, or send false.', unless: [false] },
   delete_insights: {
@@ -201,7 +201,7 @@ export const fieldsRejectedOnCreate = {
     unless: [false],
   },
 };
-/** The fields that are rejected when a dashboard is changed, because they apply only to its creation. */
+/** Fields that are rejected when a dashboard is changed, because they apply only to its creation. */
 export const fieldsRejectedOnChange = {
   use_dashboard: {
     detail: '`use_dashboard` can only be sent when you create a dashboard. Leave it out here.',

@@ -11,12 +11,11 @@ import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
 
-/** The user for whom a dashboard is shown, and its environment. */
+/** The user for whom a dashboard is shown, and the dashboard's environment. */
 export interface Viewer extends Editor {
   environmentId: number;
 }
 
-/** Converts a row to the form that lists return. */
 export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
   const lastAccessedAt = row.last_accessed_at && formatDateTime(row.last_accessed_at);
   return {
@@ -44,17 +43,17 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
   };
 }
 
-/** Filters that replace the stored ones, and the function that computes the results of insights. */
+/** Filters that replace the stored filters, and the function that computes the results of insights. */
 export interface TileRunner {
   filters?: Record<string, unknown> | undefined;
-  /** Variables that take precedence over the stored ones. */
+  /** Variables that take precedence over the stored variables. */
   variables?: Record<string, unknown> | undefined;
   run(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }
 
 /**
- * Converts a dashboard with its tiles to an API response. Without a `tileRunner`, it has no results. If the viewer
- * cannot see an insight, its tile is empty.
+ * Converts a dashboard with its tiles to an API response. Without a `tileRunner`, the response has no results. If the
+ * viewer cannot see an insight, its tile is empty.
  */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, tileRunner?: TileRunner) {
   const tiles = row.deleted ? [] : sortByLayout(await listTiles(sql, row.id));

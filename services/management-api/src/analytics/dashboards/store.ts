@@ -55,7 +55,7 @@ export interface DashboardFilter {
 
 /**
  * Returns one page of the dashboards of an environment and their total number. By default, pinned dashboards come
- * first, and the others are sorted by name. Leaves out deleted dashboards.
+ * first, and the others are sorted by name. Omits deleted dashboards.
  */
 export async function listDashboards(
   sql: Sql,
@@ -98,7 +98,7 @@ const orderColumns: Record<string, string> = {
   pinned: 'd.pinned',
 };
 
-/** The allowed values of `order`: each field, optionally with a leading `-` for descending order. */
+/** Allowed values of `order`: each field, optionally with a leading `-` for descending order. */
 export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
 
 /**
@@ -111,7 +111,7 @@ function orderOf(order: string | undefined): string {
   return order?.startsWith('-') ? `${column} DESC NULLS LAST, d.id DESC` : `${column} ASC NULLS FIRST, d.id ASC`;
 }
 
-/** Finds one dashboard. It may be deleted. */
+/** Finds one dashboard, even if it is deleted. */
 export async function findDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow | undefined> {
   const rows = await sql.query<Row>(`SELECT ${columns} FROM ${tables} WHERE d.project_id = $1 AND d.id = $2`, [
     environmentId,
@@ -172,7 +172,7 @@ export async function updateDashboard(tx: Transaction, id: number, fields: Dashb
 /**
  * Stores when the dashboard was last opened. Writes at most once a minute, so that frequent reads do not cause frequent
  * writes.
- * @returns the stored time, or undefined if the last one is less than a minute old
+ * @returns the stored time, or undefined if nothing was written
  */
 export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date | undefined> {
   const rows = await sql.query<{ last_accessed_at: Date }>(
@@ -185,7 +185,7 @@ export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date 
 }
 
 /**
- * Unsets the primary dashboard of a project if it is this dashboard.
+ * If the dashboard is the primary dashboard of its project, unsets the primary dashboard.
  * @returns whether it was the primary dashboard
  */
 export async function clearPrimary(tx: Transaction, environmentId: number, id: number): Promise<boolean> {

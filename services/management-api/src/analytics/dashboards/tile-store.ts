@@ -83,7 +83,7 @@ export async function updateTile(
   );
 }
 
-/** Moves a tile to a dashboard. Replaces a deleted tile of the same insight there. */
+/** Moves a tile to a dashboard. The moved tile replaces a deleted tile of that dashboard with the same insight. */
 export async function moveTile(tx: Transaction, { id, insight_id }: TileRow, dashboardId: number): Promise<void> {
   await tx.query('DELETE FROM dashboard_tile WHERE dashboard_id = $1 AND insight_id = $2 AND deleted', [
     dashboardId,
@@ -97,7 +97,7 @@ interface NamedInsight {
   name: string | null;
 }
 
-/** Deletes the insights that are only on this dashboard. Their tiles are kept, so that they can be restored with the dashboard. */
+/** Deletes the insights that are only on this dashboard. Keeps their tiles, so that the insights can be restored. */
 export async function deleteInsightsOnlyOnDashboard(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = true, updated_at = now()
@@ -110,7 +110,7 @@ export async function deleteInsightsOnlyOnDashboard(tx: Transaction, dashboardId
   );
 }
 
-/** Restores the insights that were deleted with a dashboard. Insights that were deleted separately have no tile anymore. */
+/** Restores the insights that were deleted with a dashboard. Insights that were deleted separately have no tile. */
 export async function restoreDashboardInsights(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = false, updated_at = now()

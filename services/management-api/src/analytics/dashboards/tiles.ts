@@ -24,13 +24,13 @@ interface Place {
 }
 
 interface CheckedPlace extends Place {
-  /** The parser of SQL in filters. */
+  /** Parser for SQL in filters. */
   parser: SqlParser;
 }
 
 /**
- * Checks the filters of a tile if they changed. Unchanged filters stay valid, although a cohort in them may have been
- * deleted in the meantime.
+ * Checks the filters of a tile if they changed. Unchanged filters are not checked, because a cohort in them may have
+ * been deleted in the meantime.
  */
 async function checkOverrides(
   tx: Transaction,
@@ -48,7 +48,7 @@ async function checkOverrides(
 }
 
 /**
- * Adds text tiles and changes tiles. Tiles and fields that the client did not send stay the same.
+ * Adds text tiles and changes tiles. Tiles and fields that the client did not send stay unchanged.
  * @throws AppError `invalid` naming the tile and its field
  */
 export async function changeTiles(
@@ -132,8 +132,8 @@ interface TileTransfer {
 }
 
 /**
- * Finds the tile to move or copy. The caller must be able to see its insight, because the other dashboard may be shared with a
- * public link.
+ * Finds the tile to move or copy. The caller must be able to see the tile's insight, because the other dashboard may be
+ * shared with a public link.
  * @throws AppError `not_found` or `forbidden`.
  */
 async function transferredTile(tx: Transaction, { from, tileId, target }: TileTransfer): Promise<TileRow> {
@@ -155,8 +155,8 @@ export async function takeTile(tx: Transaction, transfer: TileTransfer): Promise
 }
 
 /**
- * Like `takeTile`, but the original tile stays. Both dashboards then share the insight. If the tile has a text, the
- * text is copied.
+ * Like `takeTile`, but keeps the original tile. If the tile has an insight, both dashboards share that insight. If the
+ * tile has a text, the text is copied.
  */
 export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
   const { to } = transfer;
@@ -168,7 +168,7 @@ export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId
 
 /**
  * Checks that a tile can be added to a dashboard.
- * @returns the deleted tile that the dashboard had for the same insight, if any
+ * @returns the deleted tile of the dashboard with the same insight, if any
  * @throws AppError `invalid`
  */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
@@ -181,13 +181,13 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   return same;
 }
 
-/** The number of columns of the grid, and the size of a tile without a layout. */
+/** Number of columns of the grid, and the default size of a tile. */
 const columns = 12;
 const usualSize = { w: 6, h: 5 };
 
 /**
- * Arranges all tiles row by row without overlaps. The tiles in `order` come first, in that order, followed by the
- * others in their current order. Every tile keeps its size.
+ * Arranges all tiles row by row without overlaps. The tiles in `order` come first, followed by the others in their
+ * current order. Every tile keeps its size.
  * @throws AppError `invalid` naming the list, or `not_found` for a tile of another dashboard
  */
 export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {

@@ -1,4 +1,5 @@
-// Creates, copies and changes dashboards: checks the fields and the caller's access, and logs changes.
+// Creates, copies and changes dashboards: checks the fields and the caller's access, and records changes in the
+// activity log.
 
 import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
@@ -56,7 +57,7 @@ const defaults: DashboardFields = {
 };
 
 /**
- * Creates a dashboard that is empty or a copy of another one.
+ * Creates a dashboard, which is empty or a copy of another dashboard.
  * @throws AppError `invalid` naming the field
  */
 export async function createDashboard(
@@ -118,7 +119,7 @@ async function copyTiles(
   const tiles = sortByLayout(await listTiles(tx, from));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
-  // Insights that the author cannot see are shared instead of copied, so their access rules still apply.
+  // Insights that the author cannot see are shared instead of copied, so that their access rules still apply.
   const insights = found.filter((one) => hasRecordLevel(target.rights, 'insight', 'viewer', toRecordName(one)));
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
@@ -140,7 +141,7 @@ function copyOf({ name, derived_name, description, query, tags }: InsightRow) {
 type Changes = Static<typeof dashboardChanges>;
 
 /**
- * Applies the fields that the client sent, and keeps all others.
+ * Applies the given fields, and keeps all others.
  * @throws AppError `invalid` naming the field
  */
 function withChanges(
@@ -166,9 +167,8 @@ function fieldsOf(fields: DashboardFields): DashboardFields {
 }
 
 /**
- * Changes the fields and tiles that the client sent. A deleted dashboard keeps its tiles and shows them again when it
- * is restored.
- * @throws AppError `not_found`, `forbidden` if the caller cannot change it, or `invalid` naming the field
+ * Changes the given fields and tiles. A deleted dashboard keeps its tiles, and shows them again when it is restored.
+ * @throws AppError `not_found`, `forbidden` if the caller cannot change the dashboard, or `invalid` naming the field
  */
 export async function changeDashboard(
   tx: Transaction,
@@ -208,7 +208,10 @@ export async function changeDashboard(
   });
 }
 
-/** Deletes the insights that are only on the deleted dashboard if requested, or restores them with the dashboard. */
+/**
+ * When a dashboard is deleted, also deletes the insights that are only on this dashboard, if the request asks for it.
+ * When a dashboard is restored, restores these insights.
+ */
 async function followDeletion(
   tx: Transaction,
   { userId, scopes, target }: DashboardAuthor,
@@ -291,7 +294,7 @@ export async function requireChangeableDashboard(
 }
 
 /**
- * Runs `work`, which changes a dashboard and its tiles, and logs the changes.
+ * Runs `work`, which changes a dashboard and its tiles, and records the changes in the activity log.
  * @returns the changed dashboard
  */
 export async function runAndLogTileChanges(
@@ -324,7 +327,7 @@ function visibleTile({ id, insight_id, body, layouts, color }: TileRow) {
   return { id, insight: insight_id, text: body, layouts, color };
 }
 
-/** Adds an entry to the activity log when a dashboard is created, changed, deleted or restored. Must run in the same transaction. */
+/** Records in the activity log that a dashboard was created, changed, deleted or restored, in the same transaction. */
 async function recordDashboardActivity(
   tx: Sql,
   { userId, target }: DashboardAuthor,

@@ -1,13 +1,13 @@
-// Finds the properties that events with given names have, in a sample of the latest events.
+// Finds the properties of events with given names, in a sample of the latest events.
 
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
-/** The number of latest events of each name that are in the sample. */
+/** Number of latest events of each name in the sample. */
 export const latestOfName = 2000;
 export const maxEventNames = 20;
 
-/** The size limit of the sample when events are in another store. If events are large, the sample has fewer of them. */
+/** Maximum size in bytes of the sample if events are in another store. Large events make the sample smaller. */
 const mostBytes = 16 * 1024 * 1024;
 
 export async function listPropertiesOfEvents(sql: Sql, projectId: number, events: string[]): Promise<string[]> {

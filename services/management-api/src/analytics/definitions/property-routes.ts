@@ -217,7 +217,7 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
  */
 function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
   const { event_names } = query;
-  // PostHog documents a JSON array. Command-line tools such as phog-cli send a single name as it is.
+  // PostHog documents a JSON array, but command-line tools such as phog-cli send a single name without JSON.
   const isSingle = event_names !== undefined && event_names !== '' && !event_names.startsWith('[');
   const names = parseNames(isSingle ? JSON.stringify([event_names]) : event_names, 'event_names');
   const refuse = (attr: string, detail: string) => new AppError('invalid', detail, { attr });

@@ -27,7 +27,7 @@ const path = '/event_definitions';
 
 /** Creates the routes of the definitions of a project's event names (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
-  // The path `by_name` must come before `:id`.
+  // The path `by_name` must come before `:id`, which would match it too.
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 

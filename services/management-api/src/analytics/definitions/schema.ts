@@ -24,7 +24,7 @@ const volume = {
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** The response fields that show what users have set on a definition. */
+/** Response fields that show what users have set on a definition. */
 const shownEdits = {
   description: Type.String({ description: 'Description of the event or property.' }),
   tags: tagList,
@@ -48,7 +48,7 @@ const shownEditsExample = {
   updated_by: embeddedUserExample,
 };
 
-/** Some fields are constant. They are included because generated PostHog clients require them. */
+/** The response contains some constant fields, because generated PostHog clients require them. */
 export const eventDefinition = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the definition, derived from the project and the name.' }),
@@ -78,7 +78,7 @@ const unsupported = (name: string, only: string, ...unless: unknown[]) => ({
   [name]: { detail: `\`${name}\` is not supported. Leave it out, or send ${only}.`, unless },
 });
 
-/** The fields of PostHog that Millrace does not support. Only their default values are accepted. */
+/** PostHog fields that Millrace does not support. Only their default values are accepted. */
 export const refusedEventFields = {
   ...unsupported('post_to_slack', 'false', false),
   ...unsupported('default_columns', 'an empty list', [], null),
@@ -86,7 +86,7 @@ export const refusedEventFields = {
   ...unsupported('primary_property', 'null', null, ''),
 };
 
-/** The request fields that users can set. Null means the default, as in PostHog. */
+/** Request fields that users can set. Null sets the default, as in PostHog. */
 const edits = {
   description: Type.Optional(
     orNull(Type.String({ maxLength: 10_000 }), 'Description of the event or property, at most 10,000 characters.'),

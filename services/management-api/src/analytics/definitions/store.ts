@@ -27,7 +27,7 @@ export interface PropertyDefinitionRow
   is_seen: boolean | null;
 }
 
-/** The values of `property_definition.type`, as the consumer writes them. */
+/** Values of `property_definition.type`, as the consumer writes them. */
 const propertyTypes = { event: 1, person: 2, group: 3 } as const;
 type PropertyTypeName = keyof typeof propertyTypes;
 
@@ -58,15 +58,15 @@ export interface PropertyDefinitionFilter extends DefinitionFilter {
   group_type_index?: number;
   isNumerical?: boolean;
   /**
-   * If true, only properties that hold the value of a feature flag (`$feature/…`) are listed. If false, only all others
-   * are listed.
+   * If true, the list contains only properties with the value of a feature flag (`$feature/…`). If false, the list
+   * contains only other properties.
    */
   isFeatureFlag?: boolean;
-  /** Whether properties that SDKs set automatically are left out. */
+  /** Whether to omit properties that SDKs set automatically. */
   excludesCore?: boolean;
   /**
-   * The names of events. `is_seen` tells whether these events have a property. With `isFilter`, all other properties
-   * are left out.
+   * Names of events. `is_seen` states whether these events have a property. With `isFilter`, properties that these
+   * events do not have are omitted.
    */
   seen?: { names: string[]; isFilter: boolean };
 }
@@ -77,8 +77,8 @@ export interface Window {
 }
 
 /**
- * Returns the SQL of a UUID that is derived from a text. The same text always has the same UUID (version 8 of RFC
- * 9562).
+ * Returns the SQL of a UUID that is derived from a text (version 8 of RFC 9562). The same text always results in the
+ * same UUID.
  */
 const uuidOf = (text: string) => `overlay(overlay(md5(${text}) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 export const eventDefinitionId = uuidOf(`'event:' || d.project_id || ':' || d.name`);
@@ -90,7 +90,7 @@ const editedColumns = `d.name, d.description, d.tags, d.hidden, d.verified, d.ve
   ${embeddedUserColumn('v')} AS verified_by, ${embeddedUserColumn('u')} AS updated_by`;
 const editors = 'LEFT JOIN "user" v ON v.id = d.verified_by_id LEFT JOIN "user" u ON u.id = d.updated_by_id';
 
-/** Returns one page of event definitions and their total number, sorted by name unless the filter has another order. */
+/** Returns one page of event definitions and their total number. The default order is by name. */
 export async function listEventDefinitions(
   sql: Sql,
   projectId: number,
@@ -111,9 +111,7 @@ export async function listEventDefinitions(
   });
 }
 
-/**
- * Returns one page of property definitions and their total number, sorted by name unless the filter has another order.
- */
+/** Returns one page of property definitions and their total number. The default order is by name. */
 export async function listPropertyDefinitions(
   sql: Sql,
   projectId: number,
@@ -155,7 +153,7 @@ function addFilter(where: Conditions, filter: DefinitionFilter): void {
   if (filter.tags !== undefined) where.add(`d.tags && ${where.parameter(filter.tags)}::text[]`);
   if (filter.isVerified !== undefined) where.add(`d.verified = ${where.parameter(filter.isVerified)}::boolean`);
   if (filter.excludesHidden) where.add('NOT d.hidden');
-  // The name must contain every word of the search, in any order. Case is ignored.
+  // A name matches if it contains every word of the search, in any order. Case is ignored.
   for (const word of filter.search?.split(/\s+/).filter((one) => one !== '') ?? []) {
     where.add(`strpos(lower(d.name), lower(${where.parameter(word)}::text)) > 0`);
   }

@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
 /**
- * The usage of a definition. Fields are null if the request did not include `volumes=true`, or if this kind of
+ * Usage of a definition. The fields are null if the request did not include `volumes=true`, or if this kind of
  * definition is not counted.
  */
 export interface Volume {
@@ -16,13 +16,13 @@ export interface Volume {
 
 export const noVolume: Volume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** The JSONPath of all objects in a query, at any depth. */
+/** JSONPath of all objects in a query, at any depth. */
 const objects = 'strict $.** ? (@.type() == "object")';
-/** The JSONPath of all property names in a query. */
+/** JSONPath of all property names in a query. */
 const namesOfProperties = `${objects}.keyvalue()
   ? (@.key == "key" || @.key == "breakdown" || @.key == "property" || @.key == "math_property").value`;
 
-/** The SQL condition for events `e` of the last 30 days. */
+/** SQL condition for events `e` of the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
 /** Counts the events with each of these names. */
@@ -58,7 +58,7 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
   return rows.map(({ values: [name], number: count }) => ({ name: name ?? '', count }));
 }
 
-/** Only the latest events are searched for properties, because reading the properties of every event would take too long. */
+/** Maximum number of events in which properties are searched. Reading all events would take too long. */
 const maxLookedInto = 50_000;
 
 /** Counts the events that have each of these properties. With more than `maxLookedInto` events, the number is an estimate. */
@@ -82,7 +82,7 @@ export async function volumesOfProperties(
 
 /**
  * Counts the insights that use each name and were opened or changed in the last 30 days.
- * @param path the JSONPath of names in the query
+ * @param path JSONPath of the names in a query
  */
 function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {
   return sql.query<{ name: string; count: number }>(

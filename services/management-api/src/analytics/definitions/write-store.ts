@@ -3,7 +3,7 @@
 import type { Columns, Transaction } from '@millrace/db';
 import { eventDefinitionId, propertyDefinitionId } from './store.ts';
 
-/** The columns that users can edit in event definitions and property definitions. */
+/** Columns that users can edit in event definitions and property definitions. */
 export interface Edits
   extends Columns<
     'event_definition',
@@ -16,8 +16,9 @@ type EventEdits = Edits & Columns<'event_definition', 'owner_id'>;
 type PropertyEdits = Edits & Columns<'property_definition', 'property_type'>;
 
 /**
- * Locks a definition until the transaction ends. The API locks one row at a time, so it cannot deadlock with the consumer.
- * @returns false if the definition does not exist.
+ * Locks a definition until the transaction ends. The API locks only one definition at a time, so it cannot deadlock
+ * with the consumer.
+ * @returns false if the definition does not exist
  */
 export async function lockDefinition(
   tx: Transaction,
@@ -80,7 +81,7 @@ export async function deleteEventDefinition(
   await tx.query('DELETE FROM event_definition WHERE project_id = $1 AND name = $2', [environmentId, name]);
 }
 
-/** The primary key of a property definition, except the environment. */
+/** Primary key of a property definition, without the environment. */
 type PropertyKey = Columns<'property_definition', 'type' | 'group_type_index' | 'name'>;
 
 const ofProperty = 'project_id = $1 AND type = $2 AND group_type_index = $3 AND name = $4';

@@ -1,4 +1,5 @@
-// Creates, changes and deletes event and property definitions: checks the fields and logs the change.
+// Creates, changes and deletes event and property definitions: checks the fields and records the change in the activity
+// log.
 
 import { isRowId, recordActivity } from '@millrace/accounts';
 import { maxDefinedNameBytes } from '@millrace/contracts';
@@ -74,7 +75,7 @@ export async function createEvent(
 }
 
 /**
- * Changes the fields that the client sent.
+ * Changes only the given fields.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeEvent(
@@ -92,7 +93,10 @@ export async function changeEvent(
   return after;
 }
 
-/** Deletes a definition. The consumer creates it again when the event is received again. @throws AppError `not_found`. */
+/**
+ * Deletes a definition. The consumer creates a new one when the event is received again.
+ * @throws AppError `not_found`.
+ */
 export async function removeEvent(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.place;
   const before = await lockedEvent(tx, environmentId, id);
@@ -100,7 +104,7 @@ export async function removeEvent(tx: Transaction, author: Author, id: string): 
   await record(tx, author, { scope: 'EventDefinition', before });
 }
 
-/** Changes the fields that are sent. @throws AppError `not_found`, or `invalid` naming the field. */
+/** Changes only the given fields. @throws AppError `not_found`, or `invalid` naming the field. */
 export async function changeProperty(
   tx: Transaction,
   author: Author,
@@ -117,7 +121,10 @@ export async function changeProperty(
   return after;
 }
 
-/** Deletes a definition. The consumer creates it again when the property is received again. @throws AppError `not_found`. */
+/**
+ * Deletes a definition. The consumer creates a new one when the property is received again.
+ * @throws AppError `not_found`.
+ */
 export async function removeProperty(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.place;
   const before = await lockedProperty(tx, environmentId, id);
@@ -126,7 +133,7 @@ export async function removeProperty(tx: Transaction, author: Author, id: string
 }
 
 /**
- * Checks the edited fields of an event definition, and returns them as columns.
+ * Checks the edited fields of an event definition, and converts them to columns.
  * @throws AppError `invalid` naming the field
  */
 async function eventEdits(
@@ -167,7 +174,7 @@ function withChanges(
   };
 }
 
-/** Clients send the complete record, so an unchanged name is accepted. */
+/** Rejects a new name. An unchanged name is accepted, because clients send the complete record. */
 function refuseRename(before: { name: string }, { name }: { name?: string }): void {
   if (name === undefined || name === before.name.trim()) return;
   throw refusal('name', 'The name of a definition cannot be changed. Leave `name` out.');
@@ -191,7 +198,7 @@ async function foundProperty(tx: Transaction, environmentId: number, id: string)
   return found((await listPropertyDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
 }
 
-/** Returns a row that a query should have found. @throws AppError `not_found`. */
+/** Returns the row, or throws if the query found none. @throws AppError `not_found`. */
 export function found<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new AppError('not_found', 'Not found.');
   return row;

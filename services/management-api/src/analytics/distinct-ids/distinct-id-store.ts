@@ -3,9 +3,9 @@
 import type { Sql } from '@millrace/db';
 
 /**
- * Lists the distinct IDs of each person, at most `maxDistinctIdsShown`. The main one comes first, then the others in
- * the order in which they were added. A person who was merged into another one in the meantime is missing from the
- * result.
+ * Lists the distinct IDs of each person, at most `maxDistinctIdsShown`. The main ID comes first, followed by the others
+ * in the order in which they were added. A person who was merged into another person in the meantime is missing from
+ * the result.
  */
 export async function listDistinctIds(
   sql: Sql,
@@ -27,18 +27,18 @@ export async function listDistinctIds(
   return new Map(rows.map((row) => [row.person_uuid, row.distinct_ids]));
 }
 
-/** Returns the SQL of the size in bytes of a person's distinct IDs in a response, including quotes and commas. */
+/** Returns SQL for the size in bytes of a person's distinct IDs in a response, including quotes and commas. */
 export function distinctIdBytes(projectId: string, personUuid: string): string {
   return `(SELECT coalesce(sum(octet_length(shown.distinct_id) + 3), 0)
              FROM (SELECT d.distinct_id FROM person_distinct_id d
                     WHERE d.project_id = ${projectId} AND d.person_uuid = ${personUuid} LIMIT ${maxDistinctIdsShown}) AS shown)`;
 }
 
-/** The maximum number of distinct IDs of one person in a response. */
+/** Maximum number of distinct IDs of one person in a response. */
 export const maxDistinctIdsShown = 100;
 
 /**
- * Returns the distinct IDs of a person in the order in which they were added, and how often each was moved between
+ * Returns the distinct IDs of a person in the order in which they were added, and how often each ID was moved between
  * persons.
  */
 export async function listIdsOfPerson(

@@ -11,13 +11,16 @@ interface EventElement {
   attributes: Record<string, string>;
 }
 
-/** Real pages are not nested this deeply. The limit keeps the work small, because clients can send any chain. */
+/**
+ * Maximum number of elements, which keeps parsing cheap. Real pages are not nested this deeply, but clients can send
+ * any chain.
+ */
 const maxElements = 500;
 
 /**
- * Parses an elements chain. Elements are separated by `;`, and each has the form
+ * Parses an elements chain in a single pass. Elements are separated by `;`, and each has the form
  * `tag.class.class:key="value"key="value"`. Quotes within values are escaped with a backslash. Malformed parts are
- * skipped. The chain is read only once.
+ * skipped.
  */
 export function parseElements(chain: string): EventElement[] {
   const elements: EventElement[] = [];
@@ -26,7 +29,6 @@ export function parseElements(chain: string): EventElement[] {
     const element = fromHead(chain.slice(at, head), elements.length);
     at = chain[head] === ':' ? readAttributes(chain, head + 1, element) : head;
     elements.push(element);
-    // Skip the semicolon after the element.
     at += 1;
   }
   return elements;

@@ -1,4 +1,4 @@
-// Finds, counts and reads events through the event store, in whichever database it is.
+// Finds, counts and reads events through the event store, whether they are in PostgreSQL or in another database.
 
 import type { Sql } from '@millrace/db';
 import {
@@ -24,31 +24,31 @@ import {
   readTimeOfEvent,
 } from './store.ts';
 
-/** The event store, if it is not PostgreSQL alone. */
+/** An event store other than PostgreSQL. */
 export interface OtherStore {
   events: EventStore;
-  /** The time limit of a query. */
+  /** Time limit of a query in milliseconds. */
   maxMs: number;
 }
 
 export interface StoreRead {
   store: OtherStore;
-  /** The PostgreSQL database, which stores persons and their IDs. */
+  /** PostgreSQL, which stores persons and their distinct IDs. */
   sql: Sql;
   projectId: number;
-  /** This signal is aborted when the client disconnects. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** The time limit of a search in PostgreSQL. */
+/** Time limit of a search in PostgreSQL, in milliseconds. */
 const longestMs = 10_000;
-/** The size limit of one read. It is larger than the largest portion of a page plus the largest event. */
+/** Maximum size of one read in bytes. It exceeds the largest portion of a page plus the largest event. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Prepares reads from the event store. In PostgreSQL, they run on the connections of `sql`, which have their own time
+ * Prepares reads from the event store. In PostgreSQL, the reads use the connections of `sql`, which have their own time
  * limit.
- * @param isRepeated whether the statements are the same for many requests, apart from their values
+ * @param isRepeated whether many requests run the same statements with different values
  */
 export function eventRead(
   otherStore: OtherStore | null,
@@ -91,7 +91,7 @@ export function createEventPage(page: StoreRead) {
   };
 }
 
-/** Finds the keys of the events on a page. If the time runs out, returns only those found so far. */
+/** Finds the keys of the events on a page. If the time limit is reached, returns only the keys found so far. */
 export async function findEventKeys(
   read: StoreRead,
   filter: EventFilter,
@@ -117,13 +117,13 @@ export async function findEventKeys(
   );
 }
 
-/** Creates a function that reads the events with given keys in order, up to the one that reaches `maxBytes`. */
+/** Creates a function that reads the events with the given keys in order, up to the event that reaches `maxBytes`. */
 function createReader(read: StoreRead) {
   const { store, projectId } = read;
   const sizes = new Map<string, number>();
 
   return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
-    // Keys whose events did not fit are passed again with the next call. Do not measure them twice.
+    // The caller passes keys of events that did not fit again with the next call. Do not measure these events twice.
     if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
     let before = 0;
     const given = all.filter(({ uuid }) => {
@@ -136,8 +136,8 @@ function createReader(read: StoreRead) {
   };
 
   /**
-   * Measures each event together with its current person, because the response contains the person too, and it may be
-   * much larger.
+   * Measures each event together with its current person, because the response contains the person too, and the person
+   * may be much larger than the event.
    */
   async function measure(keys: EventKey[]): Promise<void> {
     sizes.clear();
@@ -154,7 +154,7 @@ function toRow(event: ListedEvent): EventWithTimes {
   return { ...event, properties, person_properties };
 }
 
-/** Reads an event that PostgreSQL no longer stores. PostgreSQL still stores the time of the event. */
+/** Reads an event that PostgreSQL no longer stores. PostgreSQL still stores the event's time. */
 export async function readStoredEvent(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
   const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
   if (time === undefined) return undefined;
@@ -211,21 +211,21 @@ export async function countEvents(
 
 const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
 
-/** The range of times that every store supports. All events are within it. */
+/** Range of times that every store supports. All events are within this range. */
 const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 
-/** Both ends of the requested range are excluded, but the event store includes `from`. Times have milliseconds. */
+/** Add one millisecond, because the requested range excludes both ends, but the event store includes `from`. */
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 
-/** Persons with at least this many distinct IDs are selected by person ID instead of by a list of their distinct IDs. */
+/** Number of distinct IDs from which a person's events are selected by person ID instead of by distinct ID. */
 const maxIds = 10_000;
 
 /**
- * Translates the parts of a filter other than name and time. `person_id` means the current person, so it selects the
- * events of all distinct IDs that belong to the person now, including those stored before a merge.
+ * Translates the parts of a filter other than name and time. `person_id` means the current person. It selects the
+ * events of all distinct IDs that belong to the person now, including events from before a merge.
  */
 async function selectionOf(
   { sql, projectId }: StoreRead,

@@ -22,10 +22,10 @@ import { createEventPage, eventRead, type OtherStore, readStoredEvent } from './
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
-/** Existing clients send a JSON array with one element instead of a word. */
+/** Allowed values of `orderBy`. Existing clients send a JSON array with one element instead of a word. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
-/** The maximum offset, as in PostHog. The database reads all events before the offset. */
+/** Maximum offset, as in PostHog. The database has to read all events before the offset. */
 const maxSkipped = 50_000;
 
 /** Returns the names of parameters that would make a search faster, for error messages. */
@@ -45,11 +45,10 @@ export function suggestParameters({
   return offset ? `\`next\` instead of \`offset\`, ${filters}` : filters;
 }
 
-/** Dependencies of the routes that read events. */
 export interface EventDeps {
   sql: Sql;
   searches: Searches;
-  /** The event store, or null if events are in PostgreSQL. */
+  /** Event store, or null if events are in PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -111,7 +110,8 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
           findKeys(keys) {
             const window = { ...keys, isOldestFirst };
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
-            // PostgreSQL reads the newest page from an index. Another store has to read more, so it counts as a search.
+            // PostgreSQL reads the newest page from an index. Another store has to read more, so the request counts as
+            // a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
             return isWalk ? searches.run({ caller, target }, suggestParameters(query), find) : find(sql);
           },
@@ -175,7 +175,7 @@ function isSearch({ event, person_id, properties }: EventFilter): boolean {
 const readEventsOf = (sql: Sql, projectId: number) => (keys: TimePosition[], maxBytes: number) =>
   readEvents(sql, projectId, { keys, maxBytes });
 
-/** Converts events to API responses, each with the current person of its distinct ID. Runs two queries for any number of events. */
+/** Converts events to API responses with the current persons of their distinct IDs. Runs two queries in total. */
 async function withCurrentPersons<Row extends EventRow>(sql: Sql, projectId: number, rows: Row[]) {
   const mapped = await listPersonsOfDistinctIds(sql, projectId, [...new Set(rows.map((row) => row.distinct_id))]);
   const persons = new Map(mapped.map((person) => [person.distinct_id, person]));

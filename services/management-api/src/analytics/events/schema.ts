@@ -6,10 +6,10 @@ import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
 
-/** The kinds of properties by which events can be filtered. */
+/** Kinds of properties by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
 
-/** The filters of all routes that list or count events. */
+/** Filters of all routes that list or count events. */
 export const eventFilterQuery = {
   event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
   distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),
@@ -100,7 +100,7 @@ export const eventPage = Type.Object(
   { title: 'EventPage' },
 );
 
-/** A single event also has the times when it was received and stored, because its time can be corrected (docs/wire-rules.md#times). */
+/** A single event also has the times when it was received and stored, because its own time can be corrected. */
 export const shownEvent = Type.Object(
   {
     ...event.properties,

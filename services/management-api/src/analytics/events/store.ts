@@ -7,8 +7,8 @@ import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 
 /**
- * A stored event. The person columns have the values that were stored with the event. They are shown only if the
- * distinct ID has no person now.
+ * A stored event. The person columns contain the values that were stored with the event. The API shows them only if the
+ * event's distinct ID currently has no person.
  */
 export interface EventRow
   extends Columns<'event', 'uuid' | 'event' | 'distinct_id' | 'timestamp' | 'elements_chain' | 'person_id'> {
@@ -23,7 +23,7 @@ export interface EventFilter extends TimeRange {
   event?: string;
   distinct_id?: string;
   person_id?: string;
-  /** The condition on properties, or null for all events. */
+  /** Condition on properties, or null for all events. */
   properties: Condition | null;
 }
 
@@ -63,8 +63,9 @@ export async function findStarts(
 }
 
 /**
- * The SQL that estimates the size of an event in a response, which contains the elements both as text and parsed. The
- * current person is included, because it is returned with every event and may be much larger.
+ * SQL that estimates the size of an event in a response, which contains the elements both as text and parsed. The size
+ * includes the current person, because the response contains the person of every event, and a person may be much larger
+ * than an event.
  */
 const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
   + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
@@ -81,14 +82,14 @@ export const readEvents = createLargeRowReader<TimePosition, EventRow>({
 });
 
 interface EventPersonRow {
-  /** The distinct ID in the request. */
+  /** Distinct ID in the request. */
   distinct_id: string;
   uuid: string;
   main_distinct_id: string;
   properties: Record<string, unknown>;
 }
 
-/** Returns the current persons of distinct IDs. Distinct IDs without a person are left out. */
+/** Returns the current persons of distinct IDs. Omits distinct IDs without a person. */
 export async function listPersonsOfDistinctIds(
   sql: Sql,
   projectId: number,
@@ -104,8 +105,8 @@ export async function listPersonsOfDistinctIds(
 }
 
 /**
- * Reads one event. A row with the event's UUID contains its time, so only one monthly partition is read, by primary
- * key.
+ * Reads one event. The row of the event's UUID contains the event's time, so PostgreSQL reads only one monthly
+ * partition, by primary key.
  */
 export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventWithTimes | undefined> {
   const rows = await sql.query<EventWithTimes & Record<string, unknown>>(
@@ -129,8 +130,8 @@ export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string)
 }
 
 /**
- * Reads the approximate sizes of the current persons of distinct IDs in a response. Distinct IDs without a person are
- * left out.
+ * Reads the approximate sizes in a response of the current persons of distinct IDs. Omits distinct IDs without a
+ * person.
  */
 export async function readPersonSizes(
   sql: Sql,

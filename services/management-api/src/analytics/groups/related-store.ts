@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db';
 import type { GroupKey } from './store.ts';
 
-/** The maximum number of related groups of each type. They are sorted by key. */
+/** Maximum number of related groups of each type. They are sorted by key. */
 export const maxRelatedGroups = 100;
 
 /** The person or group whose related groups are requested. */
@@ -11,8 +11,8 @@ export type Actor = { personUuid: string } | { group_type_index: number; group_k
 
 /**
  * Finds the groups that are related to a person or a group, sorted by type and key. Only events later than `after`
- * count. The groups of a person are the groups of the person's events, which are found through an index. The groups of
- * a group are the groups of other types in the group's events. Finding these reads all events of the project.
+ * count. For a person, these are the groups of the person's events, which are found through an index. For a group,
+ * these are the groups of other types in the group's events, and finding them reads all events of the project.
  */
 export async function findRelatedGroups(
   sql: Sql,

@@ -17,7 +17,7 @@ import { findGroupMembers, type GroupKey, readGroups } from './store.ts';
 
 const days = 90;
 const maxRelatedPersons = 100;
-/** The approximate size limit of the persons in a response, and also of the groups. */
+/** Approximate maximum size in bytes of the persons in a response, and separately of the groups. */
 const maxBytes = 2 * 1024 * 1024;
 
 const relatedActor = Type.Object(

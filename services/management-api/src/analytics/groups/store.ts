@@ -80,7 +80,7 @@ export async function readGroup(
   return rows[0];
 }
 
-/** The maximum number of groups of each type whose properties are counted. */
+/** Maximum number of groups of each type whose properties are counted. */
 export const maxGroupsCounted = 50_000;
 
 export async function countGroupProperties(
@@ -113,7 +113,7 @@ interface GroupsOfType {
 
 /**
  * Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit` groups. Only an
- * empty page means that there are no more.
+ * empty page means that no groups remain.
  */
 export async function readGroupPage(
   sql: Sql,
@@ -142,7 +142,7 @@ export async function countGroups(sql: Sql, { environmentId, groupType }: Groups
 interface GroupOfEvents {
   group_type_index: number;
   group_key: string;
-  /** Only events later than this determine the members of the group. */
+  /** Start of the time range. Only later events determine the members of the group. */
   after: Date;
 }
 
@@ -180,8 +180,8 @@ export interface TimesInGroup {
 }
 
 /**
- * Returns the number of events with the group and the time of the latest one for each person. The events are found by
- * distinct ID, through an index.
+ * For each person, returns the number of events with the group and the time of the latest one. An index finds the
+ * events by distinct ID.
  */
 export async function readTimesInGroup(
   sql: Sql,

@@ -1,4 +1,4 @@
-// Declares the routes of group types, which read and change their names and list the properties of their groups.
+// Declares the routes of group types. They read and change the types' names, and list the properties of the groups.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';

@@ -1,5 +1,5 @@
-// Declares the routes that create and change groups. The event consumer stores groups, so a change is sent as an event,
-// as an SDK would do.
+// Declares the routes that create and change groups. The event consumer stores groups, so the API sends each change as
+// an event, as an SDK would do.
 
 import { cutToCodePoints, eventNames } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
@@ -56,7 +56,8 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     }
     await sendEvent(deps, environmentId, {
       event: eventNames.groupIdentify,
-      // Server SDKs send the same distinct ID. With `$process_person_profile: false`, the event does not create a person.
+      // Server SDKs send the same distinct ID. With `$process_person_profile: false`, the event does not create a
+      // person.
       distinct_id: cutToCodePoints(`$${type.group_type}_${key}`, 200),
       properties: {
         $group_type: type.group_type,

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { VariableType } from '@millrace/insights';
 
-/** The fields of a variable that clients can set. */
+/** Fields of a variable that clients can set. */
 export interface VariableFields extends Columns<'insight_variable', 'name'> {
   type: VariableType;
   default_value: unknown;
@@ -12,7 +12,7 @@ export interface VariableFields extends Columns<'insight_variable', 'name'> {
 }
 
 export interface VariableRow extends VariableFields, Columns<'insight_variable', 'id' | 'code_name' | 'created_at'> {
-  /** The ID of the user. */
+  /** ID of the user who created the variable. */
   created_by: number | null;
 }
 type Row = VariableRow & Record<string, unknown>;

@@ -1,4 +1,5 @@
-// Creates, changes and deletes insight variables: checks the name, type and default value, and logs changes.
+// Creates, changes and deletes insight variables: checks the name, type and default value, and records changes in the
+// activity log.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -24,7 +25,7 @@ interface Author {
   target: AddressedProject;
 }
 
-/** The number is limited because every SQL query reads all variables. */
+/** Maximum number of variables. It is limited because every SQL query reads all variables. */
 const maxVariables = 500;
 
 /**
@@ -51,7 +52,7 @@ export async function createVariable(
 }
 
 /**
- * Changes the fields that the client sent. The code name never changes.
+ * Changes only the given fields. The code name never changes.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeVariable(
@@ -68,7 +69,7 @@ export async function changeVariable(
   return after;
 }
 
-/** Deletes a variable. Queries that use it fail from then on. @throws AppError `not_found`. */
+/** Deletes a variable. Queries that use the variable fail from then on. @throws AppError `not_found`. */
 export async function removeVariable(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
@@ -87,7 +88,7 @@ export async function requireVariable(sql: Sql, environmentId: number, id: strin
   return row;
 }
 
-/** Keeps letters and digits, and replaces spaces with underscores, as in PostHog. */
+/** Converts a name to a code name as PostHog does: keeps letters and digits, and replaces spaces with underscores. */
 const codeNameOf = (name: string) =>
   name
     .replace(/[^\p{L}\p{N} ]/gu, '')
@@ -95,7 +96,7 @@ const codeNameOf = (name: string) =>
     .toLowerCase();
 
 /**
- * Checks that the values and the default value of a variable have its type, and returns the fields.
+ * Checks that a variable's values and default value have the variable's type, and returns the fields.
  * @throws AppError `invalid` naming `values` or `default_value`
  */
 function checked({ values: sent, ...fields }: VariableFields): VariableFields {

@@ -16,7 +16,7 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (of: string, end: string) =>
   text(`Only insights ${of} ${end} this time: an ISO 8601 time, or a relative time such as \`-7d\`.`);
 
-/** The filters of the list of insights. Invalid values are ignored, except for invalid times. */
+/** Filters of the list of insights. Invalid values are ignored, except for invalid times. */
 const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(
@@ -64,7 +64,7 @@ export const listInsightsQuery = Type.Object({
 });
 
 /**
- * Returns the SQL conditions for the insights that are not deleted, that the caller can see and that match the filters.
+ * Returns the SQL conditions for insights that are not deleted, that the caller can see and that match the filters.
  * @throws AppError `invalid`
  */
 export function insightConditions(
@@ -144,7 +144,7 @@ const orders: ReadonlyMap<string, string> = new Map([
   ['last_viewed_at', lastViewedAt],
 ]);
 
-/** Returns the SQL of the sort order. For an unknown field, returns the default order. */
+/** Returns the SQL of the sort order. An unknown field results in the default order. */
 export function insightOrder(order: string | undefined): string {
   const column = orders.get(order?.replace(/^-/, '') ?? '');
   if (column === undefined) return 'i."order" NULLS LAST, i.id DESC';

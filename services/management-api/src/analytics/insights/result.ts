@@ -1,4 +1,4 @@
-// Loads the result of an insight from the cache or computes it.
+// Loads the result of an insight from the cache, or computes the result.
 
 import { isObject } from '@millrace/contracts';
 import { findSource, overrideFilters, overrideVariables } from '@millrace/insights';
@@ -8,7 +8,7 @@ import type { QueryStatus } from '../query/background-runs.ts';
 import { type QueryCaller, type QueryRunner, type RefreshMode, refreshModes } from '../query/query-runner.ts';
 import type { InsightRow } from './store.ts';
 
-/** The fields of an insight that come from its result. They are null if it has no result. */
+/** Fields of an insight that come from its result. They are null if the insight has no result. */
 export interface InsightResult {
   timezone: string | null;
   result: unknown;
@@ -25,7 +25,7 @@ export interface InsightResult {
   filters_hash: string | null;
 }
 
-/** The result fields of an insight that has not been computed yet. */
+/** Result fields of an insight that has not been computed yet. */
 export const noResult: InsightResult = {
   timezone: null,
   result: null,
@@ -42,7 +42,7 @@ export const noResult: InsightResult = {
   filters_hash: null,
 };
 
-/** The status that replaces a result if one of several insights fails. */
+/** Status that replaces a result if one of several insights fails. */
 interface FailedStatus {
   complete: true;
   error: true;
@@ -57,7 +57,7 @@ interface InsightRunOptions {
   signal: AbortSignal;
 }
 
-/** Tells whether results are computed for a request that shows insights. */
+/** Query parameter that determines whether results are computed for a request that shows insights. */
 export const refreshQuery = Type.Optional(
   Type.String({
     description:
@@ -66,13 +66,13 @@ export const refreshQuery = Type.Optional(
   }),
 );
 
-/** Reads the parameter `refresh`. An unknown value means that only a cached result is returned. */
+/** Reads the parameter `refresh`. An unknown value means that the response contains only cached results. */
 export function readRefresh(given: string | undefined): RefreshMode {
   if (given?.toLowerCase() === 'true') return 'force_blocking';
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
 }
 
-/** The parameters that replace the filters and variables of a dashboard. */
+/** Query parameters that replace the filters and variables of a dashboard. */
 export const overrideQuery = {
   filters_override: Type.Optional(
     Type.String({
@@ -94,7 +94,7 @@ interface Overrides {
 }
 
 /**
- * Reads the filters and variables with which a request replaces those of an insight.
+ * Reads the filters and variables that replace those of an insight for one request.
  * @throws AppError `invalid` naming the parameter
  */
 export function readOverrides(query: { filters_override?: string; variables_override?: string }): Overrides {
@@ -105,14 +105,14 @@ export function readOverrides(query: { filters_override?: string; variables_over
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
     } catch {
-      // The error is thrown below.
+      // The text is not valid JSON. The error below reports this.
     }
     throw new AppError('invalid', `\`${attr}\` must be a JSON object.`, { code: 'invalid_input', attr });
   };
   return { filters: read('filters_override'), variables: read('variables_override') };
 }
 
-/** Returns the insight with a query in which these filters and variables are applied. */
+/** Returns the insight with these filters and variables applied to its query. */
 export function applyOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
   return { ...row, query: overrideVariables(overrideFilters(row.query, filters), variables) as InsightRow['query'] };
 }
@@ -130,7 +130,7 @@ export async function runInsight(
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
-  // The file of an SQL insight has more rows than the cached result.
+  // The file of an SQL insight has more rows than the cached result, so compute it again.
   const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
   const { result, status } = await queryRunner.run(queryCaller, {
@@ -159,8 +159,8 @@ export async function runInsight(
 }
 
 /**
- * Like `runInsight`, but returns an error as a status, so one failing insight does not affect the others of a
- * dashboard.
+ * Like `runInsight`, but returns an error as a status, so that one failing insight does not affect the other insights
+ * of a dashboard.
  */
 export async function runInsightOfMany(
   ...options: Parameters<typeof runInsight>

@@ -44,14 +44,14 @@ import { changeInsight, createInsight, requireInsight } from './write.ts';
 export function insightRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID.
+  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
-/** Older clients send these names instead of an ID, with the query in the URL. */
+/** Former insight types, which older clients send instead of an ID, with the query in the URL. */
 const formerTypes = new Set(['trend', 'funnel', 'retention', 'path']);
 
-/** The query parameters of the routes that return one insight. */
+/** Query parameters of the routes that return one insight. */
 const shownQuery = Type.Object({
   format: Type.Optional(
     Type.String({ description: '`csv` returns the result as a CSV file. Any other value returns JSON.' }),
@@ -169,12 +169,12 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
   ];
 }
 
-/** The size limit of all cached results in a list. */
+/** Maximum total size in characters of the cached results in a list. */
 const maxCachedCharacters = 4 * 2 ** 20;
 
 /**
- * Reads cached results of the listed insights, in order, until the size limit is reached. The result of an insight
- * after that is undefined.
+ * Reads cached results of the listed insights, in order, until the size limit is reached. Later insights have the
+ * result undefined.
  */
 async function readCached(
   queryRunner: QueryRunner,
@@ -195,7 +195,7 @@ async function readCached(
 }
 
 /**
- * Returns the filters and variables that a dashboard sets for an insight.
+ * Returns the filters and variables that a dashboard sets for one of its insights.
  * @throws AppError `invalid` if the insight is not on the dashboard
  */
 async function overridesOn(

@@ -36,7 +36,7 @@ export function fieldsOfNew(body: InsightChanges): InsightFields {
 }
 
 /**
- * Applies the fields that the client sent, and keeps all others. A change also marks the insight as saved.
+ * Applies the given fields, and keeps all others. A change also marks the insight as saved.
  * @throws AppError `invalid` naming the field
  */
 export function applyInsightChanges(
@@ -64,14 +64,14 @@ const chartKinds: readonly string[] = [
 ];
 const tableKinds: readonly string[] = ['EventsQuery', 'ActorsQuery'];
 
-/** The query kinds for each value of the parameter `insight`. */
+/** Query kinds for each value of the parameter `insight`. */
 export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...chartKinds.map((kind) => [kind.replace('Query', '').toUpperCase(), [kind]] as const),
   ['JSON', tableKinds],
   ['SQL', ['HogQLQuery']],
 ]);
 
-/** The kinds of wrappers, and the query kinds that each can contain. */
+/** Kinds of wrapper queries, and the query kinds that each can contain. */
 const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['InsightVizNode', chartKinds],
   ['DataTableNode', [...chartKinds, ...tableKinds, 'HogQLQuery']],
@@ -91,8 +91,8 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
 }
 
 /**
- * Rejects a query of a kind that insights cannot run.
- * @throws AppError `invalid` for a query that is too large or has an unknown kind
+ * Rejects a query that is too large or of a kind that insights cannot run.
+ * @throws AppError `invalid`
  */
 function requireKnownKind(query: Record<string, unknown>): void {
   requireSmall(query, 'query', '`query`');
@@ -114,8 +114,8 @@ function requireKnownKind(query: Record<string, unknown>): void {
 }
 
 /**
- * Rejects a query that can never run, because a known field has an impossible value or a cohort does not exist. Does
- * not read events. Accepts unknown fields, because a newer client may have written them.
+ * Rejects a query that can never run because a known field has an impossible value or a cohort does not exist. Does not
+ * read events. Accepts unknown fields, because a newer client may have written them.
  * @throws AppError `invalid` naming the invalid field
  */
 export async function requireRunnable(

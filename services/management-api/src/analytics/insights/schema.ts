@@ -10,7 +10,6 @@ const text = Type.String({ maxLength: 400 });
 const time = Type.String({ format: 'date-time' });
 const ids = (description: string) => Type.Array(Type.Integer({ minimum: 1, maximum: largest }), { description });
 
-/** The tags of insights and dashboards. */
 export const tagList = Type.Array(Type.String({ maxLength: 255 }), {
   maxItems: 100,
   description: 'Tags, in the order in which they were sent.',
@@ -36,7 +35,7 @@ const fields = {
 
 const nothingYet = 'Null if no result is cached.';
 
-/** Responses to requests with `basic=true` do not have the optional fields. */
+/** Responses to requests with `basic=true` omit the optional fields. */
 export const insight = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the insight.' }),
@@ -99,7 +98,7 @@ export const insight = Type.Object(
   { title: 'Insight' },
 );
 
-/** The body of POST, PUT and PATCH. No field is required. */
+/** Body of POST, PUT and PATCH requests. No field is required. */
 export const insightChanges = Type.Object(
   {
     name: Type.Optional(fields.name),

@@ -6,7 +6,7 @@ import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
-/** Converts a row to an API response, with its result if there is one. */
+/** Converts a row to an API response. The response contains the result, if it is given. */
 export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
   const mayEdit =

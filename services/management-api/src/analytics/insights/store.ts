@@ -8,7 +8,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import type { Conditions } from '../../sql/conditions.ts';
 import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
-/** The fields of an insight that clients can set, except its dashboards. */
+/** Fields of an insight that clients can set, except its dashboards. */
 export interface InsightFields
   extends Columns<
     'insight',
@@ -31,21 +31,21 @@ export interface InsightRow
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
   last_viewed_at: Date | null;
-  /** The tiles of the insight on dashboards that are not deleted, sorted by ID. */
+  /** Tiles of the insight on dashboards that are not deleted, sorted by ID. */
   tiles: TileOfInsight[];
 }
 type Row = InsightRow & Record<string, unknown>;
 
-/** The SQL expression for the time when any user last opened insight `i`. */
+/** SQL expression for the time when any user last opened insight `i`. */
 export const lastViewedAt = '(SELECT max(v.last_viewed_at) FROM insight_view v WHERE v.insight_id = i.id)';
 
-/** The SQL expression for the kind of the query of insight `i`, without its wrapper. */
+/** SQL expression for the kind of insight `i`'s query, without its wrapper. */
 export const kindOfQuery = `coalesce(i.query #>> '{source,kind}', i.query ->> 'kind')`;
 
 const listShownTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
    WHERE t.insight_id = i.id AND NOT t.deleted AND NOT d.deleted`;
 
-/** The SQL condition for insights `i` that are on a dashboard. */
+/** SQL condition for insights `i` that are on a dashboard. */
 export const isOnDashboard = `EXISTS (SELECT FROM ${listShownTiles})`;
 
 const columns = `i.id, i.short_id, i.name, i.derived_name, i.description, i.query, i."order", i.deleted, i.tags, i.favorited,
@@ -62,7 +62,7 @@ const tables = `insight i
 
 /**
  * Returns one page of insights and their total number.
- * @param order the SQL of the sort order, which must not contain user input
+ * @param order SQL of the sort order, which must not contain user input
  */
 export async function listInsights(
   sql: Sql,
@@ -85,7 +85,7 @@ export async function listInsights(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Finds insights by numeric ID, including deleted ones. */
+/** Finds insights by numeric ID, even if they are deleted. */
 export async function findInsights(sql: Sql, environmentId: number, ids: readonly number[]): Promise<InsightRow[]> {
   if (ids.length === 0) return [];
   return sql.query<Row>(`SELECT ${columns} FROM ${tables} WHERE i.project_id = $1 AND i.id = ANY ($2::int[])`, [
@@ -95,7 +95,7 @@ export async function findInsights(sql: Sql, environmentId: number, ids: readonl
 }
 
 /**
- * Finds one insight, including a deleted one.
+ * Finds one insight, even if it is deleted.
  * @param name the numeric ID, or the short ID if no insight has this numeric ID
  */
 export async function findInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow | undefined> {
@@ -165,7 +165,7 @@ export async function updateInsight(
   );
 }
 
-/** Stores that a user has opened insights. IDs that do not exist are ignored. */
+/** Stores that a user has opened insights. Ignores IDs that do not exist. */
 export async function recordInsightViews(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -194,14 +194,14 @@ export async function listLastViewedInsights(
   );
 }
 
-/** An insight with the users who opened it recently. The latest comes first. */
+/** An insight with the users who opened it recently, latest first. */
 export interface TrendingRow extends InsightRow {
   viewers: EmbeddedUserRow[];
 }
 
 /**
  * Returns the insights that most users opened after a time, sorted by the number of users.
- * @param viewers the maximum number of users to return for each insight
+ * @param viewers maximum number of users to return for each insight
  */
 export async function listTrending(
   sql: Sql,
@@ -222,11 +222,11 @@ export async function listTrending(
   );
 }
 
-/** The filters and variables that a tile applies to the query of its insight. */
+/** Filters and variables that a tile applies to the query of its insight. */
 export interface TileOverrides {
-  /** The filters of the tile, or those of its dashboard if the tile has none. */
+  /** Filters of the tile or, if the tile has no filters, of its dashboard. */
   filters: Record<string, unknown>;
-  /** The variables of the dashboard. */
+  /** Variables of the dashboard. */
   variables: Record<string, unknown> | null;
 }
 

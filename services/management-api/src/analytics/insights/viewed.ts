@@ -11,7 +11,7 @@ import { toInsight } from './show.ts';
 import { listLastViewedInsights, listTrending, recordInsightViews } from './store.ts';
 import { requireInsight } from './write.ts';
 
-/** The number of insights that `my_last_viewed` returns. */
+/** Number of insights that `my_last_viewed` returns. */
 const shown = 5;
 
 const viewedInsights = Type.Object(
@@ -24,7 +24,7 @@ const viewedInsights = Type.Object(
   { title: 'ViewedInsights' },
 );
 
-/** The maximum number of viewers that `trending` returns for each insight. */
+/** Maximum number of viewers that `trending` returns for each insight. */
 const maxViewers = 10;
 
 const trendingInsight = Type.Object(
@@ -38,7 +38,7 @@ const trendingInsight = Type.Object(
 );
 
 /**
- * Creates the routes that store and list which insights users opened. The scope insight:read is sufficient to store a
+ * Creates the routes that record and list which insights users opened. The scope insight:read is sufficient to record a
  * view.
  */
 export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {

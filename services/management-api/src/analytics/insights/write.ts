@@ -1,4 +1,5 @@
-// Creates and changes insights and places them on dashboards: checks the caller's access, and logs changes.
+// Creates and changes insights and places them on dashboards: checks the caller's access, and records changes in the
+// activity log.
 
 import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
@@ -21,8 +22,8 @@ export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
 
 /**
  * Creates an insight.
- * @param parser null for a copy of another insight, whose query is not checked, because a valid query can become
- *   invalid later
+ * @param parser null for a copy of another insight, whose query is not checked because a valid query can become invalid
+ *   later
  * @throws AppError `invalid` naming the field
  */
 export async function createInsight(
@@ -46,10 +47,10 @@ export async function createInsight(
 }
 
 /**
- * Changes the fields that the client sent. A deleted insight is removed from its dashboards, and is not added again
- * when it is restored.
+ * Changes only the given fields. A deleted insight is removed from its dashboards, and is not added again when it is
+ * restored.
  * @throws AppError `not_found`, `forbidden` if the insight is on a dashboard that the caller cannot change, or
- * `invalid` naming the field
+ *   `invalid` naming the field
  */
 export async function changeInsight(
   tx: Transaction,
@@ -116,7 +117,7 @@ function visible(row: InsightRow) {
   return { ...fieldsOf(row), dashboards: row.tiles.map(({ dashboard_id }) => dashboard_id) };
 }
 
-/** Adds an entry to the activity log when an insight is created, changed, deleted or restored. Must run in the same transaction. */
+/** Records in the activity log that an insight was created, changed, deleted or restored, in the same transaction. */
 async function recordInsightActivity(
   tx: Sql,
   { userId, target }: Omit<InsightAuthor, 'scopes'>,
@@ -134,7 +135,7 @@ async function recordInsightActivity(
   });
 }
 
-/** Returns the activity for a change to a record that has a `deleted` field. */
+/** Returns the activity for a change to a record that has a `deleted` field: `deleted`, `restored` or `updated`. */
 export function chooseActivityVerb(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
@@ -144,12 +145,12 @@ export function chooseActivityVerb(
   return after.deleted ? 'deleted' : 'restored';
 }
 
-/** The maximum number of tiles of a dashboard. It is limited because a response contains the insight of every tile. */
+/** Maximum number of tiles of a dashboard. It is limited because a response contains the insight of every tile. */
 const maxTiles = 200;
 
 /**
- * Sets the dashboards that an insight is on. If the insight was on a dashboard before, its former tile is restored.
- * @throws AppError `invalid` if a dashboard does not exist, or `forbidden` if the caller cannot change it
+ * Sets the dashboards that an insight is on. If the insight was on a dashboard before, restores its former tile there.
+ * @throws AppError `invalid` if a dashboard does not exist, or `forbidden` if the caller cannot change a dashboard
  */
 async function placeInsight(
   tx: Transaction,

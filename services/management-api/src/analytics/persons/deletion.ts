@@ -27,7 +27,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** The comment of `deletePersons` in packages/db describes what a deletion guarantees. */
+/** Creates the routes. See `deletePersons` in packages/db for what a deletion guarantees. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [
@@ -116,7 +116,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };
         const count = await deletePersonsNow(database, wanted, { caller, target, deletesEvents });
-        // Another request deleted the person first, or the person was merged into another one.
+        // Another request deleted the person first, or merged the person into another one.
         if (count === 0) throw new AppError('not_found', 'Not found.');
         return undefined;
       },
@@ -136,8 +136,8 @@ function checkIds(ids: string[]): void {
 }
 
 /**
- * A concurrent merge can move a distinct ID to another person, who is then deleted in another round. More than a few
- * rounds are not expected.
+ * Maximum number of rounds. If a concurrent merge moves a distinct ID to another person, that person is deleted in
+ * another round. More than a few rounds are not expected.
  */
 const maxRounds = 5;
 
@@ -149,7 +149,7 @@ interface DeletionContext {
 
 /**
  * Deletes the persons with these UUIDs, and the persons with these distinct IDs. If a distinct ID moves to another
- * person while this function waits for a lock, that person is deleted in another transaction, so that locks are always
+ * person while this function waits for a lock, deletes that person in another transaction, so that locks are always
  * taken in the same order.
  * @returns the number of deleted persons
  */

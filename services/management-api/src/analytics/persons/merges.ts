@@ -88,13 +88,13 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
   });
 }
 
-/** The size limit of the events that are read. */
+/** Maximum total size in bytes of the events that are read. */
 const maxMergeBytes = 8 * 1024 * 1024;
 
 /**
- * Replays the merge events in order. An event joined two IDs if no earlier event had joined them. Events that repeat a
- * merge are left out. If the other ID does not belong to this person, `is_joined` is false, because the merge was
- * rejected, or because the other ID was later deleted or moved to another person.
+ * Replays the merge events in order. An event joined two IDs if no earlier event had joined them. Omits events that
+ * repeat a merge. `is_joined` is false if the other ID does not belong to this person: either the merge was rejected,
+ * or the other ID was later deleted or moved to another person.
  */
 function explainIds(mainId: string, distinctIds: readonly string[], events: readonly MergeEvent[]) {
   const setOf = new Map(distinctIds.map((id) => [id, new Set([id])]));

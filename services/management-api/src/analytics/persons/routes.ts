@@ -25,7 +25,7 @@ import { isSearch, type PersonPosition, readPerson, readPersons } from './store.
 
 /**
  * A cursor contains the ID of the last person on the page. The ID is a string because it has 64 bits. In lists that are
- * sorted by a time, the cursor also contains this time.
+ * sorted by a time, the cursor also contains that time.
  */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id, part: Type.Optional(Type.Enum(['start', 'rest'])) });
@@ -40,13 +40,13 @@ const personCount = Type.Object(
   { title: 'PersonCount' },
 );
 
-/** The filters that can use an index. */
+/** Filters that can use an index. */
 const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
 
-/** The filters that the list and the count of persons share. */
+/** Filters that the list and the count of persons share. */
 const personFilterQuery = {
   distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
   email: Type.Optional(
@@ -243,8 +243,8 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
 }
 
 /**
- * Creates the routes of the activity log of persons. It contains splits, and deletions with their progress. Entries
- * identify a person by UUID.
+ * Creates the routes for the activity log of persons. The log contains splits, and deletions with their progress.
+ * Entries identify a person by UUID.
  */
 export function personActivityRoutes({ sql }: { sql: Sql }) {
   const common = {
@@ -282,7 +282,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target: { environmentId }, params, query, request }) => {
         const itemId = params.id.toLowerCase();
         const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
-        // A deleted person has a log entry. If there is no entry, return 404 unless the person exists.
+        // A deleted person has a log entry. Without an entry, return 404 unless the person exists.
         if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
         return page;
       },

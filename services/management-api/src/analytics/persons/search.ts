@@ -1,4 +1,4 @@
-// Finds the persons on a page of a list, also in projects with too many persons to read all of them in one request.
+// Finds the persons on a page of a list, even in projects with too many persons to read all of them in one request.
 
 import type { Sql } from '@millrace/db';
 import { StoppedSearch } from '../../sql/large-page.ts';
@@ -20,16 +20,16 @@ interface PersonList {
   window: PersonWindow;
 }
 
-/** The time for which a search reads persons one after the other before it returns those found so far. */
+/** Milliseconds for which a search reads persons one after the other before it returns the persons found so far. */
 const longMs = 8000;
-/** Replaces `longMs` if the search has found persons by an index, because these are probably the ones that the user is looking for. */
+/** Like `longMs`, after an index has found persons, who are probably the ones that the user is looking for. */
 const shortMs = 400;
-/** If more persons than this start with the search text, the list is not divided, because a page fills quickly. */
+/** If more persons start with the search text, the list is not divided into two parts, because a page fills quickly. */
 const maxByStart = 1000;
 
 /**
- * Finds the persons on a page. A list by ID with a search text begins with the persons whose email or distinct ID starts
- * with this text, because they can be found by an index.
+ * Finds the persons on a page. If a list by ID has a search text, the list begins with the persons whose email or
+ * distinct ID starts with this text, because an index finds them.
  */
 export async function findPersonKeys(
   sql: Sql,
@@ -57,10 +57,10 @@ export async function findPersonKeys(
   return new StoppedSearch({ keys: [...found, ...others.keys.map(inRest)], end: inRest(others.end) });
 }
 
-/** The number of persons in the first step. Each further step reads twice as many persons. */
+/** Number of persons in the first step. Each further step reads twice as many persons. */
 const firstStep = 2000;
 
-/** Finds persons by ID until the page is full or the time is over. */
+/** Finds persons by ID until the page is full or the time limit is reached. */
 async function walkPersons(
   sql: Sql,
   { projectId, filter, window }: PersonList,
@@ -78,8 +78,9 @@ async function walkPersons(
 }
 
 /**
- * Counts the persons who match a filter, up to a maximum. A search that runs out of time counts those found so far.
- * @returns the count. `is_complete` is false if there may be more persons.
+ * Counts the persons who match a filter, up to a maximum. If the search reaches its time limit, returns the number of
+ * persons found so far.
+ * @returns the count. `is_complete` is false if more persons may match.
  */
 export async function countMatches(
   sql: Sql,
@@ -98,8 +99,8 @@ export async function countMatches(
 }
 
 /**
- * Reads persons by ID, step by step, until `read` returns true or the time is over. Reads at least one step.
- * @returns the lower bound of the last step if the time was over, otherwise null
+ * Reads persons by ID, step by step, until `read` returns true or the time limit is reached. Reads at least one step.
+ * @returns the lower bound of the last step if the time limit was reached, otherwise null
  */
 async function walkById(
   sql: Sql,

@@ -1,4 +1,4 @@
-// Declares the route that splits a person, which is the inverse of merging.
+// Declares the route that splits a person, which is the inverse of a merge.
 
 import { recordActivity } from '@millrace/accounts';
 import { type Database, findPersonToDelete, maxSplits, splitPerson } from '@millrace/db';
@@ -11,8 +11,8 @@ import { personParams } from './routes.ts';
 const distinctId = Type.String({ minLength: 1, maxLength: 400 });
 
 /**
- * The comment of `splitPerson` in packages/db and docs/ingestion-rules.md#splits describe how a split changes persons
- * and events.
+ * Creates the route. See `splitPerson` in packages/db and docs/ingestion-rules.md#splits for how a split changes
+ * persons and events.
  */
 export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return defineRoutes({
@@ -89,7 +89,8 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           activity: 'split_person',
           actor: caller,
           name: null,
-          // Leave out distinct IDs. Log entries contain no personal data, so that they can be kept after the person is deleted.
+          // Omit distinct IDs. Log entries contain no personal data, so that they can be kept after the person is
+          // deleted.
           changes: [
             {
               type: 'Person',

@@ -13,7 +13,7 @@ export interface PersonFilter {
   email?: string;
   search?: string;
   is_identified?: boolean;
-  /** The condition on properties, or null for all persons. */
+  /** Condition on properties, or null for all persons. */
   properties: Condition | null;
 }
 
@@ -22,43 +22,43 @@ export function isSearch({ distinct_id, email, search, is_identified, properties
   return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties !== null);
 }
 
-/** The numeric ID of a person, as a string because it has 64 bits. */
+/** Numeric ID of a person, as a string because it has 64 bits. */
 export type PersonKey = Pick<PersonRow, 'id'>;
 
 /** The position of a person in a list. */
 export interface PersonPosition extends PersonKey {
   /**
-   * The time when the person was created, in microseconds since 1970, because a `Date` has only milliseconds. Used only
-   * in lists that are sorted by `created_at`.
+   * Time when the person was created, in microseconds since 1970, because a `Date` has only millisecond precision. Used
+   * only in lists that are sorted by `created_at`.
    */
   created_us?: string;
   /**
-   * The part of the list in which the person is, if the list begins with the persons whose email or distinct ID starts
-   * with the search text.
+   * Part of the list that contains the person. A list with a search text begins with the persons whose email or
+   * distinct ID starts with this text.
    */
   part?: 'start' | 'rest';
 }
 
 export interface PersonWindow extends KeyWindow<PersonPosition> {
   /**
-   * The sort order: by numeric ID, which is the order in which persons were stored, or by the time when they were first
+   * Sort order: by numeric ID, which is the order in which persons were stored, or by the time when they were first
    * seen.
    */
   order: '-id' | 'created_at' | '-created_at';
 }
 
-/** The persons that one step of a longer search reads. */
+/** Persons that one step of a longer search reads. */
 interface PersonRange {
-  /** The lowest numeric ID that is read. */
+  /** Lowest numeric ID to read. */
   from?: string;
-  /** The only persons that are read, or the persons that are left out. */
+  /** With `only`, only these persons are read. With `without`, these persons are omitted. */
   only?: readonly string[];
   without?: readonly string[];
 }
 
 /**
- * Finds the persons on a page. An index finds an email. With other filters, the database reads the persons in the order
- * of the list until the page is full. Each order has an index.
+ * Finds the persons on a page. An email is found through an index. With other filters, the database reads the persons
+ * in the order of the list until the page is full. Each order has an index.
  */
 export async function listPersonKeys(
   sql: Sql,
@@ -101,7 +101,7 @@ export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
-/** The persons with IDs below `behind`, down to `from`. Null means no limit. */
+/** Persons with IDs below `behind`, down to `from`. Null means no limit. */
 export interface IdRange {
   behind: string | null;
   from: string | null;
@@ -127,7 +127,7 @@ export async function countPersons(
   return counted?.count ?? 0;
 }
 
-/** Adds the conditions of a filter. @returns the FROM clause, in which `p` is the person table. */
+/** Adds the conditions of a filter. @returns the FROM clause, in which `p` is the person table */
 function addFilter(
   where: Conditions,
   { projectId, project }: { projectId: number; project: string },
@@ -158,15 +158,15 @@ function addFilter(
   return from;
 }
 
-/** Returns the SQL for the start of an email, in the same form as in the column `email_start`. */
+/** Returns SQL for the start of an email, in the form that the column `email_start` has. */
 const emailStart = (email: string) => `left(lower(${email}::text), 320)`;
 
-/** The last character of Unicode. A text followed by it comes after all other texts that start with this text. */
+/** Last character of Unicode. A text followed by it sorts after all other texts that start with the text. */
 const lastCharacter = '\u{10ffff}';
 
 /**
- * Finds the persons whose email (in any case) or distinct ID (as typed, or in lower case) starts with a text.
- * @returns null if there are more than `max` persons
+ * Finds the persons whose email (ignoring case) or distinct ID (as typed or in lower case) starts with a text.
+ * @returns null if more than `max` persons match
  */
 export async function findPersonsByStart(
   sql: Sql,
@@ -183,7 +183,7 @@ export async function findPersonsByStart(
   return uuids.size > max ? null : [...uuids];
 }
 
-/** Returns the ID of the person who is `count` persons further in a list sorted by ID, or null if there are fewer. */
+/** Returns the ID of the person `count` positions further in a list sorted by ID, or null if the list ends before. */
 export async function findPersonIdAfter(
   sql: Sql,
   projectId: number,
@@ -206,7 +206,7 @@ export async function readPerson(sql: Sql, projectId: number, uuid: string): Pro
   return rows[0];
 }
 
-/** Returns the UUIDs of those persons who exist among the given UUIDs and numeric IDs. */
+/** Returns the UUIDs of the existing persons among the given UUIDs and numeric IDs. */
 export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
   const rows = await sql.query<{ uuid: string }>(
     `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
@@ -222,7 +222,7 @@ export interface MergeEvent {
   event: string;
   timestamp: Date;
   distinct_id: string;
-  /** The other distinct ID in the event, truncated to 400 characters. */
+  /** Other distinct ID in the event, truncated to 400 characters. */
   other_distinct_id: string;
 }
 
@@ -230,5 +230,5 @@ export const maxMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
-/** Returns the property of a merge event that contains the other ID. */
+/** Returns the name of the property of a merge event that contains the other ID. */
 export const mergeEventIdProperty = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');

@@ -8,17 +8,17 @@ import { Type } from 'typebox';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 
-/** The `type` of a filter: the kind of property that it compares. */
+/** `type` of a filter: the kind of property that the filter compares. */
 type Owner = 'event' | 'person' | 'event_metadata';
 
-/** The number is limited because every filter is evaluated for every row that a list reads. */
+/** Maximum number of filters. It is limited because every filter is evaluated for every row that a list reads. */
 const maxFilters = 20;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
 /**
- * Reads the query parameter `properties` of a list, a JSON array of `{key, value, operator, type}`, as PostHog's
- * clients send it. Returns null if there are no filters.
- * @param owners the allowed values of `type`. The first is the default.
+ * Reads the query parameter `properties` of a list: a JSON array of `{key, value, operator, type}`, as PostHog's
+ * clients send it. Returns null without any filters.
+ * @param owners allowed values of `type`. The first is the default.
  * @throws AppError `invalid` naming the position and the field of the filter, such as `properties__0__operator`
  */
 export async function readListFilters(
@@ -33,8 +33,8 @@ export async function readListFilters(
 }
 
 /**
- * Reads the parameter for events that have no current person, such as the events of a live stream. Filters on persons
- * compare the person properties in the event.
+ * Reads the query parameter `properties` for events without a current person, such as the events of a live stream.
+ * Filters on persons compare the person properties in the event.
  */
 export function parseStoredEventFilters(text: string | undefined, timeZone: string): Condition {
   return toCondition(parseFilters(text, ['event', 'person']), { of: 'stored events', timeZone });
@@ -91,7 +91,7 @@ const invalid = (attr: string, detail: string) => new AppError('invalid', detail
 
 /**
  * Returns the schema of the query parameter `properties`.
- * @param owners the allowed values of `type`. The first is the default.
+ * @param owners allowed values of `type`. The first is the default.
  */
 export function propertiesQuery(owners: readonly Owner[]) {
   return Type.Optional(

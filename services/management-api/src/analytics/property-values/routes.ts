@@ -1,4 +1,4 @@
-// Declares the routes that suggest values of a property while a user writes a filter.
+// Declares the routes that suggest property values while a user writes a filter.
 
 import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
@@ -8,7 +8,7 @@ import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { latestRows, listEventValues, listPersonValues, longestValue, maxValues } from './store.ts';
 
-/** Values of older events are not useful as suggestions. */
+/** Maximum age of the searched events in milliseconds. Values of older events are not useful as suggestions. */
 const recentMs = 30 * 86_400_000;
 
 const valuesQuery = {
@@ -93,7 +93,7 @@ const enveloped = Type.Object(
   { title: 'PropertyValues' },
 );
 
-/** Requests look the same from old and new versions of PostHog, so clients request the new format with `envelope`. */
+/** Clients of old and new PostHog versions send the same request, except that new clients send `envelope`. */
 function toResponse(found: readonly string[], { envelope }: { envelope?: boolean }) {
   const results = found.map((name) => ({ name }));
   return envelope === true ? { results, refreshing: false } : results;

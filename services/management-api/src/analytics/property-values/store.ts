@@ -1,27 +1,27 @@
-// Reads the values that a property had in the latest events or persons, as suggestions for filters.
+// Reads the values of a property in the latest events or persons, as suggestions for filters.
 
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { createBudget, lastMs, type StoreRead } from '../events/reads.ts';
 
 interface WantedValues {
-  /** The name of the property. */
+  /** Name of the property. */
   key: string;
-  /** A text that values must contain, ignoring case. */
+  /** Text that values must contain, ignoring case. */
   value?: string;
 }
 
 interface WantedEventValues extends WantedValues {
-  /** The name of the events whose values are read. */
+  /** Name of the events whose values are read. */
   event_name?: string;
-  /** The time after which events are read. */
+  /** Start of the time range in which events are read. */
   after: Date;
 }
 
-/** The number of latest events or persons that are searched for values. */
+/** Number of latest events or persons in which values are searched. */
 export const latestRows = 50_000;
 export const maxValues = 100;
-/** Longer values are left out, because they are not useful as suggestions. */
+/** Maximum length of a value in characters. Longer values are omitted, because they are not useful as suggestions. */
 export const longestValue = 400;
 
 /** Returns the values of a property of the latest events, most frequent first. */

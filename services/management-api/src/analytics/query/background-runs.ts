@@ -1,11 +1,11 @@
-// Runs queries in the background. Stores their status, which every process can read, and cancels them.
+// Runs queries in the background, stores their status where every process can read it, and cancels them.
 
 import { randomUUID } from 'node:crypto';
 import { formatDateTime } from '@millrace/http';
 import { isAppError, type Logger } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
-/** The status of a background query in API responses. Times are ISO 8601. */
+/** Status of a background query in API responses. Times are in ISO 8601. */
 export interface QueryStatus {
   id: string;
   query_async: true;
@@ -15,7 +15,7 @@ export interface QueryStatus {
   complete: boolean;
   error: boolean;
   error_message: string | null;
-  /** The complete response of the query, once it is complete. */
+  /** Complete response of the query, once the query has finished. */
   results: unknown;
   start_time: string;
   pickup_time: string;
@@ -26,15 +26,15 @@ export interface QueryStatus {
   labels: null;
 }
 
-/** The user who started a run. Only this user can read its status, which contains the result. */
+/** User who started a run. Only this user can read the run's status, which contains the result. */
 export interface RunOwner {
   projectId: number;
   userId: number;
 }
 
-/** The owner and the ID of a run, and the insight and dashboard that it computes. */
+/** Owner and ID of a run, and the insight and dashboard that the run computes. */
 export interface RunOf extends RunOwner {
-  /** The ID that the client has chosen. If it is missing, a random ID is used. */
+  /** ID that the client has chosen. By default, a random ID. */
   id?: string | undefined;
   insightId?: number | null;
   dashboardId?: number | null;
@@ -46,7 +46,7 @@ const cancelChannel = 'query cancel';
 
 /**
  * Creates the registry of background runs.
- * @param longestMs the time after which an incomplete run is reported as lost, because its process must have exited
+ * @param longestMs time after which an incomplete run is reported as lost, because its process must have exited
  */
 export function createBackgroundRuns({
   keyValue,
@@ -107,15 +107,12 @@ export function createBackgroundRuns({
         )
         .then((last) => keep(name, { ...last, complete: true, end_time: formatDateTime(new Date()) }))
         .catch((error: unknown) => logger.warn('could not store the result of a background query', { error, id }))
-        // The client may have started another run with the same ID in the meantime.
+        // The client may have started another run with the same ID in the meantime, which must stay registered.
         .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
       return status;
     },
-    /**
-     * Returns the status of a run.
-     * @returns null if the user has not started a run with this ID in the project
-     */
+    /** Returns the status of a run, or null if the user has not started a run with this ID in the project. */
     async find(owner: RunOwner, id: string): Promise<QueryStatus | null> {
       const text = await keyValue.get(nameOf(owner, id));
       if (text === null) return null;
@@ -123,7 +120,7 @@ export function createBackgroundRuns({
       if (status.complete || Date.now() < Date.parse(status.start_time) + longestMs) return status;
       return { ...status, complete: true, error: true, error_message: lost };
     },
-    /** Cancels a run in any process. Does nothing if the run does not exist. */
+    /** Cancels a run in any process. Does nothing if no such run exists. */
     async cancel(owner: RunOwner, id: string): Promise<void> {
       await keyValue.publish(cancelChannel, nameOf(owner, id));
     },

@@ -32,7 +32,7 @@ import {
 } from './result-cache.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
-/** The modes that decide when a result is computed, and whether the request waits for it. */
+/** Modes that determine when a result is computed, and whether the request waits for the result. */
 export const refreshModes = [
   ...(['blocking', 'force_blocking', 'async', 'lazy_async', 'force_async', 'async_except_on_cache_miss'] as const),
   'force_cache',
@@ -40,23 +40,23 @@ export const refreshModes = [
 export type RefreshMode = (typeof refreshModes)[number];
 
 export interface QueryRunRequest {
-  /** The query as the client sent it. */
+  /** Query in the form that the client sent. */
   query: unknown;
-  /** The filters of a dashboard, which are applied to the query. */
+  /** Filters of a dashboard, which are applied to the query. */
   filters?: unknown;
-  /** The variables that replace those of an SQL query. */
+  /** Variables that replace those of an SQL query. */
   variables?: unknown;
   /** Whether the result is returned as a file. SQL without LIMIT then returns more rows. */
   isFile?: boolean;
   refresh: RefreshMode;
-  /** This signal is aborted when the client no longer waits for the result. */
+  /** Aborted when the client no longer waits for the result. */
   signal: AbortSignal;
   now?: Date;
-  /** Describes the run if the query runs in the background. */
+  /** Description of the background run, if the query runs in the background. */
   run?: Omit<RunOf, keyof RunOwner>;
 }
 
-/** A result with the times and the cache key that clients store with it. */
+/** A query result with the times and the cache key that clients store with the result. */
 export interface QueryResponse extends QueryResult {
   is_cached: boolean;
   last_refresh: string;
@@ -67,7 +67,7 @@ export interface QueryResponse extends QueryResult {
 
 /**
  * The result that is available immediately, and the status of a background run. Both are null if no result is cached
- * and the request did not ask to compute one.
+ * and the request did not ask to compute a result.
  */
 export interface QueryOutcome {
   result: QueryResponse | null;
@@ -75,7 +75,7 @@ export interface QueryOutcome {
 }
 
 export interface QueryCaller {
-  /** The caller. Its credential is used to limit how many results it computes. */
+  /** The caller. The credential's ID limits how many results the caller computes at the same time. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
@@ -90,7 +90,7 @@ interface QueryRunnerOptions extends QueryDeps {
 }
 
 /**
- * The slots of a project. Their number is the number of queries that can run at the same time in all processes
+ * Slots of a project. The number of slots is the number of queries that can run at the same time in all processes
  * together.
  */
 const slots = [1, 2, 3];
@@ -98,11 +98,11 @@ const slotPatienceMs = 5000;
 const slotPauseMs = 100;
 const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
-/** The maximum number of rows in the CSV file of an SQL query without LIMIT. */
+/** Maximum number of rows in the CSV file of an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
 /**
- * The time that a query needs in addition to its execution, to wait for a slot and a connection and to process the
- * result.
+ * Time in milliseconds that a query needs in addition to its execution: to wait for a slot and a connection, and to
+ * process the result.
  */
 const aroundMs = 20_000;
 
@@ -115,7 +115,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
   const compute = (queryCaller: QueryCaller, computed: Computed): Promise<CachedResult> =>
     share(computed.key, computed.signal, (signal) => computeAlone(queryCaller, { ...computed, signal }));
 
-  /** Runs a query within its limits: a slot of its project, a share of the connections, time and memory. */
+  /** Runs a query within its limits: a slot of the project, a share of the connections, the time and the memory. */
   async function computeAlone(
     queryCaller: QueryCaller,
     { query, settings, key, now, rows, signal }: Computed,
@@ -135,7 +135,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
   }
 
   /**
-   * Translates the error before `searches` gets it. Otherwise, `searches` would report a query that exceeded its limits
+   * Translate the error before `searches` gets it. Otherwise, `searches` would report a query that exceeded its limits
    * as a temporary failure.
    */
   function explain(error: unknown): never {
@@ -144,16 +144,16 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
 
   return {
     /**
-     * Returns the result of a query from the cache, computes it, or starts to compute it in the background, depending
-     * on `refresh`.
+     * Depending on `refresh`, returns a query's cached result, computes the result, or starts to compute it in the
+     * background.
      * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` if the caller
-     * cannot use a cohort in the query, `rate_limited`, or `unavailable`
+     *   cannot use a cohort in the query, `rate_limited`, or `unavailable`
      */
     async run(queryCaller: QueryCaller, request: QueryRunRequest): Promise<QueryOutcome> {
       const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = request;
       const { projectId, userId } = toRunOwner(queryCaller.target);
       const query = overrideVariables(overrideFilters(sent, filters), variables);
-      // Read the settings only once, because the access check, the cache key and the plan must use the same ones.
+      // Read the settings only once, because the access check, the cache key and the plan must use the same settings.
       const settings = await readProjectSettings(deps.sql, projectId);
       await requireNamedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
@@ -178,9 +178,9 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
         }
       }
     },
-    /** Returns the status of a background query of the caller, or null if the caller has none with this ID. */
+    /** Returns the status of the caller's background query with this ID, or null if no such query exists. */
     status: (target: AddressedProject, id: string) => runs.find(toRunOwner(target), id),
-    /** Cancels a background query of the caller, also in the database. Does nothing if it does not exist. */
+    /** Cancels the caller's background query, also in the database. Does nothing if no such query exists. */
     cancel: (target: AddressedProject, id: string) => runs.cancel(toRunOwner(target), id),
     stop: () => runs.stop(),
   };
@@ -246,10 +246,10 @@ function toQueryResponse(
 }
 
 /**
- * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a process that
- * crashes does not keep its slot. If the store is unavailable, only the number of connections of each process limits
- * its queries.
- * @param longestMs the expiration time of the key, which is longer than any query takes
+ * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a crashed process
+ * does not occupy its slot forever. If the store is unavailable, each process limits its queries only by its number of
+ * connections.
+ * @param longestMs expiration time of the key, which is longer than any query takes
  * @returns a function that releases the slot
  * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal
  */

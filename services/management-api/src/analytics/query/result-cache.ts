@@ -5,16 +5,16 @@ import { findSource, isRecord, type ProjectSettings, type QueryResult } from '@m
 import { isAppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
-/** A result and the time when it was computed. */
+/** A result and the time when the result was computed. */
 export interface CachedResult {
   result: QueryResult;
-  /** The time in milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   at: number;
 }
 
 /**
- * The maximum age of a cached result in milliseconds. `lazy` is for the mode `lazy_async`, and `fresh` is for all
- * others.
+ * Maximum age of a cached result in milliseconds. `lazy` is for the mode `lazy_async`, and `fresh` is for all other
+ * modes.
  */
 export interface Ages {
   fresh: number;
@@ -38,7 +38,7 @@ const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
 const agesOfWeb: Ages = { fresh: 5 * minute, lazy: 15 * minute };
 const isOfWeb = (query: unknown) => isRecord(query) && /^Web\w+Query$/.test(String(query.kind));
 
-/** Checks and descriptions of SQL cost little and depend on property definitions, so their results are never reused. */
+/** Checking and describing SQL is cheap and depends on property definitions, so these results are never reused. */
 const agesOfChecks: Ages = { fresh: -1, lazy: -1 };
 const isCheck = (query: unknown) =>
   isRecord(query) && (query.kind === 'HogQLMetadata' || query.kind === 'DatabaseSchemaQuery');
@@ -56,8 +56,8 @@ function intervalOf(query: unknown): unknown {
 }
 
 /**
- * Returns the maximum ages for a cached result. If its date range had ended when it was computed, only late events can
- * change it, so it stays fresh for a day.
+ * Returns the maximum ages for a cached result. If its date range had ended when the result was computed, only late
+ * events can change the result, so it stays fresh for a day.
  */
 export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages {
   const ages = agesOf(query);
@@ -67,8 +67,8 @@ export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages 
 }
 
 /**
- * Returns the time in milliseconds after which clients should request a newer result. It is only a recommendation:
- * earlier requests are not rejected.
+ * Returns the time in milliseconds after which clients should request a newer result. The time is only a
+ * recommendation, and earlier requests are not rejected.
  */
 export function findRefreshPause(query: unknown, { result: { resolved_date_range: range } }: CachedResult): number {
   const interval = intervalOf(query);
@@ -79,14 +79,14 @@ export function findRefreshPause(query: unknown, { result: { resolved_date_range
 
 interface Cached {
   query: unknown;
-  /** The maximum number of rows, if it differs from the usual one. */
+  /** Maximum number of rows, if it differs from the usual one. */
   rows: number | undefined;
-  /** The types of the properties in the query. */
+  /** Types of the properties in the query. */
   propertyTypes: readonly unknown[];
 }
 
 /**
- * Returns the cache key of a query. It does not depend on the order of the fields, but changes with the settings,
+ * Returns the cache key of a query. The key does not depend on the order of the fields, but changes with the settings,
  * cohorts and property types of the project.
  */
 export function cacheKey(
@@ -116,12 +116,12 @@ function inOrder(value: unknown): unknown {
   );
 }
 
-/** Larger results are not cached. */
+/** Maximum size of a cached result in characters. Larger results are not cached. */
 const maxCharacters = 2 * 2 ** 20;
-/** Results are kept for a week, because insights and dashboards can show stale results. */
+/** Seconds for which results are kept: a week, because insights and dashboards can show stale results. */
 const keptForSeconds = 7 * 24 * 3600;
 
-/** Creates the cache. If the store is unavailable, the cache behaves as if it were empty, and results are computed. */
+/** Creates the cache. If the store is unavailable, the cache behaves as if it were empty. */
 export function createResultCache(keyValue: KeyValueStore) {
   const nameOf = (key: string) => `query result:${key}`;
   return {

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { csvDeclaration } from './csv.ts';
 import { refreshModes } from './query-runner.ts';
 
-/** A wrapper in which clients describe how the result is drawn. Only its `source` is run. */
+/** A wrapper in which clients describe how the result is drawn. Only the wrapper's `source` is run. */
 const wrappedQuery = Type.Object(
   {
     kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, `DataVisualizationNode`, or a query kind.' }),
@@ -239,7 +239,7 @@ const queryStatus = Type.Object(
   { title: 'QueryStatus', description: 'Status of a background query.' },
 );
 export const statusResponse = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
-/** The response for a query that is still running. It contains a cached result if there is one. */
+/** Response for a query that is still running. It contains the cached result, if a result is cached. */
 const runningQuery = Type.Object(
   { ...Type.Partial(queryResult).properties, query_status: queryStatus },
   { title: 'QueryUnderWay' },
@@ -271,7 +271,7 @@ export const exampleQuery = {
   dateRange: { date_from: '-7d' },
   series: [{ kind: 'EventsNode', event: 'order placed' }],
 };
-/** The parameters and responses of the routes that run a query. */
+/** Parameters and responses of the routes that run a query. */
 export const queryDeclaration = {
   query: Type.Object({
     format: Type.Optional(

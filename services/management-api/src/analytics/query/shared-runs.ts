@@ -3,11 +3,11 @@
 interface Run<T> {
   result: Promise<T>;
   controller: AbortController;
-  /** The number of callers that still wait for the result. */
+  /** Number of callers that are waiting for the result. */
   callers: number;
 }
 
-/** Returns a function that runs `work`, or waits for the run with the same key that another caller has started. */
+/** Creates a function that runs `work`, or waits for a run with the same key that another caller has started. */
 export function createSharedRuns<T>() {
   const running = new Map<string, Run<T>>();
 
@@ -32,7 +32,7 @@ export function createSharedRuns<T>() {
     } finally {
       run.callers -= 1;
       if (run.callers === 0) {
-        // A later caller must not wait for a run that is being stopped.
+        // Remove the aborted run, so that a later caller starts a new one.
         if (running.get(key) === run) running.delete(key);
         run.controller.abort(signal.reason);
       }

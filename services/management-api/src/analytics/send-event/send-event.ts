@@ -16,17 +16,17 @@ interface EventToSend {
   properties: Record<string, unknown>;
 }
 
-/** Geolocation is turned off, because the gateway sees the address of this server instead of the person's address. */
+/** Turn geolocation off, because the gateway sees the address of this server instead of the person's address. */
 const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 
-/** A working gateway always responds within this time. */
+/** Time limit in milliseconds, within which a working gateway always responds. */
 const timeoutMs = 10_000;
 
 /**
  * Sends an event to the gateway.
  * @returns the UUID of the event
- * @throws AppError `unavailable` if no gateway responds or if it rejects the event, or `payment_required` if the event
- * quota is used up
+ * @throws AppError `unavailable` if no gateway responds or if the gateway rejects the event, or `payment_required` if
+ *   the event quota is used up
  */
 export async function sendEvent(
   { sql, ingestUrl }: GatewayDeps,

@@ -1,6 +1,5 @@
 import type { Sql } from '@millrace/db';
 
-/** Finds the project API key of an environment. */
 export async function findEnvironmentToken(sql: Sql, environmentId: number): Promise<string | undefined> {
   const rows = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,

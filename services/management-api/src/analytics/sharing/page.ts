@@ -7,13 +7,13 @@ import { type LinkLimits, openLink } from './public-link.ts';
 interface PageDeps {
   sql: Sql;
   linkLimits: LinkLimits;
-  /** The built page. It is the same for every link, and loads the shared data in the browser. */
+  /** Built page, which is the same for every link and loads the shared data in the browser. */
   html: Buffer;
 }
 
 /**
  * Serves the page of a public link at `/shared/<token>`, and at `/embedded/<token>` for frames in other sites. Every
- * link has the same page, but the status depends on the token, so programs can detect that a link was turned off.
+ * link has the same page, but the status depends on the token, so that programs can detect a link that was turned off.
  */
 export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
   return (['/shared', '/embedded'] as const).map((path) => ({
@@ -34,7 +34,7 @@ export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRo
 }
 
 /**
- * Sets the status for an unknown link or too many requests.
+ * Sets the status for an unknown link or for too many requests.
  * @throws all other errors
  */
 function setFailure(response: ServerResponse, error: unknown): void {

@@ -1,5 +1,5 @@
-// Handles access through public links, which let visitors see results without signing in. An unknown link and a link
-// that was turned off get the same response.
+// Handles access through public links, which let visitors see results without signing in. Unknown links and links that
+// were turned off get the same response.
 
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
@@ -25,7 +25,10 @@ export interface LinkLimits {
   computations: RateLimit;
 }
 
-/** Fresh results come from the cache. The limit applies to results that cannot be cached because they failed or are too large. */
+/**
+ * Maximum number of computations per minute. Fresh results come from the cache, so this limit affects only results that
+ * cannot be cached because they failed or are too large.
+ */
 const computationsPerMinute = 3;
 
 /**
@@ -45,15 +48,15 @@ export function createLinkLimits(
 }
 
 export interface OpenLink extends SharedLink {
-  /** The rights that every member of the project has. */
+  /** Rights that every member of the project has. */
   rights: RecordRights;
 }
 
 const tokenPattern = /^[\w-]{43}$/;
 
 /**
- * Finds the link of a token. Reads the database each time, so a link stops working as soon as it is turned off,
- * replaced or deleted.
+ * Finds the link of a token. Reads the database each time, so that a link stops working immediately when it is turned
+ * off, replaced or deleted.
  * @throws AppError `not_found`, which is the same for all links that do not work, or `rate_limited`
  */
 export async function openLink(

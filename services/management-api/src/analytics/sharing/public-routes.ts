@@ -31,7 +31,7 @@ export interface PublicRouteDeps {
   linkLimits: LinkLimits;
 }
 
-/** This header keeps shared data out of search engines. */
+/** Header that keeps shared data out of search engines. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
 /** Creates the routes that return the data of a shared page (docs/api/sharing.md#what-a-visitor-sees). */
@@ -94,14 +94,14 @@ export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: Publi
 }
 
 interface OpenTile {
-  /** The text of the tile, or null for an insight. */
+  /** Text of the tile, or null for an insight. */
   text: string | null;
-  /** The insight with the filters of its tile, or null if visitors cannot see it. */
+  /** Insight with the filters of its tile, or null if visitors cannot see the insight. */
   insight: InsightRow | null;
   layouts: Record<string, unknown>;
 }
 
-/** Reads the tiles of the page, which are the tiles of a dashboard, or a single tile with the insight. */
+/** Reads the tiles of the page: the tiles of a dashboard, or a single tile for an insight. */
 async function readTiles(
   sql: Sql,
   link: OpenLink,
@@ -156,8 +156,8 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
 }
 
 /**
- * Creates a function that loads results from the cache and computes stale ones again. For each project, only one
- * computation runs at a time, and their rate is limited.
+ * Creates a function that loads results from the cache and computes stale results again. For each project, only one
+ * computation runs at a time, and the number per minute is limited.
  */
 function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
   const slots = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
@@ -167,10 +167,11 @@ function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
     return slot;
   };
   return async (link: OpenLink, insight: InsightRow): Promise<{ status: SharedStatus; result?: InsightResult }> => {
-    // Visitors have no key, so their searches are counted for the link.
+    // Visitors have no key, so their searches count for the link.
     const target = { ...link, level: 0 };
     const queryCaller = { caller: { credential: { kind: 'link', id: String(link.id) } as const }, target };
-    // The computation continues when the visitor leaves. Otherwise, each visit could start it again.
+    // The computation continues when the visitor leaves the page. Otherwise, each visit could start the computation
+    // again.
     const { signal } = new AbortController();
     const runMode = async (refresh: 'force_cache' | 'blocking') => {
       const result = await runInsight(queryRunner, queryCaller, insight, { refresh, signal });

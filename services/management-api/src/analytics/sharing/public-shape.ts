@@ -1,22 +1,22 @@
-// Reduces a query and its result to what a public page needs to draw the numbers. Nothing in them identifies a person,
-// except the columns that the author of an SQL insight selects. The text, the values and the filters of SQL are left
-// out.
+// Reduces a query and its result to what a public page needs to draw the numbers. The reduced result does not identify
+// persons, except through columns that the author of an SQL insight selects. The text, the values and the filters of
+// SQL are omitted.
 
 import { isObject } from '@millrace/contracts';
 import { findSource, readVisualization } from '@millrace/insights';
 
 /**
- * The kinds of queries that can be shared. The results of all others list persons or events with all their properties.
+ * Kinds of queries that can be shared. The results of all other kinds list persons or events with all their properties.
  */
 const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
 export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(findSource(query)?.kind));
 const isSql = (query: unknown) => findSource(query)?.kind === 'HogQLQuery';
 
-/** The maximum number of rows of an SQL insight that visitors see. */
+/** Maximum number of rows of an SQL insight that visitors see. */
 const maxRows = 1000;
 
-/** The fields of a query that determine how its result is drawn. Filters, cohorts and property names are left out. */
+/** Fields of a query that determine how its result is drawn. Filters, cohorts and property names are omitted. */
 const drawn: Record<string, readonly string[]> = {
   trendsFilter: [
     'display',
@@ -51,7 +51,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   const { display, x, y, breakdown } = readVisualization(query);
   return {
     kind: 'DataVisualizationNode',
-    // Clients need the field `query` to recognize SQL, so it is sent without the text.
+    // Clients recognize SQL by the field `query`, so it is sent, but without the text.
     source: { kind: 'HogQLQuery', query: '' },
     ...(display !== null && { display }),
     chartSettings: {
@@ -62,7 +62,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   };
 }
 
-/** The fields of results that charts and tables show, for all kinds of queries. */
+/** Fields of results that charts and tables show, for all kinds of queries. */
 const shown = new Set(
   (
     'label name custom_name order status count data days aggregated_value breakdown_value compare compare_label ' +
@@ -81,8 +81,8 @@ function withoutDetails(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(withoutDetails);
   if (!isObject(result)) return result;
   const fields = Object.entries(only(result, (name) => shown.has(name)));
-  // The label already contains the name of the event. Charts need only the math of an action, to decide whether its
-  // numbers can be added up.
+  // The label already contains the name of the event. Charts need only the math of an action, to decide whether the
+  // numbers of its intervals can be added up.
   return Object.fromEntries(
     fields.map(([name, value]) => [
       name,

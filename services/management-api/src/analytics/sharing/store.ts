@@ -54,7 +54,7 @@ export async function allowsSharing(sql: Sql, organizationId: string): Promise<b
   return row?.isAllowed ?? false;
 }
 
-/** A working public link with the project and organization of its record. */
+/** A working public link, with the project and organization of the record that it shares. */
 export interface SharedLink {
   id: number;
   environmentId: number;
@@ -70,7 +70,7 @@ interface LinkRow extends Omit<SharedLink, 'record'>, Record<string, unknown> {
   dashboardId: number | null;
 }
 
-/** Finds an enabled link if its record exists and its organization allows public links. */
+/** Finds an enabled link if the shared record exists and its organization allows public links. */
 export async function findLink(sql: Sql, token: string): Promise<SharedLink | undefined> {
   const [row] = await sql.query<LinkRow>(
     `SELECT s.id, s.environment_id AS "environmentId", e.project_id AS "projectId",

@@ -1,4 +1,4 @@
-// Turns public links of insights and dashboards on and off, and replaces them, after checking the caller's access.
+// Turns public links of insights and dashboards on and off, and replaces them. Checks the caller's access first.
 
 import { randomBytes } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
@@ -48,7 +48,7 @@ export async function readSharing(sql: Sql, author: Author, addressed: Addressed
 }
 
 /**
- * Turns the public link on or off, or changes its settings. Fields that the client did not send stay the same.
+ * Turns the public link on or off, or changes its settings. Other fields stay unchanged.
  * @throws AppError `not_found`, `forbidden`, or `invalid` naming the field
  */
 export async function changeSharing(
@@ -76,7 +76,7 @@ export async function rotateLink(tx: Transaction, author: Author, addressed: Add
 
 type Fields = Omit<SharingRow, 'created_at'>;
 
-/** 256 random bits. */
+/** Creates a token of 256 random bits. */
 const newToken = () => randomBytes(32).toString('base64url');
 
 async function change(
@@ -133,8 +133,9 @@ async function foundRecord(
 }
 
 /**
- * Checks that every member, and also the caller, can see everything that the link shows. Without the second check,
- * callers could use a link to see an insight from which only they are excluded.
+ * Checks that both the caller and every member of the project can see everything that the link shows. If the check
+ * covered only other members, callers could use a link to see an insight from which only they are excluded.
+ * @throws AppError `forbidden` or `invalid`
  */
 async function requireShareable(tx: Transaction, { target }: Author, { kind, id }: SharedRecord): Promise<void> {
   const { environmentId, organizationId, rights } = target;
@@ -160,7 +161,6 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
   }
 }
 
-/** Returns the tiles of a dashboard in display order. */
 export async function listShownTiles(sql: Sql, dashboardId: number) {
   return sortByLayout(await listTiles(sql, dashboardId));
 }

@@ -4,7 +4,7 @@ import type { PersonRow } from './person-row.ts';
 
 /**
  * Converts a person to an API response.
- * @param lastSeen the time of the latest event, if it was requested
+ * @param lastSeen time of the latest event, if it was requested
  */
 export function toPerson(row: PersonRow, distinctIds: string[] | undefined, lastSeen?: Date) {
   return {
@@ -17,10 +17,10 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined, last
   };
 }
 
-/** The properties that can contain a display name. The first one that is set is used, as by default in PostHog. */
+/** Properties that can contain a display name. The first one with a value is used, as by default in PostHog. */
 const nameProperties = ['email', 'name', 'username'];
 
-/** Longer display names are truncated. The property keeps the complete value. */
+/** Maximum length of a display name in characters. The property keeps the complete value. */
 const maxLength = 400;
 
 /** Returns the display name of a person. */
