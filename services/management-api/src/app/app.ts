@@ -17,9 +17,9 @@ export interface AppDeps
     RouteDeps,
     'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'linkLimits' | 'scimLimits' | 'translateError'
   > {
-  /** Stores the counters of rate limits, in Redis or in the memory of this process. */
+  /** Store for the counters of rate limits: Redis or the memory of this process. */
   keyValue: KeyValueStore;
-  /** The rate limits. 0 means no limit (docs/api/README.md#rate-limits). */
+  /** Rate limits. 0 means no limit (docs/api/README.md#rate-limits). */
   limits: {
     requestsPerMinute: number;
     requestsPerHour: number;
@@ -27,13 +27,13 @@ export interface AppDeps
     signUpsPerMinute: number;
     userChangesPerMinute: number;
   } & SignInLimitSettings;
-  /** The number of trusted proxies, whose `X-Forwarded-…` headers are used. The default is none. */
+  /** Number of trusted proxies, whose `X-Forwarded-…` headers are used. The default is 0. */
   trustedProxies?: number;
-  /** Whether a response that does not match its schema becomes an error. Used in tests. */
+  /** Whether a response that does not match its schema becomes an error. For tests. */
   checkResponses?: boolean;
 }
 
-/** Creates the request listener of the management API, with every route of the route table and the security headers. */
+/** Creates the request listener of the management API, with all routes and the security headers. */
 export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, metrics, publicUrl, trustedProxies, checkResponses } = deps;
   const { requestLimit, guessLimit, staleLimit, ...routeLimits } = createLimits(deps.keyValue, deps.limits);
@@ -90,13 +90,16 @@ function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
   };
 }
 
-/** An open page sends several requests at once. The secret of a session has 256 bits, so it cannot be guessed. */
+/**
+ * Number of invalid session requests that count like one request with a wrong key. An open page sends several requests
+ * at the same time, and a session secret has 256 bits, so it cannot be guessed.
+ */
 const staleSessionsPerWrongKey = 10;
 
-/** The SQLSTATE of a canceled statement, which here ran longer than the pool's limit. */
+/** SQLSTATE of a canceled statement, which here ran longer than the pool's time limit. */
 const queryCanceled = '57014';
 
-/** Returns the error for the client when the database fails, or null for every other error. */
+/** Returns the error for the client if the database fails, or null for every other error. */
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {

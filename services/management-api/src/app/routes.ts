@@ -93,18 +93,18 @@ export interface RouteDeps
   searches: Searches;
   queryRunner: QueryRunner;
   parser: SqlParser;
-  /** The event store, or null if it is PostgreSQL. */
+  /** Event store, or null if it is PostgreSQL. */
   otherStore: OtherStore | null;
   health: Health;
-  /** The URLs for links in reports. */
+  /** URLs for links in reports. */
   addresses: PublicUrls;
-  /** The log of dead letters, or null if `EVENT_LOG` is not set. */
+  /** Log of dead letters, or null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
-  /** The URL of a gateway, which receives test events. */
+  /** URL of a gateway, which receives test events. */
   ingestUrl?: string | undefined;
-  /** The maximum number of subscriptions of an organization. 0 means no limit. */
+  /** Maximum number of subscriptions of an organization. 0 means no limit. */
   maxSubscriptions: number;
-  /** Limits requests for invites without a key. */
+  /** Limits invite requests without a key. */
   signUpLimit: SignUpLimit;
   /** Limits how often a user can change their own account. */
   userChangeLimit: RateLimit;
@@ -112,18 +112,18 @@ export interface RouteDeps
   linkLimits: LinkLimits;
   /** Limits SCIM requests by token, and wrong or missing tokens by IP address. */
   scimLimits: Pick<ScimDeps, 'requestLimit' | 'guessLimit'>;
-  /** The secret that currently signs `live_events_token`, and the previous ones. */
+  /** The secret that currently signs `live_events_token`, followed by the previous secrets. */
   tokenSecrets: () => readonly [string, ...string[]];
   live: Live;
-  /** The origins whose pages can read live events with a token. The list is empty by default. */
+  /** Origins whose pages can read live events with a token. By default, none can. */
   liveOrigins?: readonly string[] | undefined;
-  /** The pages of the console, if it is served. */
+  /** Pages of the console, or null if the console is not served. */
   console?: PageRoute | null;
-  /** The page behind public links, if it is served. */
+  /** Page behind public links, or null if it is not served. */
   sharedHtml?: Buffer | null;
-  /** Passes the requests of SDKs to a gateway. Without it, this API handles them like those of scripts. */
+  /** Passes the requests of SDKs to a gateway. If absent, this API handles them like the requests of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** The URL for links. If it is missing, the request's own host is used. */
+  /** URL for links. By default, links use the host of the request. */
   publicUrl?: string | undefined;
 }
 
@@ -138,8 +138,8 @@ const signInAndSessionRoutes = (deps: RouteDeps) => [
 ];
 
 /**
- * Creates every route of the management API: the routes of the OpenAPI document, and the pages outside it. Their order
- * does not matter for requests (packages/http), but is the order of the document.
+ * Creates all routes of the management API: the routes of the OpenAPI document, and the pages outside it. The order
+ * does not matter for requests (packages/http), but it is the order of the document.
  */
 export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRoute[] } {
   const api = apiRoutes(deps);
@@ -157,8 +157,8 @@ export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRout
 }
 
 /**
- * Creates a page route that redirects a browser from the API's URL to the console, or to the documentation if there is
- * no console.
+ * Creates a page route that redirects a browser from the API's URL to the console or, if no console is served, to the
+ * documentation.
  */
 function startPage({ console, publicUrl }: RouteDeps): PageRoute {
   const location = (publicUrl?.replace(/\/+$/, '') ?? '') + (console ? '/console/' : docsPath);

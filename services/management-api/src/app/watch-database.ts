@@ -1,17 +1,17 @@
-// Watches the database connection, so that the readiness check of this service is correct.
+// Watches the database connection, so that the service's readiness check is correct.
 
 import type { Sql } from '@millrace/db';
 import type { Stoppable } from '@millrace/runtime';
 
 export interface DatabaseWatch extends Stoppable {
-  /** Returns the result of the last check. */
+  /** Returns whether the last check succeeded. */
   isResponding(): boolean;
 }
 
 /**
- * Checks the database connection now and then every `intervalMs`, so that readiness is right before the first request
- * and changes without one. No response within `patienceMs` counts as a failure. Resolves after the first check,
- * whatever its result.
+ * Checks the database connection immediately and then every `intervalMs`, so that readiness is correct before the first
+ * request and changes without requests. A check without a response within `patienceMs` counts as failed. Resolves after
+ * the first check, whether or not it succeeds.
  */
 export async function watchDatabase(
   sql: Sql,
@@ -21,7 +21,7 @@ export async function watchDatabase(
   let isChecking = false;
 
   async function check(): Promise<void> {
-    // A check that hangs occupies a connection. Do not start another one, because that could exhaust the pool.
+    // A check that hangs occupies a connection. Do not start another check, because that could exhaust the pool.
     if (isChecking) return;
     isChecking = true;
     const timer = setTimeout(() => {

@@ -5,26 +5,26 @@ import type { Route } from '@millrace/http';
 import { allOtherFields, routeKey } from './route-key.ts';
 
 export interface WithoutEffect {
-  /** The routes in the form of `routeKey`. */
+  /** Routes in the form of `routeKey`. */
   routes: readonly string[];
   query?: readonly string[];
-  /** The fields of the body. `allOtherFields` means all fields that the route does not name itself. */
+  /** Fields of the body. `allOtherFields` means all fields that the route does not declare itself. */
   body?: readonly string[] | typeof allOtherFields;
-  /** The reason why clients lose nothing, in Markdown. */
+  /** Reason why the parameters and fields are not needed, in Markdown. */
   reason: string;
 }
 
 const project = '/api/projects/{}';
 const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
 const organizationProjects = '/api/organizations/{}/projects';
-/** The paths of projects and environments, which have the same subpaths. */
+/** Paths of projects and environments, which have the same subpaths. */
 const addressed = [`${organizationProjects}/{}`, `${project}/environments/{}`, project];
 const items = [...addressed, '/api/environments/{}'];
 const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);
 
 /**
- * This list contains only parameters that do not change what is delivered, counted or exported. All others must work or
- * be rejected by name (`refusedQuery` and `refusedBody` of the route).
+ * This list contains only parameters that do not change what is delivered, counted or exported. All other parameters
+ * must either work or be rejected by name (`refusedQuery` and `refusedBody` of the route).
  */
 export const withoutEffect: readonly WithoutEffect[] = [
   {
@@ -181,8 +181,8 @@ export const withoutEffect: readonly WithoutEffect[] = [
 ];
 
 /**
- * Lets routes accept the query parameters of the table. Body fields need nothing here, because fields that a route does
- * not name are not read.
+ * Makes routes accept the query parameters of the table. Body fields need no change, because routes do not read fields
+ * that they do not declare.
  */
 export function acceptWithoutEffect<Caller>(routes: readonly Route<Caller>[]): Route<Caller>[] {
   return routes.map((route) => {

@@ -1,4 +1,4 @@
-// Serves the console. It consists of static files of packages/console, on the same host as the API that it uses.
+// Serves the console: static files of packages/console, on the same host as the API that the console uses.
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -6,8 +6,8 @@ import { extname, join } from 'node:path';
 import type { ApiRequest, PageRoute } from '@millrace/http';
 
 /**
- * The page loads nothing from other hosts and runs no inline scripts. Other pages cannot show it in a frame, and text
- * cannot become markup (docs/operations/console.md).
+ * Content security policy of the page. The page loads nothing from other hosts and runs no inline scripts. Other pages
+ * cannot show it in a frame, and text cannot become markup (docs/operations/console.md).
  */
 const policy = [
   "default-src 'none'",
@@ -40,21 +40,21 @@ const types: Record<string, string> = {
 };
 
 export interface ConsoleOptions {
-  /** The directory with the build output: `index.html`, `icon.svg` and `assets/…`. */
+  /** Directory with the build output: `index.html`, `icon.svg` and `assets/…`. */
   directory: string;
-  /** The URL of the API for clients. If a proxy adds a path, the URL contains it. */
+  /** URL of the API for clients. If a proxy adds a path, the URL contains that path. */
   publicUrl?: string | undefined;
-  /** The URL to which SDKs send events, if it is on a different host. The console shows it in code snippets. */
+  /** URL to which SDKs send events, if it is on a different host. The console shows this URL in code snippets. */
   ingestUrl?: string | undefined;
-  /** Whether invites can be sent by email. If not, the console says so. */
+  /** Whether invites can be sent by email. If false, the console shows a hint. */
   sendsMail?: boolean;
-  /** The sign-in providers of the installation, for which the page shows buttons. */
+  /** Sign-in providers of the installation, for which the page shows buttons. */
   signInProviders?: readonly { kind: string; name: string }[];
 }
 
 /**
- * Creates the page route for `/console` and everything below it. It serves the console's files. For every other URL
- * that a browser opens, it serves the HTML page, which reads the rest of the URL. Other requests get 404.
+ * Creates the page route for `/console` and everything below it. The route serves the console's files. For every other
+ * URL that a browser opens, the route serves the HTML page, which reads the rest of the URL. Other requests get 404.
  * @returns null if no console was built
  */
 export async function serveConsole({
@@ -119,8 +119,8 @@ const prefixOf = (publicUrl: string | undefined) =>
   publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 
 /**
- * Makes the page's file names absolute, because it is sent for URLs of any depth.
- * @param facts the values of its `meta` elements
+ * Makes the page's file names absolute, because the page is served for URLs of any depth.
+ * @param facts values of the page's `meta` elements
  */
 function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {
   const placed = page.replaceAll(/(src|href)="\.\//g, (_, name: string) => `${name}="${asAttribute(path)}`);
@@ -133,7 +133,7 @@ function placePage(page: string, path: string, facts: Record<string, string | un
 
 const asAttribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** File names contain a content hash, so browsers can cache them indefinitely. */
+/** Sends a file of the build. File names contain a content hash, so browsers can cache the files indefinitely. */
 async function sendFile(
   { path, header }: ApiRequest,
   response: ServerResponse,

@@ -1,4 +1,4 @@
-// Reports whether the events of a project are being stored, and how soon.
+// Reports whether the events of a project are being stored, and the delay until they are stored.
 
 import { eventTopics } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
@@ -17,21 +17,21 @@ import type { Live } from '../../operations/live/live.ts';
 import { findWarningKind } from '../../operations/live/warning-kinds.ts';
 import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from './store.ts';
 
-/** The same threshold as in the alert MillraceLagSeconds (docs/operations/alerts.md). */
+/** Same threshold in seconds as in the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
 /**
- * The maximum time to wait for each part of the overview. All pages of the console request the overview. A part that is
- * too slow is included in the response to the next request.
+ * Maximum time in milliseconds to wait for each part of the overview, which all pages of the console request. A slower
+ * part is included in the response to the next request.
  */
 const patienceMs = 3000;
 
 interface HealthDeps {
   sql: Sql;
   live: Live;
-  /** The topic of dead letters, or null if no event log is configured. */
+  /** Topic of dead letters, or null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
-  /** The store of events, or null if queries read PostgreSQL. */
+  /** Event store, or null if queries read PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -93,8 +93,8 @@ const withoutLog = () =>
   new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', { code: 'no_event_log' });
 
 /**
- * Returns the value of a source, or null if the source fails or is slow, so that it affects only its own part of the
- * response.
+ * Returns the value of a source, or null if the source fails or is slow. A failing source then affects only its own
+ * part of the response.
  */
 async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
   try {
@@ -103,7 +103,7 @@ async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null
     if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
     if (isTransientError(error)) return { value: null, state: 'The database did not respond in time.' };
     if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
-    // The response no longer waits for the source. Handle its later failure.
+    // The response no longer waits for the source, so handle a later failure of the source.
     source.catch(() => {});
     return { value: null, state: 'The measurement is taking longer than usual. Try again in a moment.' };
   }
@@ -133,7 +133,7 @@ function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: T
 
 const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
 
-/** Groups connections by service. The application name of each connection begins with the name of its service. */
+/** Groups connections by service. The application name of a connection begins with the name of its service. */
 function byService(connections: readonly { application: string; count: number }[]) {
   return services.map((name) => ({
     name,

@@ -2,10 +2,10 @@
 
 import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
-/** The maximum number of rows that are read. Higher counts are reported as this number. */
+/** Maximum number of rows that are read. Higher counts are reported as this number. */
 const maxRows = 200_000;
 
-/** Counts the events that happened and were stored within the last seconds, without imports. */
+/** Counts the events that happened and were stored within the given number of seconds. Imported events do not count. */
 export async function countStoredEvents(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -17,7 +17,7 @@ export async function countStoredEvents(sql: Sql, environmentId: number, seconds
   return rows[0]?.count ?? 0;
 }
 
-/** Counts the problems of an environment's events by kind, most frequent first. */
+/** Counts the problems with an environment's events by kind, most frequent first. */
 export async function countWarnings(
   sql: Sql,
   environmentId: number,
@@ -39,7 +39,7 @@ export async function countConnections(sql: Sql): Promise<{ application: string;
   );
 }
 
-/** Returns whether SQL queries run with the database role that can read only their tables. */
+/** Returns whether SQL queries run with the restricted database role, which can read only the tables of SQL queries. */
 export async function hasSqlRole(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<UserSqlSafeguards & Record<string, unknown>>(userSqlSafeguardsQuery);
   return row?.hasRole === true;

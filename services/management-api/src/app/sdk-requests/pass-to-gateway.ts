@@ -13,17 +13,17 @@ import { type PageRoute, toErrorBody } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
-  /** The URL of a gateway. */
+  /** URL of a gateway. */
   url: string;
-  /** Whether there is a trusted proxy. If not, the client's own `X-Forwarded-For` is not passed on. */
+  /** Whether a trusted proxy is in front of the API. If not, the client's own `X-Forwarded-For` is not passed on. */
   isBehindProxy: boolean;
   timeoutMs: number;
   logger: Logger;
 }
 
 /**
- * Creates a function that passes requests of SDKs with local flag evaluation to a gateway, which knows the secret keys
- * of projects, caches definitions and counts the requests against the plan.
+ * Creates a function that passes the requests of SDKs with local flag evaluation to a gateway. The gateway has the
+ * secret keys of projects, caches definitions and counts the requests against the plan.
  */
 export function passToGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const base = new URL(options.url);
@@ -59,14 +59,14 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   const address = request.socket.remoteAddress ?? '';
   const before = request.headers['x-forwarded-for'];
   const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
-  // The requests have no body, and Node has already responded to `Expect: 100-continue`.
+  // Omit these headers. The requests have no body, and Node.js has already responded to `Expect: 100-continue`.
   const { 'content-length': _length, expect: _expect, ...headers } = withoutConnection(request.headers);
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
 
 /**
- * The headers that apply only to a single connection (RFC 9110, 7.6.1). Node throws an error if some of them contradict
- * the response.
+ * Headers that apply only to a single connection (RFC 9110, 7.6.1). If some of them contradict the response, Node.js
+ * throws an error.
  */
 const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
 
@@ -83,20 +83,20 @@ function refuse(response: ServerResponse): void {
   response.end(JSON.stringify(toErrorBody(error)));
 }
 
-/** The paths that only the gateway serves. */
+/** Paths that only the gateway serves. */
 const gatewayPaths = ['/flags/definitions', '/api/feature_flag/local_evaluation'];
-/** The paths that both services serve: the gateway for SDKs, and this API for scripts. */
+/** Paths that both services serve: the gateway for SDKs, and this API for scripts. */
 const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id'].flatMap((base) =>
   ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
 );
 
-/** Creates page routes for the requests for flag definitions and remote configuration that the gateway serves. */
+/** Creates page routes for the gateway's requests: flag definitions and remote configuration. */
 export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],
     serve({ incoming, response }) {
-      // Remove all headers set so far, because the response has only the headers of the gateway, which pages of any
-      // origin can read.
+      // Remove all headers set so far. The response has only the gateway's headers, which allow pages of any origin to
+      // read it.
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       pass(incoming, response);
     },
@@ -108,8 +108,8 @@ export function gatewayPages(pass: (request: IncomingMessage, response: ServerRe
 }
 
 /**
- * Returns whether a request comes from an SDK, because it has a secret key of the project, or identifies the project by
- * `token`. Scripts do not send `token`. For SDKs, `token` determines what `@current` refers to.
+ * Returns whether a request comes from an SDK. SDKs send a secret key of the project, or identify the project by
+ * `token`, which determines what `@current` refers to. Scripts do not send `token`.
  */
 function isFromSdk({ url = '', headers }: IncomingMessage): boolean {
   const query = url.split('?', 2)[1] ?? '';
