@@ -12,17 +12,17 @@ export interface Range {
   end: Date;
 }
 
-/** The maximum number of running backfills of an export. */
+/** Maximum number of running backfills of an export. */
 const maxRunning = 10;
 
 /**
- * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills). If a backfill of the same range is
- * already running, it continues.
+ * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills). A running backfill of the same
+ * range continues.
  * @param byStoredTime whether events are selected by the time when they were stored, as in scheduled runs, instead of
  *   by their own timestamp
  * @param exported an export that this transaction has locked
  * @throws AppError `invalid` if the backfill would need too many runs, or if too many other backfills are running
- * @returns the ID of the backfill, and whether it has just started
+ * @returns the ID of the backfill, and whether this call started it
  */
 export async function startBackfill(
   tx: Transaction,
@@ -64,7 +64,7 @@ export function parseRange(
 
 /**
  * Lists the time ranges of all runs, in order.
- * @throws AppError `invalid` if there are too many
+ * @throws AppError `invalid` for too many runs
  */
 export function listRunRanges(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
@@ -102,8 +102,8 @@ export interface BackfillRow
 }
 
 /**
- * Stores a backfill. A running backfill continues, and one that has ended starts again.
- * @returns whether it has just started
+ * Stores a backfill. A running backfill continues, and an ended one starts again.
+ * @returns whether this call started the backfill
  */
 async function upsertBackfill(
   tx: Transaction,
@@ -139,7 +139,7 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
 
 export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
 
-/** Returns one page of an export's backfills sorted by a time, and their total number. */
+/** Returns one page of an export's backfills in the given order of time, and their total number. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,

@@ -8,7 +8,7 @@ import {
 } from '@millrace/contracts';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 
-/** A destination with its secrets separated from the settings that can be shown. */
+/** A destination. Its secrets are separate from the settings that responses can contain. */
 export interface Destination {
   type: ExportDestinationType;
   config: Record<string, unknown>;
@@ -23,9 +23,9 @@ interface DestinationChanges {
 /**
  * Applies the changes of a request to a destination (docs/api/batch-exports.md). Settings are merged, so clients can
  * omit the secrets. A destination with a new type starts without settings. `null` removes a setting.
- * @param stored null for a new export
+ * @param stored the stored destination, or null for a new export
  * @throws AppError `invalid` for an unsupported type, an unknown or missing setting, a wrong type, or another server
- * without new secrets
+ *   without new secrets
  */
 export function changeDestination(stored: Destination | null, changes: DestinationChanges): Destination {
   const type = checkType(changes.type ?? stored?.type ?? '');
@@ -71,12 +71,12 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
   checkMeaning(type, settings);
 }
 
-/** The settings that determine to which server the secrets are sent. */
+/** Settings that determine to which server the secrets are sent. */
 const serverFields = ['host', 'port', 'endpoint_url'];
 
 /**
- * Checks that a user who can change an export does not send its stored secrets to another server, where the user could
- * read them.
+ * Checks that stored secrets are not sent to another server. Otherwise, a user who can change an export could read its
+ * secrets on that server.
  */
 function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
   const moved = serverFields.find((name) => settings[name] !== stored.config[name]);
@@ -138,19 +138,19 @@ function refusal(detail: string): AppError {
 export interface DestinationSecrets {
   /**
    * Encrypts the secrets of an export.
-   * @throws AppError `invalid` if there is no key and secrets must not be stored unencrypted
+   * @throws AppError `invalid` if no key is configured and secrets must not be stored unencrypted
    */
   seal(secrets: Record<string, unknown>, exportId: string): Record<string, unknown>;
   /**
-   * Decrypts the secrets of an export. Secrets that no configured key can decrypt are lost, and users must send them
-   * again.
+   * Decrypts the secrets of an export. If no configured key can decrypt them, returns no secrets, and users must send
+   * them again.
    */
   open(stored: Record<string, unknown>, exportId: string): Record<string, unknown>;
 }
 
 /**
  * Creates the encryption of destination secrets.
- * @param mayBePlain whether secrets are stored unencrypted if there is no key. Only for local development.
+ * @param mayBePlain whether secrets are stored unencrypted if no key is configured. Only for local development.
  */
 export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): DestinationSecrets {
   return {

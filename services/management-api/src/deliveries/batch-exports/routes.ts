@@ -38,7 +38,7 @@ const params = Type.Object({ id: exportId });
 
 interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
-  /** The parser of `hogql_query`. */
+  /** Parser for `hogql_query`. */
   parser: SqlParser;
 }
 
@@ -69,7 +69,7 @@ function exportsOfEnvironment(sql: Sql): ExportsOfEnvironment {
   }, 'projects_');
 }
 
-/** Returns the exports of all environments of an organization. */
+/** Addresses the exports of all environments of an organization. */
 function exportsOfOrganization(sql: Sql): Exports {
   const find = addressedOrganization(sql);
   return [

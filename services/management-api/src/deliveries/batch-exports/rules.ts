@@ -1,4 +1,4 @@
-// Creates, changes and pauses batch exports, and records their activity.
+// Creates, changes and pauses batch exports, and records the changes in the activity log.
 
 import { recordActivity } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
@@ -36,8 +36,8 @@ interface Writing {
 }
 
 /**
- * Checks the scopes to read the exported data, and access to the cohorts in its filters. They are required to create or
- * change an active export and to start a run. Events include the properties of their persons.
+ * Checks that the caller has the scopes to read the exported data, and access to the cohorts in its filters. The check
+ * is required to create or change an active export and to start a run. Events include the properties of their persons.
  * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible
  */
 export async function requireExportScopes(
@@ -93,9 +93,9 @@ export async function createBatchExport(
 }
 
 /**
- * Changes only the fields that the client sent. The next interval follows the last exported one, even if intervals now
- * begin at other times. While the export is paused, its position does not change. Afterwards, the next interval is the
- * current one.
+ * Changes only the given fields. The next interval follows the last exported one, even if intervals now begin at other
+ * times. While the export is paused, its position does not change. When the export is unpaused, the current interval is
+ * the next one.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeBatchExport(
@@ -127,13 +127,13 @@ export async function changeBatchExport(
   if (!fields.paused) await requireExportScopes(tx, address, { ...fields, team_id: before.team_id });
   const reached = before.next_interval_start;
   const continues = before.paused && !paused;
-  // A position in the future comes from `start_at`.
+  // The position is in the future if `start_at` is.
   const from = reached === null || reached > now || continues ? now : reached;
   await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from, reached) });
   return { before, after: found(await findBatchExport(tx, address, id)) };
 }
 
-/** Returns the changed rhythm. Drops offsets that the request does not set if the new interval does not have them. */
+/** Returns the changed interval settings. Drops unchanged offsets that the new interval does not support. */
 async function changedRhythm(
   tx: Transaction,
   before: BatchExportRow,
@@ -155,7 +155,7 @@ const hasDays = (interval: BatchExportFields['interval']) => interval === 'day' 
 
 /**
  * Pauses or unpauses an export. Does nothing if the export already has this state.
- * @param withBackfill whether to export what was missed since the pause
+ * @param withBackfill whether to export the intervals that were missed during the pause
  * @throws AppError `not_found`
  */
 export async function setPaused(
@@ -171,7 +171,7 @@ export async function setPaused(
 }
 
 /**
- * Exports the intervals between the last one exported before the pause and the first one after it. Each event is
+ * Exports the intervals between the last exported one before the pause and the first one after the pause. Each event is
  * exported once.
  */
 async function startMissedBackfill(
@@ -204,7 +204,7 @@ function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportMod
 
 const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
 
-/** Makes checks that involve several fields, which the schema cannot express. */
+/** Checks rules that involve several fields, which the schema cannot express. */
 async function checkFields(
   tx: Transaction,
   projectId: number,
@@ -268,7 +268,7 @@ function found(row: BatchExportRow | undefined): BatchExportRow {
   return row;
 }
 
-/** Returns the fields that users can change. Rows do not contain the secrets. */
+/** Returns the fields that users can change, without the secrets. */
 function visible(row: BatchExportRow) {
   const { name, model, filters, query, interval, timezone, offset_day, offset_hour, paused } = row;
   const { start_at, end_at, destination_type, destination_config } = row;
@@ -308,7 +308,7 @@ export async function recordRunActivity(
   });
 }
 
-/** Records a change of an export in the activity log, in the same transaction. */
+/** Records a change of an export in the activity log. Must run in the same transaction as the change. */
 export async function recordExportActivity(
   tx: Sql,
   address: ExportAddress,

@@ -86,7 +86,7 @@ const backfillRequest = Type.Object(
   },
   { title: 'BatchExportBackfillToCreate' },
 );
-/** Clients can send the complete export. Only the time range of a backfill is used, and the rest is ignored. */
+/** Clients can send the complete export. Only the time range is used, and all other fields are ignored. */
 const refusedOfBackfill = {
   filters: {
     detail:

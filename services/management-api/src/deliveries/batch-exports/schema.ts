@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import type { BackfillRow } from './backfills.ts';
 import type { BatchExportRow, RunRow } from './store.ts';
 
-/** The ID of an export in a path. */
+/** ID of an export in a path. */
 export const exportId = Type.String({ format: 'uuid', description: 'ID of the batch export.' });
 
 const time = Type.String({ format: 'date-time' });
@@ -286,7 +286,7 @@ const ignoredFields = {
   end_at: ignored('Time after which no run is triggered.'),
   hogql_query: ignored('Query that selects the exported fields.'),
 };
-/** Generated clients send the whole export (docs/api/README.md#routes-and-fields). Its fields are ignored. */
+/** Generated clients send the complete export (docs/api/README.md#routes-and-fields), whose fields are ignored. */
 export const pauseRequest = Type.Object(ignoredFields, { title: 'BatchExportPause' });
 export const unpauseRequest = Type.Object(
   {

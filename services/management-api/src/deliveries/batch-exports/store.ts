@@ -11,12 +11,12 @@ import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { TimePosition } from '../../time/time-range.ts';
 
 /**
- * The address of exports in a path: the exports of one environment, or of all environments of an organization that the
- * caller can access.
+ * Identifies exports by the path of a request: the exports of one environment, or of all environments of an
+ * organization that the caller can access.
  */
 export interface ExportAddress extends Pick<Caller, 'userId' | 'scopes'> {
   organizationId: string;
-  /** The environment, or null for all environments of the organization. */
+  /** ID of the environment, or null for all environments of the organization. */
   environmentId: number | null;
 }
 
@@ -27,14 +27,14 @@ export interface BatchExportRow
 }
 type Row = BatchExportRow & Record<string, unknown>;
 
-/** The columns do not contain the secrets, so code that shows an export never reads them. */
+/** The columns do not include the secrets, so code that shows an export never reads them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
   b.filters, b.query, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
 /**
- * The SQL condition for the exports of an address. Its parameters are the caller, the organization, and the environment
- * or null.
+ * SQL condition for the exports that a path addresses. Its parameters are the caller, the organization, and the
+ * environment or null.
  */
 const isAddressed = `NOT b.deleted AND b.environment_id IN (
   SELECT e.id FROM ${environmentsOfCaller}
@@ -46,7 +46,7 @@ const addressValues = ({ userId, organizationId, environmentId }: ExportAddress)
   environmentId,
 ];
 
-/** Returns one page of the exports of an address, newest first, and their total number. */
+/** Returns one page of the exports that a path addresses, newest first, and their total number. */
 export async function listBatchExports(
   sql: Sql,
   address: ExportAddress,
@@ -103,20 +103,19 @@ export async function readEncryptedSecrets(tx: Transaction, id: string): Promise
   return rows[0]?.secrets ?? {};
 }
 
-/** The fields of an export that callers set. */
 export interface BatchExportFields
   extends Columns<
     'batch_export',
     'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
   > {
   model: ExportModel;
-  /** The event filters as the client sent them, or null if every event is exported. */
+  /** Event filters as the client sent them, or null if all events are exported. */
   filters: Record<string, unknown>[] | null;
-  /** The query that selects the exported columns, or null if all fields are exported. */
+  /** Query that selects the exported columns, or null if all fields are exported. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
-  /** Encrypted. */
+  /** Encrypted secrets of the destination. */
   destination_secrets: Record<string, unknown>;
   interval: ExportInterval;
 }
@@ -141,11 +140,11 @@ const writable = [
 
 interface WrittenBatchExport {
   fields: BatchExportFields;
-  /** The next interval to export, or null after the last interval. */
+  /** Next interval to export, or null after the last interval. */
   next: TimeSpan | null;
 }
 
-/** Returns the values as JSON where the driver would convert an array to a PostgreSQL array. */
+/** Returns the column values, with lists as JSON, because the driver would convert lists to PostgreSQL arrays. */
 const valuesOf = (fields: BatchExportFields) =>
   writable.map((name) => (name === 'filters' ? fields.filters && JSON.stringify(fields.filters) : fields[name]));
 
@@ -162,7 +161,7 @@ export async function insertBatchExport(
   );
 }
 
-/** Updates a locked row. */
+/** Updates an export that the transaction has locked. */
 export async function updateBatchExport(
   tx: Transaction,
   id: string,
@@ -176,7 +175,7 @@ export async function updateBatchExport(
   );
 }
 
-/** Hides an export, deletes its secrets and cancels its runs. A run in progress notices this at its next step. */
+/** Hides an export, deletes its secrets and cancels its runs. A run in progress stops at its next step. */
 export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `UPDATE batch_export SET deleted = true, destination_secrets = '{}', last_updated_at = now() WHERE id = $1`,
@@ -213,7 +212,7 @@ export interface RunRow
 }
 type StoredRun = RunRow & Record<string, unknown>;
 
-/** The length is limited because error messages of other servers can be long. */
+/** Maximum length of an error in characters, because error messages of other servers can be long. */
 const maxErrorLength = 2000;
 
 const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed, r.bytes_exported,
@@ -266,7 +265,7 @@ export async function listRuns(
   if (after) where.add(`r.created_at > ${where.parameter(after)}`);
   if (before) where.add(`r.created_at < ${where.parameter(before)}`);
   if (position) {
-    // Cursors have milliseconds, so the remaining rows of the cursor's millisecond are found by ID.
+    // Cursors have millisecond precision, so the remaining rows of the cursor's millisecond are found by ID.
     const [at, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
     where.add(`(${time}, r.id) ${direction === 'DESC' ? '<' : '>'} (${at}::timestamptz, ${id}::uuid)`);
   }
@@ -279,7 +278,7 @@ export async function listRuns(
 
 /**
  * Returns whether a run selects events by the time when they were stored, as scheduled runs do, instead of by their own
- * timestamp.
+ * timestamps.
  */
 export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
   if (backfill === null) return true;
@@ -300,7 +299,7 @@ export async function findRun(sql: Sql, exportId: string, id: string): Promise<R
 
 /**
  * Cancels a run.
- * @returns whether the run had not ended yet
+ * @returns false if the run had already ended
  */
 export async function cancelRun(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query(

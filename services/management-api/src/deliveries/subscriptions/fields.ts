@@ -7,7 +7,6 @@ import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { newSubscription, subscriptionChanges } from './schema.ts';
 
-/** The fields of a subscription that callers set. */
 export interface SubscriptionFields
   extends Columns<
     'subscription',
@@ -55,7 +54,7 @@ export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionF
   );
 }
 
-/** Applies changes. Fields that the client did not send keep their values. */
+/** Applies changes. Fields that the client did not send stay unchanged. */
 export function applySubscriptionChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;
@@ -74,7 +73,7 @@ export function toRule(fields: SubscriptionFields): RecurrenceRule {
 }
 
 /**
- * Returns the next date of a changed subscription. It changes with the schedule, but not with the title or target
+ * Returns the next date of a changed subscription. The date changes with the schedule, but not with the title or target
  * (docs/api/subscriptions.md#delivery-dates). A restored or enabled subscription does not send missed reports.
  */
 export function nextDateAfterChange(
@@ -93,7 +92,7 @@ export function nextDateAfterChange(
 const maxAddresses = 100;
 
 /**
- * Makes checks that involve several fields (docs/api/subscriptions.md).
+ * Checks rules that involve several fields (docs/api/subscriptions.md).
  * @throws AppError `invalid` naming the field
  */
 export function checkSubscription(fields: SubscriptionFields): void {
@@ -107,7 +106,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
   }
 }
 
-/** Rejects targets that cannot receive a report. Otherwise, no one would notice later that reports are missing. */
+/** Rejects targets that cannot receive a report. Otherwise, reports would fail later without anyone noticing. */
 function checkTarget(fields: SubscriptionFields): void {
   const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {

@@ -1,4 +1,4 @@
-// Declares the routes that preview reports and show reports that were sent.
+// Declares the routes that preview reports and show sent reports.
 
 import { maskTarget } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -38,7 +38,7 @@ import {
 export interface ReportRouteDeps {
   sql: Sql;
   queryRunner: QueryRunner;
-  /** The base URL of the links in reports. */
+  /** URLs for links in reports. */
   addresses: PublicUrls;
   logger: Logger;
 }
@@ -67,8 +67,8 @@ const previewQuery = Type.Object({
 });
 
 /**
- * The response headers of an email that is returned as an HTML page, which the console shows in a frame. The page runs
- * no scripts, loads nothing, and opens its links in new windows.
+ * Response headers of an email that is returned as an HTML page, which the console shows in a frame. The page runs no
+ * scripts, loads nothing, and opens its links in new windows.
  */
 const framed = {
   'Content-Security-Policy':
@@ -172,8 +172,8 @@ export function reportRoutes(
 }
 
 /**
- * Creates the route of the images in reports, for clients such as Slack that load them from a URL. Only recipients know
- * the ID of a report.
+ * Creates the route of the images in reports, for clients such as Slack that load images from a URL. Access requires
+ * the ID of a report, which only its recipients know.
  */
 export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   return defineRoute({
@@ -205,7 +205,10 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-/** Converts a delivery to a response for this caller (docs/api/README.md#secrets-in-responses). */
+/**
+ * Converts a delivery to a response, with secrets if this caller can see them
+ * (docs/api/README.md#secrets-in-responses).
+ */
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,
@@ -216,7 +219,7 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   };
 }
 
-/** Renders a report in the same way as for its recipients. */
+/** Renders a report exactly as its recipients get it. */
 async function show(
   message: ReportMessage,
   { format: requested, logger }: { format: string | undefined; logger: Logger },

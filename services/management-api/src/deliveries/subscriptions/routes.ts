@@ -35,7 +35,7 @@ import {
 } from './store.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
-/** The maximum of a 32-bit integer column. */
+/** Maximum of a 32-bit integer column. */
 const largest = 2_147_483_647;
 const params = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: largest, description: 'ID of the subscription.' }),
@@ -56,7 +56,7 @@ const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
 interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, ReportRouteDeps {
-  /** The maximum number of subscriptions of an organization. 0 means no limit. */
+  /** Maximum number of subscriptions of an organization. 0 means no limit. */
   maxSubscriptions: number;
 }
 
@@ -217,9 +217,9 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
 }
 
 /**
- * Creates a function that finds the environment of the subscriptions that a path addresses. The function throws as
- * `parentEnvironment` does, and throws AppError `payment_required` if the organization's plan has no subscriptions
- * (docs/api/organizations.md#plans).
+ * Creates a function that finds the environment of the subscriptions that a path addresses. In addition to the errors
+ * of `parentEnvironment`, the function throws AppError `payment_required` if the organization's plan does not include
+ * subscriptions (docs/api/organizations.md#plans).
  */
 function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
@@ -236,7 +236,10 @@ function addressedSubscriptions(sql: Sql) {
   };
 }
 
-/** Converts a subscription to a response for this caller (docs/api/README.md#secrets-in-responses). */
+/**
+ * Converts a subscription to a response, with secrets if this caller can see them
+ * (docs/api/README.md#secrets-in-responses).
+ */
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,
@@ -247,7 +250,7 @@ function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
     created_at: formatDateTime(row.created_at),
     summary: describeRule(row),
     next_delivery_date: row.next_delivery_date && formatDateTime(row.next_delivery_date),
-    // The message is only used for the emails of the request that contains it.
+    // The message is used only for the emails of the request that contains it, and is not stored.
     invite_message: null,
   };
 }

@@ -1,4 +1,5 @@
-// Creates and changes subscriptions. Applies the limit, queues immediate reports, and logs changes.
+// Creates and changes subscriptions. Enforces the limit, queues immediate reports, and records changes in the activity
+// log.
 
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets, maskTarget } from '@millrace/contracts';
@@ -72,8 +73,8 @@ export async function createSubscription(
 }
 
 /**
- * Changes only the fields that the client sent. The row is locked, so concurrent changes of different fields are kept.
- * New targets get a report immediately. A deleted subscription sends nothing more.
+ * Changes only the given fields. Locks the row, so that concurrent changes to different fields are kept. New targets
+ * get a report immediately. A deleted subscription sends no more reports.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeSubscription(
@@ -82,7 +83,7 @@ export async function changeSubscription(
   { changes, now }: { changes: Static<typeof subscriptionChanges>; now: Date },
 ): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
   const before = found(await lockSubscription(tx, environmentId, id));
-  // A client that saw only the masked address sends it back with the other fields.
+  // If a client has seen only the masked address, it sends the mask back with the other fields.
   const isMask = changes.target_value === maskTarget(before.target_value);
   const fields = applySubscriptionChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
@@ -106,7 +107,7 @@ export async function changeSubscription(
 }
 
 /**
- * Checks who can send an invite message, because it goes to any email address.
+ * Rejects an invite message with a link, because the message can go to any email address.
  * @throws AppError `invalid` naming `invite_message`
  */
 function checkInviteMessage(message: string | null | undefined): string | null {
@@ -117,13 +118,13 @@ function checkInviteMessage(message: string | null | undefined): string | null {
   });
 }
 
-/** The maximum of a 32-bit integer column. */
+/** Maximum of a 32-bit integer column. */
 const largestId = 2_147_483_647;
 
 /**
- * Checks that the dashboard and the insight exist when they are chosen, and when reports start again. Both are optional
- * and both can be set, because the API's example has neither, and PostHog does not actually check it. Records of
- * another project get the same error as missing ones.
+ * Checks that the dashboard and the insight exist when they are chosen, and when reports start again. A subscription
+ * can have one of them, both or neither: the API's example has neither, and PostHog does not check this. Records of
+ * another project get the same error as missing records.
  * @throws AppError `invalid` naming the field
  */
 async function checkSubjects(
@@ -144,7 +145,7 @@ async function checkSubjects(
 }
 
 /**
- * Checks that the insights for reports are on the dashboard when they are chosen.
+ * Checks, when insights are chosen, that they are on the dashboard.
  * @throws AppError `invalid` naming the field
  */
 async function checkChosenInsights(
@@ -185,11 +186,11 @@ function addedTargets(before: Target, after: Target): string[] {
 }
 
 /**
- * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so concurrent
- * requests cannot exceed the limit. This must be the transaction's first lock.
- * @param max the maximum number of an organization's subscriptions, without deleted ones. 0 means no limit.
+ * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so that
+ * concurrent requests cannot exceed the limit. This lock must be the transaction's first.
+ * @param max maximum number of an organization's subscriptions, without deleted ones. 0 means no limit.
  * @param write returns whether it added a subscription
- * @throws AppError `invalid` if there are now too many
+ * @throws AppError `invalid` if the limit is exceeded
  */
 export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolean }>(
   tx: Transaction,
@@ -211,8 +212,8 @@ export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolea
 }
 
 /**
- * Returns the fields that users can change. Targets are personal addresses, so the activity log mentions only that they
- * changed.
+ * Returns the fields that users can change. Targets can be personal addresses, so the activity log mentions only that
+ * they changed.
  */
 function visible(row: SubscriptionRow) {
   const { created_by: _, next_delivery_date: __, created_at: ___, start_date, until_date, ...fields } = row;
@@ -224,7 +225,7 @@ interface SubscriptionAddress {
   environmentId: number;
 }
 
-/** Records a change of a subscription in the activity log, in the same transaction. */
+/** Records a change of a subscription in the activity log. Must run in the same transaction as the change. */
 export async function recordSubscriptionActivity(
   tx: Sql,
   { actor, address }: { actor: { userId: number } | null; address: SubscriptionAddress },
@@ -244,7 +245,7 @@ export async function recordSubscriptionActivity(
 
 /**
  * Checks the scopes of a key. A report contains an insight, or a dashboard with its insights, so the key needs the
- * scopes to read them.
+ * scopes to read these records.
  * @throws AppError `forbidden`
  */
 export function requireReportScopes(
@@ -256,7 +257,7 @@ export function requireReportScopes(
 }
 
 /**
- * Checks the caller's access to the contents of a report: an insight, or all of a dashboard.
+ * Checks the caller's access to the contents of a report: an insight, or a dashboard with all its insights.
  * @throws AppError `forbidden`
  */
 export async function requireSubjectAccess(
@@ -275,7 +276,7 @@ export async function requireSubjectAccess(
 }
 
 /**
- * Checks access to the contents of a sent report. The subscription may have another insight or dashboard by now.
+ * Checks access to the contents of a sent report. The subscription may have a different insight or dashboard by now.
  * @throws AppError `forbidden`
  */
 export async function requireReportAccess(
@@ -295,7 +296,8 @@ export async function requireReportAccess(
 }
 
 /**
- * Removes an email recipient from a subscription at their request. A subscription without other recipients is deleted.
+ * Removes an email recipient from a subscription at the recipient's request. Deletes the subscription if no recipient
+ * remains.
  */
 export async function unsubscribe(
   tx: Transaction,
@@ -306,7 +308,7 @@ export async function unsubscribe(
   const others = targets.filter((target) => target !== email);
   if (before.deleted || others.length === targets.length) return;
   const isLast = others.length === 0;
-  // Keep the last address, so that the subscription still has it if it is restored.
+  // Keep the last address, so that a restored subscription still has a target.
   const fields = { ...before, target_value: isLast ? before.target_value : others.join(','), deleted: isLast };
   await updateSubscription(tx, id, { fields, nextDeliveryDate: before.next_delivery_date });
   await cancelDeliveriesTo(tx, id, email);

@@ -125,7 +125,7 @@ const optional = {
 const subject = { dashboard: Type.Optional(rest.dashboard), insight: Type.Optional(rest.insight) };
 
 /**
- * The request body of POST and PUT. The fields are in the order of the response, because the first invalid field is
+ * Request body of POST and PUT. The fields are in the order of the response, because the first invalid field is
  * reported.
  */
 export const newSubscription = Type.Object(
@@ -206,7 +206,7 @@ export const subscriptionExample = {
   invite_message: null,
 };
 
-/** A report that was or will be sent, and the result. */
+/** A report that was or will be sent, and the outcome of the delivery. */
 export const delivery = Type.Object(
   {
     id: Type.String({

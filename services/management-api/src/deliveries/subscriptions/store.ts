@@ -46,7 +46,7 @@ interface SubscriptionFilter {
   insight: number | undefined;
 }
 
-/** Returns one page of an environment's subscriptions by ID, and their total number. */
+/** Returns one page of an environment's subscriptions, sorted by ID, and their total number. */
 export async function listSubscriptions(
   sql: Sql,
   environmentId: number,
@@ -119,7 +119,7 @@ export async function insertSubscription(
   return row.id;
 }
 
-/** Updates a locked row. */
+/** Updates a subscription that the transaction has locked. */
 export async function updateSubscription(
   tx: Transaction,
   id: number,
@@ -151,7 +151,7 @@ export type DeliveryRow = Columns<
   'id' | 'occasion' | 'due_at' | 'target' | 'status' | 'attempts' | 'error' | 'created_at' | 'finished_at'
 >;
 
-/** Queues a report to each target. The worker sends it immediately. */
+/** Queues a report to each target. The delivery worker sends the reports immediately. */
 export async function insertDeliveries(
   tx: Transaction,
   subscriptionId: number,
@@ -189,7 +189,7 @@ export async function listDeliveries(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Finds one delivery with the content of its report. The content is null until the report is computed. */
+/** Finds one delivery with the content of its report. The content is null until the report has been computed. */
 export async function findDelivery(
   sql: Sql,
   subscriptionId: number,
@@ -207,8 +207,8 @@ export async function findDelivery(
 }
 
 /**
- * Finds the content of a report by its ID. The ID is the only secret needed, unless the organization has turned public
- * resources off.
+ * Finds the content of a report by its ID. The ID serves as the secret, so no other access check is needed, unless the
+ * organization has turned public resources off.
  */
 export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
   const rows = await sql.query<{ content: ReportContent | null }>(
@@ -229,7 +229,7 @@ export async function findEnvironmentName(sql: Sql, environmentId: number): Prom
   return rows[0]?.name ?? '';
 }
 
-/** Cancels the deliveries that were not sent yet. */
+/** Cancels the deliveries that have not been sent yet. */
 export async function cancelDeliveries(tx: Transaction, subscriptionId: number): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -238,7 +238,7 @@ export async function cancelDeliveries(tx: Transaction, subscriptionId: number):
   );
 }
 
-/** Cancels the deliveries to an address that were not sent yet. */
+/** Cancels the deliveries to an address that have not been sent yet. */
 export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number, target: string): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -253,14 +253,14 @@ export interface Unsubscribable {
   environmentId: number;
   organizationId: string;
   email: string;
-  /** The title of the subscription's reports. */
+  /** Title of the subscription's reports. */
   name: string;
   isSubscribed: boolean;
 }
 
 /**
- * Finds the email whose link contains this ID.
- * @param days the maximum age of the email
+ * Finds the email whose unsubscribe link contains this ID.
+ * @param days maximum age of the email
  */
 export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
   const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
@@ -282,7 +282,7 @@ export async function findUnsubscribable(sql: Sql, id: string, days: number): Pr
   return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 
-/** Returns whether the environment has this dashboard or insight and it is not deleted. */
+/** Returns whether the environment has this dashboard or insight. Deleted ones do not count. */
 export async function subjectExists(
   sql: Sql,
   { environmentId, name, id }: { environmentId: number; name: 'dashboard' | 'insight'; id: number },
@@ -307,7 +307,7 @@ export async function findInsightsOfDashboard(
   return rows.map(({ id }) => id);
 }
 
-/** Returns the features of the organization's plan, as they are stored. */
+/** Returns the features of the organization's plan in their stored form. */
 export async function findPlanFeatures(sql: Sql, organizationId: string): Promise<unknown> {
   const rows = await sql.query<{ features: unknown }>(
     'SELECT available_product_features AS features FROM organization WHERE id = $1',
@@ -316,9 +316,7 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/**
- * Returns the insights of an environment that a report would contain, with everything that determines their results.
- */
+/** Returns the insights of an environment that a report would contain, with all data that determines their results. */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,

@@ -10,7 +10,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { unsubscribe } from './rules.ts';
 import { findUnsubscribable, type Unsubscribable } from './store.ts';
 
-/** The number of days for which the link of an email works. */
+/** Number of days for which the link of an email works. */
 const linkDays = 30;
 
 const params = Type.Object({
@@ -30,7 +30,7 @@ const state = Type.Object(
 const example = { title: 'Orders', email: 'ada@example.com', is_subscribed: true };
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
-/** The page loads nothing and runs no scripts, and its form only submits to Millrace. */
+/** Response headers of the page, which loads nothing, runs no scripts, and submits its form only to Millrace. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -39,8 +39,8 @@ const pageHeaders = {
 };
 
 /**
- * Creates the routes. A GET request changes nothing, because mail scanners open every link. Email programs send the
- * POST request when the user presses their unsubscribe button (RFC 8058).
+ * Creates the unsubscribe routes. GET requests change nothing, because mail scanners open every link. Email programs
+ * send the POST request when the user presses their unsubscribe button (RFC 8058).
  */
 export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
