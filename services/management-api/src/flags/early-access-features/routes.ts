@@ -144,8 +144,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
 }
 
 /**
- * Converts a feature to an API response. Without access to the flag, the caller sees only its key, which SDKs know
- * anyway.
+ * Converts a feature to an API response. Callers without access to the flag see only its key, which SDKs also receive.
  */
 function toFeature(row: FeatureRow, flag: FlagRow | undefined, rights: RecordRights) {
   if (flag === undefined) throw new AppError('not_found', 'Not found.');

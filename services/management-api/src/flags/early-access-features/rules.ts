@@ -1,17 +1,16 @@
-/** The stages of a feature, in their usual order. */
+/** Stages of a feature, in their usual order. */
 export const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived'] as const;
 export type Stage = (typeof stages)[number];
 
 /**
- * The stages in which users can opt in. In `concept`, they only join a waiting list for a feature that does not exist
- * yet.
+ * Stages in which users can opt in. In `concept`, users only join a waiting list for a feature that does not exist yet.
  */
 const stagesWithEnrollment: readonly string[] = ['alpha', 'beta', 'general-availability'];
 
 /**
- * Returns the enrollment filters of a flag for a stage of its feature. Users who opted in have the flag, and users who
- * opted out do not. The filters have two forms, because older evaluators know only the condition. Null removes the
- * filters.
+ * Returns the enrollment filters of a flag for a stage of its feature. The filters turn the flag on for users who opted
+ * in, and off for users who opted out. They have two forms, because older evaluators support only the condition. Null
+ * removes the filters.
  */
 export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<string, unknown> {
   if (stage === null || !stagesWithEnrollment.includes(stage)) return { feature_enrollment: null, super_groups: null };
@@ -23,7 +22,7 @@ const maxLength = 200;
 
 /**
  * Converts a name to a flag key, which contains only a to z without accents, digits and hyphens. Returns an empty text
- * if no such character is left.
+ * if no such character remains.
  */
 export function slug(name: string): string {
   return name

@@ -59,7 +59,7 @@ export const newFeature = Type.Object(
   { title: 'EarlyAccessFeatureToCreate' },
 );
 
-/** The request body of PUT, which does not change the flag. */
+/** Request body of PUT, which does not change the flag. */
 export const replacedFeature = Type.Object(
   { name: fields.name, stage: fields.stage, ...optional },
   { title: 'EarlyAccessFeatureReplacement' },

@@ -8,7 +8,6 @@ import { createConditions } from '../../sql/conditions.ts';
 import { type FlagRow, listFlags } from '../feature-flags/store.ts';
 import type { Stage } from './rules.ts';
 
-/** The fields of a feature that callers set. */
 export interface FeatureFields extends Columns<'early_access_feature', 'name' | 'description' | 'documentation_url'> {
   stage: Stage;
   payload: Record<string, unknown>;
@@ -98,7 +97,7 @@ export async function findFeatureFlags(
 ): Promise<Map<number, FlagRow>> {
   const flags = new Map<number, FlagRow>();
   let missing = [...new Set(features.map(({ feature_flag_id }) => feature_flag_id))];
-  // Read several pages, because a page of flags is limited by its size in bytes.
+  // Read several pages, because the size in bytes of a page of flags is limited.
   while (missing.length > 0) {
     const where = createConditions();
     where.add(`f.project_id = ${where.parameter(environmentId)}`);

@@ -27,7 +27,7 @@ import {
 export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
-/** The user who writes a feature, with their access to its flag. Writing a feature can turn its flag on. */
+/** The user who writes a feature, with access to the feature's flag. Writing a feature can turn its flag on. */
 export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }
@@ -39,7 +39,7 @@ export interface WrittenFeature {
 }
 
 /**
- * Creates a feature, and a flag if the request does not name one (docs/api/early-access-features.md).
+ * Creates a feature. If the request does not name a flag, also creates a flag (docs/api/early-access-features.md).
  * @throws AppError `invalid` naming the field, or `forbidden` if the caller cannot change the flag
  */
 export async function createFeature(tx: Transaction, writer: FeatureWriter, body: NewFeature): Promise<WrittenFeature> {
@@ -58,7 +58,7 @@ export async function createFeature(tx: Transaction, writer: FeatureWriter, body
 }
 
 /**
- * Changes only the fields that the client sent, and updates the flag to the stage.
+ * Changes only the given fields, and updates the flag to the stage.
  * @throws AppError `not_found`, `invalid`, or `forbidden` if the flag would change and the caller cannot change it
  */
 export async function changeFeature(
@@ -82,7 +82,7 @@ export async function changeFeature(
 }
 
 /**
- * Deletes a feature permanently. Its flag stays, without enrollment.
+ * Deletes a feature permanently. Keeps its flag, but without enrollment.
  * @throws AppError `not_found`, or `forbidden` if the flag would change and the caller cannot change it
  */
 export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
@@ -142,7 +142,7 @@ async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): P
   });
 }
 
-/** Writes the flag only if its enrollment changes. */
+/** Sets the enrollment filters of a flag. Writes the flag only if the filters change. */
 async function enroll(
   tx: Transaction,
   writer: FeatureWriter,
@@ -156,8 +156,8 @@ async function enroll(
 }
 
 /**
- * Checks the URL of the documentation of a feature.
- * @throws AppError `invalid` unless it is empty or a web URL
+ * Checks the URL of a feature's documentation.
+ * @throws AppError `invalid` unless the URL is empty or a web URL
  */
 function checkUrl({ documentation_url: url }: FeatureFields): void {
   if (url === '') return;
@@ -197,7 +197,7 @@ async function requireFlag(tx: Transaction, environmentId: number, id: number): 
   return row;
 }
 
-/** Records a change of a feature in the activity log, in the same transaction. */
+/** Records a change of a feature in the activity log. Must run in the same transaction as the change. */
 async function recordFeatureActivity(
   tx: Sql,
   { userId, organizationId, environmentId }: FlagWriter,

@@ -11,7 +11,7 @@ import { type FlagConditions, hasVariants, isStale } from './store.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
-/** The filters of a list of flags. Invalid values are ignored. */
+/** Filters of a list of flags. Invalid values are ignored. */
 export const flagFilters = {
   active: text('Only active (`true`), inactive (`false`) or stale (`STALE`) flags.'),
   search: Type.Optional(
@@ -42,8 +42,7 @@ export const listFlagsQuery = Type.Object({
 });
 
 /**
- * Returns the conditions for the flags of an environment that match a query, are visible to the caller and are not
- * deleted.
+ * Returns the conditions for flags of an environment that match a query, are visible to the caller and are not deleted.
  */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -92,7 +91,7 @@ const ofType = new Map([
 
 const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated_at', 'last_called_at'] as const;
 
-/** Returns the SQL of an order. Unknown fields are ignored. */
+/** Returns the SQL of a sort order. Unknown fields are ignored. */
 export function flagOrder(order: string | undefined): string {
   const isDescending = order?.startsWith('-') ?? true;
   const requested = order?.replace(/^-/, '');

@@ -6,7 +6,6 @@ import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { EventDeps } from '../../analytics/events/routes.ts';
 import type { FlagRow } from './store.ts';
 
-/** The dependencies of the flag routes. */
 export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'>, Pick<EventDeps, 'searches' | 'otherStore'> {
   payloadSecrets: PayloadSecrets;
 }
@@ -17,17 +16,17 @@ type Payloads = Record<string, string>;
 export interface PayloadSecrets {
   /**
    * Encrypts the payloads of a flag.
-   * @param stored the stored payloads, which are kept if they are unchanged or sent back redacted
-   * @throws AppError `invalid` if there is no key and payloads must not be stored unencrypted
+   * @param stored stored payloads, which are kept if the client sends them back unchanged or redacted
+   * @throws AppError `invalid` if no key is configured and payloads must not be stored unencrypted
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
-  /** Decrypts payloads. Those that no configured key can decrypt are shown as redacted. */
+  /** Decrypts payloads. Payloads that no configured key can decrypt are redacted. */
   open(stored: Payloads, environmentId: number): Payloads;
 }
 
 /**
  * Creates the encryption of payloads.
- * @param mayBePlain whether payloads are stored unencrypted if there is no key. Only for local development.
+ * @param mayBePlain whether payloads are stored unencrypted if no key is configured. Only for local development.
  */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
@@ -69,7 +68,7 @@ type StoredFilters = Pick<FlagRow, 'filters' | 'rollout_percentage'>;
 
 /**
  * Returns the filters in the form in which they are evaluated. Old flags have a single list of filters, and their
- * rollout is in a separate column.
+ * rollout percentage is in a separate column.
  */
 function withConditions({ filters, rollout_percentage }: StoredFilters): Record<string, unknown> {
   if (Object.hasOwn(filters, 'groups')) return filters;
@@ -77,7 +76,7 @@ function withConditions({ filters, rollout_percentage }: StoredFilters): Record<
   return { ...others, groups: [{ properties: properties ?? [], rollout_percentage }] };
 }
 
-/** Returns the payloads of a flag as they are stored. */
+/** Returns the payloads of a flag in their stored form. */
 export function readPayloads({ filters }: Pick<FlagRow, 'filters'>): Record<string, string> {
   return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
 }
@@ -87,7 +86,7 @@ export function decryptFilters(row: FlagRow, secrets: PayloadSecrets): Record<st
   return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
 }
 
-/** Returns the filters for lists and the activity log, in which encrypted payloads are always redacted. */
+/** Returns the filters for lists and the activity log, which always redact encrypted payloads. */
 export function redactFilters(row: FlagRow): Record<string, unknown> {
   return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
 }

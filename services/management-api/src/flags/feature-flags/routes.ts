@@ -83,7 +83,7 @@ async function listPage(
   });
 }
 
-/** Creates the route that lists the flags at the path that SDKs of 2021 and earlier, such as posthog-node 1, use. */
+/** Creates the route that lists the flags at the path of SDKs from 2021 and earlier, such as posthog-node 1. */
 function flagsOfTokenRoute({ sql }: FlagDeps) {
   const scope = 'feature_flag:read';
   return defineRoute({
@@ -111,7 +111,6 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
   });
 }
 
-/** Creates the routes that read flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;
   return [
@@ -180,7 +179,6 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   ];
 }
 
-/** Creates the routes that create, change and delete flags. */
 function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const common = { tags, scope: 'feature_flag:write', below: environmentBasePaths(sql) } as const;
   const writerOf = async (
@@ -256,7 +254,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   ];
 }
 
-/** Creates the route that saves the users who currently have a flag as a cohort. */
+/** Creates the route that creates a cohort of the users who currently have a flag. */
 function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
@@ -300,8 +298,8 @@ const refusal = Type.Object(
 );
 
 /**
- * Creates the routes with which existing scripts create usage dashboards. Millrace has no such dashboards, so the
- * routes return an error that the scripts can handle.
+ * Creates the routes with which existing scripts create usage dashboards for flags. Millrace does not support such
+ * dashboards, so the routes return an error that the scripts can handle.
  */
 function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   return [

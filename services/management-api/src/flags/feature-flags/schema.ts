@@ -86,7 +86,7 @@ const writable = {
   original_flag: Type.Optional(orNull(freeFormObject(), 'The flag as you read it before editing it.')),
 };
 
-/** The request body of POST and PUT. */
+/** Request body of POST and PUT. */
 export const newFlag = Type.Object({ key, ...writable }, { title: 'FeatureFlagToCreate' });
 export const refusedFlagFields = {
   analytics_dashboards: {
@@ -94,13 +94,12 @@ export const refusedFlagFields = {
     unless: [null, []],
   },
 };
-/** The request body of PATCH. */
+/** Request body of PATCH. */
 export const flagChanges = Type.Object({ key: Type.Optional(key), ...writable }, { title: 'FeatureFlagChanges' });
 
 const time = Type.String({ format: 'date-time' });
 const emptyList = (description: string) => Type.Array(Type.Unknown(), { description });
 
-/** The response schema of a flag. */
 export const featureFlag = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the flag.' }),
@@ -152,7 +151,7 @@ export const featureFlag = Type.Object(
   { title: 'FeatureFlag' },
 );
 
-/** The response schema of a flag inside another response. */
+/** Response schema of a flag inside another response. */
 export const minimalFlag = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the flag.' }),

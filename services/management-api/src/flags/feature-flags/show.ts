@@ -12,7 +12,7 @@ import type { FlagRow } from './store.ts';
 
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
-/** Flags in a list. */
+/** Converts flags to the form that lists return. */
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
   const shown = await addCohortAndGroupNames(
     sql,
@@ -22,7 +22,7 @@ export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: Reco
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
 
-/** Shows a single flag with its payloads. */
+/** Converts a single flag with its payloads to an API response. */
 export async function showFlag(
   sql: Sql,
   row: FlagRow,
@@ -38,7 +38,7 @@ const mayEdit = (row: FlagRow, rights: RecordRights) =>
 
 /**
  * Converts a flag to an API response.
- * @param filters the filters with the payloads that the caller can see
+ * @param filters filters with the payloads that the caller can see
  */
 export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, isEditable: boolean) {
   const { rollout_percentage: _, environment_id: __, is_stale: ___, ...fields } = row;
@@ -55,7 +55,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
     status: flagStatus(row).toUpperCase(),
     can_edit: isEditable,
     user_access_level: isEditable ? 'editor' : 'viewer',
-    // These fields belong to PostHog products that Millrace does not have.
+    // Constant fields of PostHog products that Millrace does not implement.
     rollback_conditions: row.rollback_conditions ?? [],
     usage_dashboard: null,
     analytics_dashboards: [],
@@ -78,7 +78,7 @@ function simpleRollout({ groups, multivariate }: Record<string, unknown>): numbe
   return typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : null;
 }
 
-/** Converts a flag that is inside another response. */
+/** Converts a flag to the form that other responses contain. */
 export function toMinimalFlag(row: FlagRow) {
   return {
     id: row.id,
@@ -108,7 +108,7 @@ export function flagStatus({ deleted, archived, is_stale }: StatusFields): FlagS
   return is_stale ? 'stale' : 'active';
 }
 
-/** Explains the status in a sentence. */
+/** Explains the flag's status in a sentence. */
 export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | 'last_called_at'>): string {
   switch (flagStatus(flag)) {
     case 'deleted':
@@ -124,7 +124,7 @@ export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | '
   }
 }
 
-/** Limits the number of names on a page, because names are many times as long as the IDs. */
+/** Maximum number of names on a page, because names are many times as long as the IDs. */
 const maxNames = 2000;
 
 interface FiltersOf {
@@ -137,9 +137,9 @@ interface Found extends FiltersOf {
 }
 
 /**
- * Adds the names of cohorts and groups to the filters of flags, in `cohort_name` and `group_key_names`. Takes two
- * queries for all flags of a page, or none if there are no such filters. Omits the names of cohorts that the caller
- * cannot see.
+ * Adds the names of cohorts and groups to the filters of flags, in `cohort_name` and `group_key_names`. Runs two
+ * queries for all flags of a page, or none if no filter refers to a cohort or group. Omits the names of cohorts that
+ * the caller cannot see.
  * @param rights the caller's rights in the environment of the flags
  * @returns the filters in the order of the flags
  */
@@ -155,7 +155,7 @@ export async function addCohortAndGroupNames(
   );
 }
 
-/** The names that are added to each filter. */
+/** Names that are added to each filter. */
 type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 
 async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {
@@ -187,7 +187,7 @@ async function ofGroups(sql: Sql, found: readonly Found[]): Promise<Added> {
   return added;
 }
 
-/** Returns the groups that a filter refers to by their keys. */
+/** Returns the groups to which a filter refers by key. */
 function groupsOf({ environmentId, filter }: Found): (GroupReference & Pick<Found, 'filter'>)[] {
   const { type, key, value, group_type_index: groupTypeIndex } = filter;
   if (type !== 'group' || key !== '$group_key' || typeof groupTypeIndex !== 'number') return [];

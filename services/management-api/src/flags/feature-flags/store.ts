@@ -15,7 +15,7 @@ import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 const variants = `CASE WHEN jsonb_typeof(f.filters #> '{multivariate,variants}') = 'array'
                        THEN f.filters #> '{multivariate,variants}' ELSE '[]' END`;
 
-/** The SQL condition for a condition set that matches everyone and gives all of them the same value. */
+/** SQL condition for a condition set that matches everyone and gives everyone the same value. */
 const isRolledOut = `f.filters = '{}' OR EXISTS (
     SELECT 1 FROM jsonb_array_elements(
                     CASE WHEN jsonb_typeof(f.filters -> 'groups') = 'array' THEN f.filters -> 'groups' ELSE '[]' END) AS g
@@ -24,17 +24,16 @@ const isRolledOut = `f.filters = '{}' OR EXISTS (
        AND (${variants} = '[]' OR ${variants} @> '[{"rollout_percentage": 100}]' OR coalesce(g ->> 'variant', '') <> ''))`;
 
 /**
- * The SQL condition for flags `f` that are active but stale. A flag is stale if it was not requested for 30 days, or
- * was never requested and is on for everyone.
+ * SQL condition for flags `f` that are active but stale. A flag is stale if it was not requested for 30 days, or was
+ * never requested and is on for everyone.
  */
 export const isStale = `(f.active AND NOT f.deleted AND (
   f.last_called_at < now() - interval '30 days'
   OR (f.last_called_at IS NULL AND f.created_at < now() - interval '30 days' AND (${isRolledOut}))))`;
 
-/** The SQL condition for flags `f` that have variants. */
+/** SQL condition for flags `f` that have variants. */
 export const hasVariants = `(${variants} <> '[]')`;
 
-/** The fields of a flag that callers set. */
 export interface FlagFields
   extends Columns<
     'feature_flag',
@@ -57,12 +56,12 @@ export interface FlagFields
   filters: Record<string, unknown>;
 }
 
-/** A flag as it is stored. Its payloads can be encrypted, and its filters can have the old form. */
+/** A stored flag. Its payloads can be encrypted, and its filters can have the old form. */
 export interface FlagRow
   extends FlagFields,
     Columns<'feature_flag', 'id' | 'version' | 'created_at' | 'updated_at' | 'last_called_at'> {
   environment_id: number;
-  /** The rollout of old flags, whose filters have no condition sets. */
+  /** Rollout percentage of old flags, whose filters have no condition sets. */
   rollout_percentage: number | null;
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
@@ -107,7 +106,7 @@ export async function findFlag(sql: Sql, environmentId: number, id: number): Pro
   return rows[0];
 }
 
-/** Finds flags by ID, including deleted ones. */
+/** Finds flags by ID, even if they are deleted. */
 export async function findFlags(sql: Sql, environmentId: number, ids: number[]): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.id = ANY ($2::int[]) ORDER BY f.id`,
@@ -115,7 +114,7 @@ export async function findFlags(sql: Sql, environmentId: number, ids: number[]):
   );
 }
 
-/** Finds the flag that currently has the key. */
+/** Finds the flag with this key. Ignores deleted flags, because their keys can be used again. */
 export async function findFlagByKey(sql: Sql, environmentId: number, key: string): Promise<FlagRow | undefined> {
   const rows = await sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.key = $2 AND NOT f.deleted`,
@@ -124,7 +123,7 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
   return rows[0];
 }
 
-/** Finds the flags of these environments that have the key, by environment. */
+/** Finds the flags with this key in the given environments, by environment. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     limitPageBytes(
@@ -141,7 +140,7 @@ export type FlagConditions = ReturnType<typeof createConditions>;
 
 /**
  * Returns one page of flags, and their total number.
- * @param order SQL from our own code, never from a request
+ * @param order SQL of the sort order, which must not contain user input
  */
 export async function listFlags(
   sql: Sql,
@@ -181,7 +180,7 @@ export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number
   return rows.map(({ id }) => id);
 }
 
-/** Finds the keys of flags by ID, including deleted ones. */
+/** Finds the keys of flags by ID, even if they are deleted. */
 export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[]): Promise<Map<number, string>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND id = ANY ($2::int[]) ORDER BY id',
@@ -243,13 +242,13 @@ function valuesOf(fields: FlagFields): unknown[] {
 
 interface FlagTotals {
   count: number;
-  /** The size of all filters as text, in bytes. */
+  /** Total size of all filters as text, in bytes. */
   bytes: number;
-  /** The approximate number of regular expressions in the filters. */
+  /** Approximate number of regular expressions in the filters. */
   patterns: number;
 }
 
-/** Measures all flags of an environment together, without deleted ones. */
+/** Measures all flags of an environment together. Omits deleted flags. */
 export async function measureFlags(sql: Sql, environmentId: number): Promise<FlagTotals> {
   const rows = await sql.query<FlagTotals & Record<string, unknown>>(
     `SELECT count(*)::int AS count, coalesce(sum(octet_length(text)), 0)::float8 AS bytes,
@@ -272,7 +271,7 @@ export async function findEnvironmentsOfOrganization(
   );
 }
 
-/** Finds the distinct ID of a user's own events. Returns null if the user was deleted. */
+/** Finds the distinct ID of the events that a user sends. Returns null if the user was deleted. */
 export async function findDistinctIdOfUser(sql: Sql, userId: number): Promise<string | null> {
   const rows = await sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [userId]);
   return rows[0]?.distinct_id ?? null;

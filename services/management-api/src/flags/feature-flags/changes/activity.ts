@@ -1,4 +1,4 @@
-// Declares the routes that show the activity log of feature flags, and adds entries to it.
+// Declares the routes that show the activity log of feature flags, and records flag changes in the log.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
@@ -53,7 +53,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ];
 }
 
-/** Returns the fields that users can change. Log entries mention changes of encrypted payloads without the values. */
+/** Returns the fields that users can change. Log entries do not contain the values of encrypted payloads. */
 function visible(row: FlagRow) {
   const encrypted = row.has_encrypted_payloads === true ? readPayloads(row) : null;
   return { ...copyFlagFields(row), filters: redactFilters(row), encrypted_payloads: encrypted };
@@ -64,7 +64,7 @@ export interface FlagAuthor {
   organizationId: string;
 }
 
-/** Records a change of a flag in the activity log, in the same transaction. */
+/** Records a change of a flag in the activity log. Must run in the same transaction as the change. */
 export async function recordFlagActivity(
   tx: Transaction,
   { userId, organizationId }: FlagAuthor,

@@ -1,4 +1,4 @@
-// Declares the routes that get the keys of many feature flags, select them by filters, and delete them.
+// Declares the routes that process many feature flags: list their keys, select flags by filters, and delete flags.
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -138,7 +138,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
 }
 
 /**
- * Reads which flags a request selects, either by IDs or by filters of the list.
+ * Reads which flags a request selects: by IDs, or by the filters of the list.
  * @throws AppError `invalid`
  */
 function parseFlagSelection(body: {
@@ -160,7 +160,7 @@ function parseFlagSelection(body: {
   return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
 }
 
-/** Returns the value in the form of a query parameter of the list. */
+/** Returns the value in the form of a list's query parameter. */
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -177,7 +177,7 @@ interface Deletion {
 }
 
 /**
- * Deletes flags. If other flags depend on a flag, it is deleted only together with them.
+ * Deletes flags. A flag on which other flags depend is deleted only together with those flags.
  * @returns the reason for each flag that was not deleted
  */
 async function deleteFlags(
@@ -217,7 +217,7 @@ function splitDeletable(
   { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },
 ) {
   const deletable = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
-  // If a flag cannot be deleted, the flags on which it depends cannot be deleted either.
+  // If a flag cannot be deleted, neither can the flags on which it depends.
   const remaining = dependent.filter(({ id }) => !deletable.has(id));
   for (let flag = remaining.pop(); flag !== undefined; flag = remaining.pop()) {
     for (const needed of flag.needs) {

@@ -1,4 +1,5 @@
-// Checks the cohorts and flags that a feature flag's conditions refer to, and the flags that depend on it.
+// Checks the cohorts and flags that a feature flag's conditions refer to, and the flags that depend on the feature
+// flag.
 
 import type { Sql } from '@millrace/db';
 import { findCohortsWithin } from '../../../analytics/cohorts/store.ts';
@@ -9,7 +10,7 @@ import { refusal } from './rules.ts';
 
 interface ReferringFlag {
   environmentId: number;
-  /** The ID of the flag, or null for a new flag, on which no other flag can depend. */
+  /** ID of the flag, or null for a new flag, on which no other flag can depend. */
   id: number | null;
   key: string;
   filters: FlagFilters;
@@ -55,7 +56,7 @@ async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: 
   if (cycle) throw filterProblem(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
 }
 
-/** Returns the path from a flag back to itself, with the flag at both ends, or null if there is no cycle. */
+/** Returns the path from a flag through its dependencies back to the flag, or null if no cycle exists. */
 function findCycle(start: number, needsOf: (id: number) => readonly number[]): number[] | null {
   const previousFlag = new Map<number, number>();
   const open = [start];
@@ -79,8 +80,8 @@ function pathTo(id: number, previousFlag: ReadonlyMap<number, number>): number[]
 const maxNamed = 5;
 
 /**
- * Checks whether a flag can be deleted, disabled or enabled, given the flags that depend on it and those on which it
- * depends.
+ * Checks whether a flag can be deleted, disabled or enabled, given the flags that depend on it and the flags on which
+ * it depends.
  * @throws AppError `invalid`
  */
 export async function checkDependents(sql: Sql, before: FlagRow, after: FlagFields): Promise<void> {
@@ -120,7 +121,7 @@ async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): 
   );
 }
 
-/** Finds the flags whose conditions contain this one. */
+/** Finds the flags whose conditions refer to this flag. */
 export async function findDependents(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
   const flags = await findDependentFlags(sql, environment_id);
   return flags.filter(({ needs }) => needs.includes(id));
@@ -133,7 +134,7 @@ function listed(flags: { id: number; key: string }[]): string {
 }
 
 /**
- * Rejects a flag about groups that belongs to an early access feature, because only persons can enroll.
+ * Rejects group conditions for a flag that belongs to an early access feature, because only persons can enroll.
  * @throws AppError `invalid`
  */
 export async function checkGroupAggregation(sql: Sql, flagId: number, { groups }: FlagFilters): Promise<void> {

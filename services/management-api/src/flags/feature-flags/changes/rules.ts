@@ -30,12 +30,12 @@ const defaults: Omit<FlagFields, 'key'> = {
   performed_rollback: false,
 };
 
-/** Returns a new flag with defaults. Its filters are checked separately. */
+/** Returns a new flag with defaults. Other functions check its filters. */
 export function fieldsOfNew(body: NewFlag): FlagFields {
   return applyFlagChanges({ ...defaults, key: body.key }, body);
 }
 
-/** Applies changes. Keeps fields that the client did not send. Never changes the filters. */
+/** Applies changes, except to the filters. Fields that the client did not send stay unchanged. */
 export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
   const {
     filters: _,
@@ -51,7 +51,7 @@ export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): Flag
     ...others,
     name: name === undefined ? fields.name : (name ?? ''),
     evaluation_contexts: evaluation_contexts ?? evaluation_tags ?? fields.evaluation_contexts,
-    // A user who turns a flag on again has seen the rollback.
+    // A user who turns a flag on again is assumed to have seen the rollback.
     ...(changes.active === true && { performed_rollback: false }),
   };
 }
@@ -63,7 +63,7 @@ export function copyFlagFields(fields: FlagFields): FlagFields {
 }
 
 /**
- * Checks the fields of a flag, and their change from its previous state.
+ * Checks that the fields of a flag can be combined, given its previous state.
  * @throws AppError `invalid` naming the fields that cannot be combined
  */
 export function checkFlag(fields: FlagFields, before: FlagFields | null): void {
@@ -94,14 +94,14 @@ export function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input' });
 }
 
-/** The number is limited because each gateway keeps the definitions of the projects that it serves in memory. */
+/** Maximum number of flags per environment. Each gateway keeps the definitions of its projects in memory. */
 const maxFlags = 20_000;
 const maxMebibytes = 32;
-/** The number is limited because a compiled pattern takes about 20 KB of memory. */
+/** Maximum number of regular expressions per environment, because each compiled one takes about 20 KB of memory. */
 const maxPatterns = 2000;
 
 /**
- * Checks the limits. Must be called after writing a flag that makes the total of its environment larger.
+ * Checks the limits of the environment. Must be called after writing a flag that adds to the environment's total.
  * @throws AppError `invalid`
  */
 export async function checkFlagLimits(sql: Sql, environmentId: number): Promise<void> {
@@ -146,13 +146,13 @@ function renameIn(filter: unknown, key: string, keyBefore: string): unknown {
   return isObject(filter) && filter.key === enrollmentOf(keyBefore) ? { ...filter, key: enrollmentOf(key) } : filter;
 }
 
-/** Clients send this version to skip the check. */
+/** Version number that clients send to skip the check. */
 const unchecked = -1;
 
 /**
  * Rejects a change of a field that another user has changed in the meantime. For this check, clients can send the state
- * of the flag when the user began to edit it: its `version`, and the flag as `original_flag`.
- * @param current the flag as the API shows it now
+ * of the flag at the time when the user began to edit it: its `version`, and the flag as `original_flag`.
+ * @param current the flag as the API currently shows it
  * @throws AppError `conflict`
  */
 export function refuseConflict(
@@ -173,7 +173,7 @@ export function refuseConflict(
   );
 }
 
-/** Compares two values without the names in filters, because renaming a cohort does not change the flag. */
+/** Compares two values, ignoring display names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
   return isDeepStrictEqual(removeNamesInFilters(one), removeNamesInFilters(other));

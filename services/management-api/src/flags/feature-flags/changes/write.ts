@@ -1,4 +1,4 @@
-// Creates and changes feature flags. Applies all rules in one transaction, and logs changes.
+// Creates and changes feature flags. Applies all rules in one transaction, and records changes in the activity log.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -31,7 +31,7 @@ export interface FlagWriter extends FlagAuthor {
   environmentId: number;
   rights: RecordRights;
   secrets: PayloadSecrets;
-  /** Patterns that were compiled before, so that the transaction does not wait for them. */
+  /** Patterns that were already compiled, so that the transaction does not wait for their compilation. */
   tried?: ValidatedPatterns;
 }
 
@@ -56,9 +56,9 @@ export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewF
 }
 
 /**
- * Changes only the fields that the client sent.
+ * Changes only the given fields.
  * @throws AppError `not_found`, `conflict` if another user changed the same field in the meantime, or `invalid` naming
- * the problem
+ *   the problem
  */
 export async function changeFlag(
   tx: Transaction,
@@ -87,7 +87,7 @@ export async function changeFlag(
 }
 
 /**
- * Returns the filters of a new flag. A flag without filters is on for everyone, and a remote configuration always is.
+ * Returns the filters of a new flag. A flag without filters is on for everyone. A remote configuration is always on.
  */
 function filtersOfNew(
   { filters: sent = filtersForAllUsers, is_remote_configuration }: NewFlag,
@@ -105,7 +105,7 @@ function filtersOfNew(
 }
 
 /**
- * Applies the filters of a request to those of the flag.
+ * Applies the filters of a request to the flag's filters.
  * @returns null if the request contains no filters
  */
 function changedFilters(
@@ -115,7 +115,7 @@ function changedFilters(
   return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
 }
 
-/** Returns the fields in the form in which they are stored. Payloads are encrypted if the flag requires that. */
+/** Returns the fields in their stored form. Payloads are encrypted if the flag requires encryption. */
 function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
   const { filters } = fields;
   if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;

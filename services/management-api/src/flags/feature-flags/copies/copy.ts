@@ -33,7 +33,7 @@ interface Copier {
 }
 
 /**
- * Copies a flag to other environments of the organization, each in its own transaction.
+ * Copies a flag to other environments of the organization, in one transaction per environment.
  * @throws AppError `invalid`
  */
 export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }: FlagCopy) {
@@ -68,7 +68,7 @@ async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier,
   return { ...found, level, rights: await readRecordRights(sql, caller.userId, { ...found, level }) };
 }
 
-/** The filters that belong to the flag's own early access feature. */
+/** Filters that belong to the flag's own early access feature. */
 const ofEarlyAccess = ['super_groups', 'feature_enrollment'];
 
 async function copyTo(
@@ -91,7 +91,7 @@ async function copyTo(
   await requireNamedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
   const existing = await findFlagByKey(tx, environmentId, flag.key);
-  // Remove filters that only the existing flag has.
+  // Remove filters that exist only in the flag of the target environment.
   const cleared = Object.keys(existing?.filters ?? {}).filter((name) => !ofEarlyAccess.includes(name));
   const body = bodyOf(flag, {
     ...Object.fromEntries(cleared.map((name) => [name, null])),
@@ -121,7 +121,8 @@ function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
 }
 
 /**
- * Maps flags to those with the same keys in another environment, by ID.
+ * Maps flags to the flags with the same keys in another environment.
+ * @returns the new IDs by the old IDs
  * @throws AppError `invalid`
  */
 async function mapFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
@@ -204,14 +205,14 @@ interface CohortCopy {
 }
 
 /**
- * Maps cohorts, and the cohorts in them, to those with the same names in another environment. Missing cohorts are
- * created. A static cohort is created without members.
+ * Maps cohorts, including the cohorts they refer to, to those with the same names in another environment. Creates
+ * missing cohorts. A new static cohort has no members.
  * @returns the new IDs by the old IDs
  */
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
   const waiting = (await findCohortsWithin(tx, copy.source.environmentId, ids)).map(({ id }) => id);
-  // Copy a cohort after the cohorts in it. There can be no cycles, because writing a cohort rejects them.
+  // Copy a cohort after the cohorts that it refers to. Cycles are impossible, because writing a cohort rejects them.
   while (waiting.length > 0) {
     const before = waiting.length;
     for (const id of waiting.splice(0)) {
@@ -241,7 +242,7 @@ async function copyCohort(
   return (await createCohort(tx, { userId: caller.userId, target }, { body })).id;
 }
 
-/** Returns the IDs of the cohorts in a dynamic cohort. */
+/** Returns the IDs of the cohorts that a dynamic cohort refers to. */
 function cohortsWithin({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {

@@ -96,7 +96,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
   });
 }
 
-/** The maximum number of persons or groups that are read. More would hardly change the result. */
+/** Maximum number of persons or groups that are read. Reading more would hardly change the result. */
 const maxSample = 10_000;
 const maxMs = 3000;
 
@@ -108,9 +108,9 @@ interface BlastRadius {
 }
 
 /**
- * Counts the persons who match the filters. The UUIDs of persons are hashes, so the persons with the lowest UUIDs are a
- * random sample. The highest UUID in the sample tells which share of all persons it contains, and so their total
- * number.
+ * Counts the persons who match the filters. Person UUIDs are hashes, so the persons with the lowest UUIDs are a random
+ * sample. The highest UUID in the sample shows which share of all persons the sample contains, and therefore their
+ * total number.
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
   const endsAt = performance.now() + maxMs;
@@ -128,13 +128,14 @@ async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagF
   return { affected, total: readCount, isEstimate: false };
 }
 
-/** Returns the share of all UUIDs that are smaller than this one, from 0 to 1. */
+/** Returns the share of all UUIDs that are lower than this one, from 0 to 1. */
 function shareUpTo(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
 }
 
 /**
- * Counts the groups of a type that match the filters. If there are more than the maximum, the number is an estimate.
+ * Counts the groups of a type that match the filters. If the type has more groups than the maximum, the count is an
+ * estimate.
  */
 async function groupBlastRadius(
   sql: Sql,

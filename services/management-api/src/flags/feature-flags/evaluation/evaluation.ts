@@ -38,7 +38,7 @@ const myFlags = Type.Array(
     }),
   }),
 );
-/** The maximum number of flags in the response, which has no pages. */
+/** Maximum number of flags in the response, which has no pages. */
 const maxOwnFlags = 1000;
 
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
@@ -99,13 +99,12 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ];
 }
 
-/** The user for whom the flags of an environment are evaluated. */
 interface EvaluationSubject {
   environmentId: number;
   distinctId: string;
-  /** The keys of groups by the names of their types. */
+  /** Keys of the user's groups, by group type name. */
   groups: Record<string, unknown>;
-  /** The properties that replace the stored ones. */
+  /** Properties that replace the stored properties of the person. */
   personProperties?: Record<string, unknown>;
 }
 
@@ -115,12 +114,12 @@ interface Evaluation {
   results: FlagResult[];
 }
 
-/** Longer IDs are truncated, as the endpoint for SDKs does. */
+/** Maximum length of an ID. Longer IDs are truncated, as in the endpoint for SDKs. */
 const longestId = 200;
 
 /**
- * Evaluates every active flag of an environment for a user, with the data that is stored now. Writes nothing.
- * @throws errors of the database, unlike the endpoint for SDKs, which omits flags that it could not evaluate
+ * Evaluates every active flag of an environment for a user, with the currently stored data. Writes nothing.
+ * @throws database errors, unlike the endpoint for SDKs, which omits flags that it cannot evaluate
  */
 async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<Evaluation | null> {
   const { environmentId, groups, personProperties = {} } = subject;
@@ -144,7 +143,7 @@ async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<E
   return { flags, context, results };
 }
 
-/** The size limit of all explanations in one response. */
+/** Maximum size in bytes of all explanations in one response. */
 const maxBytes = 2 * 1024 * 1024;
 
 interface EvaluationReason {
@@ -154,8 +153,8 @@ interface EvaluationReason {
 }
 
 /**
- * Returns the value of each flag and the reason for it, by key. Evaluates one flag in each step.
- * @param inactiveKeys the keys of flags that are turned off
+ * Yields the value of each flag and the reason for the value, by key. Evaluates one flag in each step.
+ * @param inactiveKeys keys of the flags that are turned off
  */
 function* evaluationReasons(
   evaluated: Evaluation,
@@ -191,7 +190,7 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
-/** The schema of the value of each flag and the reason for it, by key. */
+/** Schema of the value of each flag and the reason for the value, by key. */
 const evaluationReasonsResponse = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',

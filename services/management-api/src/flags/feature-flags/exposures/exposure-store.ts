@@ -5,36 +5,36 @@ import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts
 
 export interface ExposureQuery {
   flagKey: string;
-  /** The start of the time range. It is included. */
+  /** Start of the time range, inclusive. */
   from: Date;
-  /** The end of the time range. It is not included. */
+  /** End of the time range, exclusive. */
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
-  /** The maximum number of exposures that are read. */
+  /** Maximum number of exposures that are read. */
   maxExposures: number;
-  /** The maximum number of variants. Less frequent ones are combined as `$other`. */
+  /** Maximum number of variants. Less frequent variants are combined as `$other`. */
   maxVariants: number;
 }
 
-/** The results for persons who were first exposed to a variant on this day. */
+/** Results for persons whose first exposure to a variant was on this day. */
 export interface ExposureDay extends Record<string, unknown> {
   variant: string;
-  /** A day such as `2026-11-22`, in the time zone of the query. */
+  /** Day such as `2026-11-22`, in the time zone of the query. */
   day: string;
-  /** The number of all exposures to this variant on this day. */
+  /** Number of all exposures to this variant on this day. */
   exposures: number;
-  /** The number of persons with their first exposure on this day. */
+  /** Number of persons whose first exposure was on this day. */
   persons: number;
-  /** The number of these persons who sent the conversion event afterwards. */
+  /** Number of these persons who sent the conversion event afterwards. */
   conversions: number;
-  /** The number of exposures of all variants and days. It is higher than `maxExposures` if some were not read. */
+  /** Number of exposures of all variants and days. A number above `maxExposures` means that some were not read. */
   exposures_read: number;
 }
 
 /**
  * Counts exposures by variant and day. Each person counts once, on the day of the first exposure, for the variant that
- * they saw. A person who saw several variants counts for `$multiple`.
+ * the person saw. A person who saw several variants counts for `$multiple`.
  */
 export async function countExposures(
   read: StoreRead,

@@ -19,8 +19,8 @@ const maxExposures = 1_000_000;
 const maxVariants = 50;
 
 /**
- * Creates the route that counts the users who got each variant of a flag, according to the events of SDKs, and their
- * conversions.
+ * Creates the route that counts the users who got each variant of a flag, and their conversions. The counts are based
+ * on the events of SDKs.
  */
 export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
@@ -91,13 +91,13 @@ interface RequestedRange {
   date_to?: string | undefined;
 }
 
-/** The time range is limited because all its events are read. An experiment runs for some weeks. */
+/** Maximum length of the time range in days, because all its events are read. Experiments run for some weeks. */
 const maxDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Reads the time range of the query, in days of the project's time zone, including the last one.
+ * Reads the query's time range: days in the project's time zone, including the last day.
  * @throws AppError `invalid` naming `date_from` or `date_to`
  */
 async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
@@ -111,7 +111,7 @@ async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: stri
   const from = await read('date_from', requested.date_from, 0);
   const to = requested.date_to === undefined ? now : await read('date_to', requested.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
-  // Add an hour, because a day can have 25 hours.
+  // Allow one more hour, because a day can have 25 hours.
   if (to.getTime() - from.getTime() > maxDays * dayMs + 3_600_000) {
     throw refusal('date_from', `The date range must not exceed ${maxDays} days. Choose a later \`date_from\`.`);
   }
@@ -126,7 +126,7 @@ interface Counts {
   variant: string;
   exposures: number;
   persons: number;
-  /** The number of persons who sent the conversion event, or null if the query has none. */
+  /** Number of persons who sent the conversion event, or null if the query has no conversion event. */
   conversions: number | null;
 }
 
@@ -141,7 +141,7 @@ interface Exposures {
   days: (Counts & { day: string })[];
 }
 
-/** Converts the results to an API response, with totals in addition to the days. */
+/** Converts the results to an API response, which contains totals in addition to the days. */
 function toExposures(query: ExposureQuery, rows: readonly ExposureDay[]): Exposures {
   const conversionsOf = (count: number) => (query.conversionEvent === null ? null : count);
   const variants = new Map<string, { variant: string; exposures: number; persons: number; conversions: number }>();

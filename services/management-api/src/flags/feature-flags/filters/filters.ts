@@ -1,19 +1,20 @@
-// The filters of a feature flag (release conditions, variants and payloads): types, and functions that read and change them.
+// Filters of a feature flag (release conditions, variants and payloads): types, and functions that read and change
+// filters.
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /**
- * The filters of a flag: its conditions, variants and payloads, after validation and in the form in which they are
- * stored. Unknown fields are kept.
+ * Filters of a flag: its conditions, variants and payloads, validated and in their stored form. Unknown fields are
+ * kept.
  */
 export interface FlagFilters extends Record<string, unknown> {
-  /** The condition sets. A user needs to match only one of them. */
+  /** Condition sets. A user needs to match only one of them. */
   groups: FlagCondition[];
   multivariate?: { variants: FlagVariant[] } | null;
-  /** The payloads as JSON texts, by variant key or `true`. */
+  /** Payloads as JSON texts, by variant key or `true`. */
   payloads?: Record<string, string>;
-  /** The group type of all conditions. It is null if they are about persons, or about different group types. */
+  /** Group type of all conditions. Null if the conditions are about persons, or about different group types. */
   aggregation_group_type_index: number | null;
 }
 
@@ -48,17 +49,16 @@ function idsIn(groups: FlagCondition[], type: ConditionFilter['type'], field: 'k
   return [...new Set(filters.map((filter) => Number(filter[field])))];
 }
 
-/** A single condition set that matches everyone. */
 export const filtersForAllUsers: Record<string, unknown> = { groups: [{ properties: [], rollout_percentage: 100 }] };
 
 type Filter = Record<string, unknown>;
 
-/** Returns the filters in a flag's conditions. Skips values of another shape, which old flags can have. */
+/** Returns the filters in a flag's conditions. Skips values of another shape, which old flags can contain. */
 export function conditionFiltersIn({ groups }: Record<string, unknown>): Filter[] {
   return listOf(groups).flatMap(({ properties }) => listOf(properties));
 }
 
-/** Maps each filter in a flag's conditions. Keeps values of another shape. */
+/** Maps each filter in a flag's conditions. Keeps values of another shape unchanged. */
 export function mapConditionFilters<Filters extends Record<string, unknown>>(
   filters: Filters,
   change: (filter: Filter) => Filter,
@@ -78,20 +78,20 @@ function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The fields that responses add to a filter, and that clients can send back. */
+/** Fields that responses add to a filter, and that clients can send back. */
 const names = new Set(['cohort_name', 'group_key_names']);
 
-/** Removes the fields from a filter that are only for display. */
+/** Removes the display-only fields from a filter. */
 export function removeNames(filter: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.has(name)));
 }
 
-/** Removes the names for display from all filters of a flag. */
+/** Removes the display-only fields from all filters of a flag. */
 export function removeNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
   return mapConditionFilters(filters, removeNames);
 }
 
-/** Replaces the IDs of cohorts and flags in filters. IDs without a replacement stay. */
+/** Replaces the IDs of cohorts and flags in filters. IDs without a replacement stay unchanged. */
 export function addReferences(
   filters: FlagFilters,
   { cohorts, flags }: { cohorts: ReadonlyMap<number, number>; flags: ReadonlyMap<number, number> },
@@ -108,12 +108,12 @@ export function addReferences(
   });
 }
 
-/** Creates the error for invalid filters. Existing clients know its texts. */
+/** Creates the error for invalid filters. The texts must stay the same, because existing clients match them. */
 export function filterProblem(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** Returns the value as JSON, so that the string "55" differs from the number 55. */
+/** Returns the value as JSON, so that the string "55" is distinct from the number 55. */
 export function quote(value: unknown): string {
   return brief(JSON.stringify(value) ?? '');
 }

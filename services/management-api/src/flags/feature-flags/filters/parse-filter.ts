@@ -14,9 +14,9 @@ import {
 import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
 
 export interface FilterRules {
-  /** The path of the filter, e.g. `groups[0].properties[1]`. */
+  /** Path of the filter, such as `groups[0].properties[1]`. */
   path: string;
-  /** The group type of the filter's condition, or null for persons. */
+  /** Group type of the filter's condition, or null for persons. */
   aggregation: number | null;
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
@@ -44,8 +44,8 @@ export function parseConditionFilter(given: unknown, rules: FilterRules): Condit
 }
 
 /**
- * Checks that the filter is about the same person or group as the condition. All filters of a condition are about the
- * person, or about one group, but never both.
+ * Checks that the filter and its condition are about the same person or group. All filters of a condition are about the
+ * person, or all are about one group.
  */
 function checkType(type: unknown, filter: Record<string, unknown>, { aggregation }: FilterRules): void {
   if (aggregation === null) {
@@ -88,15 +88,15 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
   return { key: String(flagId), operator, value };
 }
 
-/** The names that older clients use for operators. */
+/** Names that older clients use for operators. */
 const aliases = new Map([
   ['min', 'gte'],
   ['max', 'lte'],
 ]);
 const dateOperators = new Set<PropertyOperator>(['is_date_before', 'is_date_after', 'is_date_exact']);
-/** The operators that compare with a number, which can be written as a string. */
+/** Operators that compare with a number, which can be written as a string. */
 const numberOperators = new Set<PropertyOperator>(['gt', 'gte', 'lt', 'lte']);
-/** The operators that search for one text. */
+/** Operators that search for a single text. */
 const textOperators = new Set<PropertyOperator>([
   ...(['regex', 'not_regex', 'icontains', 'not_icontains'] as const),
   ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
@@ -106,7 +106,7 @@ const maxValues = 1000;
 const longestKey = 400;
 
 interface PropertyRules {
-  /** The path of the filter. */
+  /** Path of the filter, such as `groups[0].properties[1]`. */
   path: string;
   type: 'person' | 'group';
   knownPatterns: ReadonlySet<unknown>;
@@ -114,7 +114,7 @@ interface PropertyRules {
 }
 
 /**
- * Parses key, operator and value of a property filter.
+ * Parses the key, operator and value of a property filter.
  * @throws AppError `invalid`
  */
 function parsePropertyTest(
@@ -143,7 +143,7 @@ function parseOperator(operatorName: unknown, { type }: PropertyRules): Property
   throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
 }
 
-/** Returns the problem of the value, or null if it is valid. */
+/** Returns the problem of the value, or null if the value is valid. */
 function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
     return typeof value === 'number' || typeof value === 'string'

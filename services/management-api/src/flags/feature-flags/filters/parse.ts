@@ -6,24 +6,24 @@ import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterPr
 import { parseConditionFilter } from './parse-filter.ts';
 
 /**
- * The size is limited because each gateway reads the filters at every change, and so does each SDK with local
- * evaluation.
+ * Maximum size of the filters in bytes, because each gateway and each SDK with local evaluation reads the filters at
+ * every change.
  */
 const maxBytes = 256 * 1024;
 const maxConditions = 1000;
 
 export interface FiltersToParse {
-  /** The keys that the client sent. All others keep their stored values. */
+  /** Keys that the client sent. All other keys keep their stored values. */
   sent: Record<string, unknown>;
-  /** The stored filters of an existing flag, in the form in which the API shows them. */
+  /** Stored filters of an existing flag, in the form in which the API shows them. */
   stored: Record<string, unknown> | null;
-  /** The results of patterns that were compiled before, because that took long. Other patterns are compiled here. */
+  /** Results of slow patterns that were compiled in advance. Other patterns are compiled here. */
   tried?: ValidatedPatterns | undefined;
 }
 
 /**
- * Validates the filters of a flag and normalizes them for storage. Sent keys replace stored ones, and the result is
- * checked as a whole. Does not read the database, so the caller checks whether the cohorts and flags exist.
+ * Validates the filters of a flag and normalizes them for storage. Sent keys replace stored ones, and the combined
+ * filters are checked. Does not read the database, so the caller must check that the cohorts and flags exist.
  * @throws AppError `invalid` naming the problem
  */
 export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToParse): FlagFilters {
@@ -65,7 +65,7 @@ function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }):
   return list;
 }
 
-/** Returns the group type of all conditions, or null if they differ. */
+/** Returns the group type of all conditions, or null if the conditions have different types. */
 function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): number | null {
   const [first, ...others] = groups.map((group) => group.aggregation_group_type_index);
   if (first === undefined) return ownOfFlag;
@@ -102,18 +102,18 @@ function parseAggregation(value: unknown, path: string): number | null {
 const maxFilters = 1000;
 
 interface ConditionRules {
-  /** The path of the condition, e.g. `groups[0]`. */
+  /** Path of the condition, such as `groups[0]`. */
   path: string;
-  /** The default group type of conditions, or null for persons. */
+  /** Default group type of conditions, or null for persons. */
   aggregation: number | null;
   variants: readonly FlagVariant[];
-  /** The patterns that are already stored, which are not checked again. */
+  /** Patterns that are already stored, which are not checked again. */
   knownPatterns: ReadonlySet<unknown>;
   tried: ValidatedPatterns;
 }
 
 /**
- * Parses a condition set, and writes its group type into it.
+ * Parses a condition set, and stores its group type in it.
  * @throws AppError `invalid`
  */
 function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
@@ -138,7 +138,7 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
   };
 }
 
-/** Checks a rollout percentage. A missing one and null mean 100%. */
+/** Checks a rollout percentage. A missing percentage and null both mean 100%. */
 function checkRollout(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= 100) return;
@@ -189,7 +189,7 @@ function checkKeys(variants: FlagVariant[]): void {
   }
 }
 
-/** Checks the sum of the percentages. Thirds are written with two or three decimals, so the sum can be off by 0.01. */
+/** Checks the sum of the percentages, which can deviate from 100 by 0.01 because thirds have two or three decimals. */
 function checkSum(variants: FlagVariant[]): void {
   if (variants.length === 0) return;
   const sum = variants.reduce((total, variant) => total + variant.rollout_percentage, 0);
@@ -209,7 +209,7 @@ function parsePayloads(
   if (!isObject(payloads)) throw filterProblem('Payloads must be passed as a dictionary');
   const entries = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
-  // Users in the holdout get this variant, which is not declared.
+  // Users in the holdout get this variant, although it is not declared.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
   if (entries.some(([key]) => !keys.has(key))) {
     throw filterProblem(
