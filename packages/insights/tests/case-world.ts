@@ -6,7 +6,7 @@ import { createTestTenant } from '@millrace/testing';
 export interface Dataset {
   events: CaseEvent[];
   persons: { distinct_ids: string[]; created_at: string; properties: Record<string, unknown> }[];
-  /** Names of event properties that are known to be boolean. */
+  /** Names of event properties whose definition has the type Boolean. */
   booleans?: string[];
   groups?: { type_index: number; key: string; created_at: string; properties: Record<string, unknown> }[];
 }
@@ -48,8 +48,8 @@ export function uuidOf(projectId: number, distinctId: string): string {
 }
 
 /**
- * Returns a function that creates a project for a case, with its dataset and settings. Each combination of dataset and
- * merges is stored only once.
+ * Returns a function that creates the project of a case, with the case's dataset and settings. Each combination of
+ * dataset and merges is stored only once.
  */
 export function createCaseProjects(database: Database): (one: InsightCase) => Promise<number> {
   const projects = new Map<string, Promise<number>>();
@@ -84,7 +84,7 @@ export function createCaseProjects(database: Database): (one: InsightCase) => Pr
   };
 }
 
-/** Stores a dataset as the event consumer would. */
+/** Stores a dataset in the same form as the event consumer. */
 export async function storeDataset(
   sql: Sql,
   projectId: number,
@@ -143,7 +143,10 @@ async function storeEvents(sql: Sql, projectId: number, events: readonly CaseEve
   );
 }
 
-/** Merges persons. The distinct IDs of one move to the other, whose creation time becomes the earlier of the two. */
+/**
+ * Merges two persons. The distinct IDs of the first person move to the second one, whose creation time becomes the
+ * earlier of the two.
+ */
 export async function merge(sql: Sql, projectId: number, [from, into]: [string, string]): Promise<void> {
   const personOf = async (id: string) => {
     const [row] = await sql.query<{ person_uuid: string }>(
@@ -165,7 +168,7 @@ export async function merge(sql: Sql, projectId: number, [from, into]: [string, 
   await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, merged]);
 }
 
-/** Deletes the person of a distinct ID and all IDs of this person, but not its events. */
+/** Deletes the person of a distinct ID and all the person's distinct IDs, but not the person's events. */
 export async function deletePerson(sql: Sql, projectId: number, id: string): Promise<void> {
   await sql.query(
     `WITH gone AS (

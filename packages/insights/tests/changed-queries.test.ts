@@ -14,7 +14,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('a randomly changed query returns a result, or is rejected as an invalid query', async () => {
+  test('returns a result for each randomly changed query, or rejects it as invalid', async () => {
     await fc.assert(
       fc.asyncProperty(changedQuery, async ({ one, query }) => {
         const request = { projectId: await projectOf(one), query, now: Date.parse(one.now) };

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { caseFile, type InsightCase } from './case-world.ts';
 
 export interface ChangedQuery {
-  /** The case that supplies data, settings and time. */
+  /** The case whose dataset, settings and time the query uses. */
   one: InsightCase;
   query: unknown;
 }
 
-/** Values that are rare in the cases or missing from them. */
+/** Values that are rare or missing in the cases. */
 const unexpectedValues: readonly unknown[] = [
   ...[null, true, false, 0, 1, -1, 2, 7, 1.5, 1e308, -1e308, 2 ** 53, 1e-300, '', 'x', '%', '_', '\\', '\ud800', 'a\0'],
   ...['-7d', 'all', '-1mStart', '2024-05-13', '2024-05-13T10:00:00Z', '9999-12-31', '1900-01-01', 'x'.repeat(5000)],
@@ -94,7 +94,7 @@ const rowsQuery: fc.Arbitrary<ChangedQuery> = fc.record({
   query: fc.oneof<fc.Arbitrary<unknown>[]>(events, events, actors),
 });
 
-/** A query of a case in which one or two parts are changed, as other clients, mistakes or attackers might send it. */
+/** The query of a case with one or two changed parts, as other clients, mistakes or attackers might send it. */
 const oneChanged: fc.Arbitrary<ChangedQuery> = fc
   .tuple(fc.constantFrom(...caseFile.cases), fc.array(change, { minLength: 1, maxLength: 2 }))
   .map(([one, changes]) => {
@@ -126,9 +126,7 @@ function make({ how, place, name, value }: Change, query: unknown): void {
   }
 }
 
-/**
- * Lists all parts of a query. Each entry contains the object or list that contains the part, and the part's name there.
- */
+/** Lists all parts of a query. Each entry consists of an object or list and the name of a part in it. */
 function placesIn(value: unknown): [Parts, string][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, part]) => [

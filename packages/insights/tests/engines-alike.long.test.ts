@@ -27,7 +27,7 @@ const modules = await clickHouseOrSkip();
     await store.stop();
   });
 
-  /** Compares both engines. @throws Error if their results or error messages differ. */
+  /** Runs a query on both engines. @throws Error if their results or error messages differ */
   async function compare(request: { projectId: number; query: unknown; now: number }): Promise<void> {
     const run = (events: EventStore) =>
       runQuery({ sql: store.database.sql, events }, request, ample()).then(rounded, (error) => {
@@ -39,7 +39,7 @@ const modules = await clickHouseOrSkip();
       throw new Error(JSON.stringify({ query: request.query, PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
   }
 
-  test('return the same results for changed queries, and reject the same ones', async () => {
+  test('return the same results for randomly changed queries, and reject the same queries', async () => {
     const projectOf = createCaseProjects(store.database);
     await fc.assert(
       fc.asyncProperty(changedQuery, async ({ one, query }) =>

@@ -133,7 +133,7 @@ describe.each(engines)('on $name', (engine) => {
     ],
     ['a group without its type', () => ({ type: 'group', key: 'a', value: 1 }), /^properties\.0\.group_type_index: /],
     ['an unknown field', () => ({ key: 'a', value: 1, foo: 1 }), /^properties\.0\.foo: /],
-  ])('rejects %s and names its path', async (_, filter, message) => {
+  ])('rejects %s with an error that contains its path', async (_, filter, message) => {
     const failure = await dataOf('order', [(filter as () => unknown)()]).catch((error: unknown) => error);
     expect(isAppError(failure, 'invalid') && failure.message).toMatch(message);
   });
@@ -197,7 +197,7 @@ describe.each(engines)('on $name', (engine) => {
     ]);
   });
 
-  test('insight-203: lists the persons of a row', async () => {
+  test('insight-203: lists the persons behind a row of a breakdown', async () => {
     const entity = { id: 'order', type: 'events' };
     const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
     const source = {

@@ -72,7 +72,7 @@ function inAnyOrder(expected: unknown[], result: unknown[]): unknown[] {
   return isSame ? result : matched;
 }
 
-/** Compares actors: persons by their first distinct ID, and groups by their key. */
+/** Compares lists of actors: persons by their first distinct ID, and groups by their key. */
 function sameActors(expected: unknown, rows: unknown): unknown {
   const names = (rows as [{ distinct_ids?: string[]; group_key?: string; id: string }][]).map(
     ([actor]) => actor.group_key ?? actor.distinct_ids?.[0] ?? actor.id,

@@ -17,7 +17,7 @@ describe.each(engines)('on $name', (engine) => {
     store = await engine.open();
     ({ environmentId: projectId } = await createTestTenant(store.database));
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-    // Three simultaneous events and one in the future. Their storage order differs from the order of their timestamps.
+    // Three simultaneous events and one future event. Their storage order differs from the order of their timestamps.
     const moment = daysAgo(400);
     await storeEvent(1, moment, { stored: daysAgo(9), properties: { browser: 'Chrome', n: 5 } });
     await storeEvent(2, moment, { stored: daysAgo(5), properties: { browser: 'chrome mobile' } });
@@ -48,7 +48,7 @@ describe.each(engines)('on $name', (engine) => {
     time: (by === 'timestamp' ? timestamp : created_at).getTime(),
   });
 
-  test('finds when the latest event of each distinct ID happened', async () => {
+  test("returns the time of each distinct ID's latest event", async () => {
     const found = await store.events.latest({ projectId, distinctIds: ['d0', 'd1', 'unknown'] }, ample());
     const days = found.map(({ distinctId, time }) => [distinctId, (Date.now() - time) / 86_400_000] as const);
     expect(days.sort()).toEqual([
@@ -107,7 +107,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(seen).toEqual(whole);
   });
 
-  test('finds the keys of a page by its offset and length', async () => {
+  test('returns the keys of the events on a page, for each offset and length', async () => {
     const { events } = await list();
     const [uuids, range] = [events.map((event) => event.uuid), { ...all, ...usual, projectId }];
     for (const [offset, limit] of [
@@ -123,7 +123,7 @@ describe.each(engines)('on $name', (engine) => {
     }
   });
 
-  describe('a search that runs out of time', () => {
+  describe('if a search runs out of time', () => {
     let ofSearch: number;
     const ages = [400, 399.5, 110, 40, 2, 0.01];
     beforeAll(async () => {
@@ -144,7 +144,10 @@ describe.each(engines)('on $name', (engine) => {
       );
     });
 
-    /** A condition that makes the engine exceed a limit when it reads the event `slow`, however fast the machine is. */
+    /**
+     * A condition that makes the engine exceed a limit when it reads the event `slow`, regardless of the machine's
+     * speed.
+     */
     const stopsAtSlow: Condition = {
       expression: {
         ...{ key: 'stops', isAggregate: false, reads: [], isShownAsText: false, columns: () => [] },
@@ -161,7 +164,7 @@ describe.each(engines)('on $name', (engine) => {
     test.each([
       [false, [0.01, 2, 40], [110, 399.5, 400]],
       [true, [400, 399.5], [110, 40, 2, 0.01]],
-    ])('returns what it found and where it stopped; oldest first: %s', async (isOldestFirst, before, after) => {
+    ])('returns the found events and where it stopped; oldest first: %s', async (isOldestFirst, before, after) => {
       const { keys, stoppedAt } = await search({ where: stopsAtSlow, isOldestFirst });
       expect(agesOf(keys)).toEqual(before);
       expect(stoppedAt).not.toBeNull();
@@ -170,7 +173,7 @@ describe.each(engines)('on $name', (engine) => {
       expect(rest.stoppedAt).toBeNull();
     });
 
-    test.each([false, true])('gets further with each page, or fails (oldest first: %s)', async (isOldestFirst) => {
+    test.each([false, true])('advances by a day with each page, or fails (oldest first: %s)', async (isOldestFirst) => {
       const times: number[] = [];
       const walk = async () => {
         for (let behind: EventPosition | null = null; ; ) {
@@ -188,14 +191,14 @@ describe.each(engines)('on $name', (engine) => {
       for (const step of steps) expect(step).toBeGreaterThanOrEqual(86_400_000 - 1);
     });
 
-    test('fails if it did not get past the offset, and in a list without positions', async () => {
+    test('fails if it has not reached the offset, or if the list has no positions', async () => {
       await expect(search({ where: stopsAtSlow, offset: 4 })).rejects.toThrow(OverBudget);
       const whole = { ...all, ...usual, projectId: ofSearch, where: stopsAtSlow, limit: 10, maxBytes: 1e9 };
       await expect(store.events.list(whole, ample())).rejects.toThrow(OverBudget);
     });
   });
 
-  test('a page ends with the event that exceeds its size limit', async () => {
+  test('ends a page with the event that exceeds the size limit', async () => {
     const { events, hasMore } = await list({ maxBytes: 4000 });
     expect([events.map((event) => event.uuid.at(-1)), hasMore]).toEqual([['6', '5', '4'], true]);
     expect(await list({ to: all.from })).toEqual({ events: [], hasMore: false });

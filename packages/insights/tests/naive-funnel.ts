@@ -1,4 +1,4 @@
-/** A simple reference implementation of funnels, which follows every possible start as far as it goes. */
+/** A simple reference implementation of funnels. It follows each possible start of a path as far as possible. */
 
 import {
   breakdownValueOf,
@@ -40,8 +40,8 @@ const waysOf = (own: HistoryEvent[], query: NaiveFunnel, mayBegin: (event: Histo
   own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), query) ?? []) : []));
 
 /**
- * Returns all valid paths. In an unordered funnel, an exclusion discards everything before it, unless all steps had
- * been reached.
+ * Returns all valid paths. In an unordered funnel, an exclusion discards the earlier part of a path that has not
+ * reached all steps.
  */
 function longestWays(
   own: HistoryEvent[],
@@ -56,8 +56,8 @@ function longestWays(
 }
 
 /**
- * Returns the furthest path. If several paths are equally far, prefers those without an exclusion, then those that end
- * first, and then those that start last.
+ * Returns the path that got furthest. Among equal paths, prefers those without an exclusion, then the earliest end, and
+ * then the latest start.
  */
 function bestOf(ways: NaivePath[]): NaivePath | null {
   const last = ({ times }: NaivePath) => times.at(-1) ?? 0;
@@ -98,7 +98,7 @@ function wayFrom(
   return { times, isExcluded: false };
 }
 
-/** Returns how many persons reached each step, and how many seconds they took on average. */
+/** Returns how many persons reached each step, and the average seconds that they took. */
 export function naiveSteps(history: History, query: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
   const ways = [...naivePaths(history, query).values()];
   const seconds = query.steps.map((_, step) => {
@@ -110,8 +110,8 @@ export function naiveSteps(history: History, query: NaiveFunnel): { counts: numb
 }
 
 /**
- * Returns the steps for each breakdown value. A person counts either for all values of its events, or only for the
- * value that is attributed to it.
+ * Returns the steps of each breakdown value. A person counts either for all values of the person's events, or only for
+ * the value that is attributed to the person.
  */
 export function naiveBreakdownSteps(
   history: History,
@@ -142,7 +142,10 @@ export function naiveBreakdownSteps(
     });
 }
 
-/** Returns the conversion rate of each day in percent. A person counts on the day of its entrance. */
+/**
+ * Returns the conversion rate of each day in percent. A person counts on the day on which the person entered the
+ * funnel.
+ */
 export function naiveRates(history: History, query: NaiveFunnel): number[] {
   const { events, zone } = history;
   const { from, to, steps } = query;

@@ -1,11 +1,11 @@
 /**
- * A simple reference implementation that computes results from events in memory, to compare them with those of
- * Millrace.
+ * A simple reference implementation that computes results from events in memory. Tests compare these results with those
+ * of Millrace.
  */
 
 export interface HistoryEvent {
   event: string;
-  /** The person to whom the event belongs now. */
+  /** The person to whom the event currently belongs. */
   person: string;
   time: number;
   properties: Record<string, unknown>;
@@ -58,8 +58,8 @@ export function intervalsBetween(from: string, to: string, interval: NaiveInterv
 }
 
 /**
- * Returns all full hours on the given days. It tries every quarter of an hour, because time zone offsets are multiples
- * of that.
+ * Returns all full hours on the given days. Checks every quarter of an hour, because time zone offsets are multiples of
+ * 15 minutes.
  */
 function hoursBetween(zone: string, from: string, to: string): number[] {
   const beginning = Date.parse(from) - 24 * hourMs;
@@ -84,7 +84,7 @@ function propertyOf({ tiers }: History, { person, properties }: HistoryEvent, { 
   return type === 'person' ? tiers.get(person) : properties[key];
 }
 
-/** Returns a value as a number if it is a number or numeric text. */
+/** Returns a number for a number or numeric text. */
 function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null;
@@ -118,7 +118,7 @@ export function filterHistory(history: History, filters: readonly NaiveFilter[])
   return { ...history, events: history.events.filter(isSelected) };
 }
 
-/** Returns a breakdown value. For missing values, null and empty text, it is null. */
+/** Returns an event's breakdown value. The result is null for missing values, null and empty text. */
 export function breakdownValueOf(history: History, event: HistoryEvent, by: NaiveProperty): string | null {
   const value = propertyOf(history, event, by);
   return value === undefined || value === null || value === '' ? null : String(value);
@@ -131,19 +131,19 @@ export type Counting =
 export interface NaiveTrend {
   event: string | null;
   math: Counting;
-  /** An hourly range ends with the first hour of the last day. */
+  /** An hourly range ends with the first hour of its last day. */
   interval: NaiveInterval | 'hour';
   from: string;
   to: string;
   filters: readonly NaiveFilter[];
   by: NaiveProperty | null;
-  /** Maximum number of breakdown values. The others are combined into one line. */
+  /** Maximum number of breakdown values. All other values are combined into one line. */
   limit: number;
   shows: 'each' | 'cumulative' | 'total';
 }
 
 export interface NaiveLine {
-  /** The breakdown value. Null if it is missing. */
+  /** The breakdown value, or null if the events have no value. */
   value: string | null;
   isOther: boolean;
   data: number[];
@@ -158,10 +158,10 @@ export function naiveTrend(history: History, query: NaiveTrend): NaiveLine[] {
   if (by === null) return [{ value: null, isOther: false, data: growing(filled(data(counted)), shows) }];
   const lines = [...new Set(counted.map((event) => breakdownValueOf(history, event, by)))]
     .map((value) => ({ value, data: data(counted.filter((event) => breakdownValueOf(history, event, by) === value)) }))
-    // Values for which there are no numbers are left out.
+    // Omit values without any numbers.
     .filter(({ data }) => data.some((number) => number !== null))
     .map(({ value, data }) => ({ value, isOther: false, data: filled(data) }))
-    // If the query returns totals, events without a value may come first.
+    // In totals, the line for missing values can come first.
     .sort(shows === 'total' ? compareTotals : compareLines);
   const rest = lines.slice(limit);
   const others = rest[0]?.data.map((_, at) => sumOf(rest.map(({ data }) => data[at] ?? 0)));
@@ -187,8 +187,8 @@ function growing(data: number[], shows: NaiveTrend['shows']): number[] {
 }
 
 /**
- * Returns the events with the name that match the filters. For first-time counts, this includes only the first event
- * that ever had the name.
+ * Returns the events that have the name and match the filters. For first-time counts, returns only those that are the
+ * first event with this name.
  */
 function countedBy(history: History, { event, math, filters }: NaiveTrend): HistoryEvent[] {
   const isNamed = (one: HistoryEvent) => event === null || one.event === event;
@@ -198,7 +198,7 @@ function countedBy(history: History, { event, math, filters }: NaiveTrend): Hist
   return named.filter((one) => !all.some(({ person, time }) => person === one.person && time < one.time));
 }
 
-/** Returns the events of each interval. For active persons, also includes the days before it. */
+/** Returns the events of each interval. For active persons, also includes the events of the preceding days. */
 function bucketsOf({ zone }: History, events: HistoryEvent[], query: NaiveTrend): HistoryEvent[][] {
   const { math, interval, to, shows } = query;
   const from = interval === 'month' && shows !== 'total' ? startOfInterval(query.from, 'month') : query.from;
@@ -206,7 +206,7 @@ function bucketsOf({ zone }: History, events: HistoryEvent[], query: NaiveTrend)
     some.filter(({ time }) => dayIn(zone, time) >= first && dayIn(zone, time) <= last);
   const back = math === 'weekly_active' ? 7 : math === 'monthly_active' ? 30 : null;
   if (shows === 'total') return [back === null ? onDays(from, to) : onDays(shifted(to, 1 - back), to)];
-  // In a cumulative trend, a person counts in the interval of its first event.
+  // In a cumulative trend, a person counts in the interval of the person's first event.
   const counting = (some: HistoryEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
   if (interval === 'hour') {
     const end = hoursBetween(zone, to, to)[0] ?? 0;
@@ -227,7 +227,7 @@ function firstOfEach(events: HistoryEvent[]): HistoryEvent[] {
   return [...byPerson(events).values()].flatMap((own) => own.slice(0, 1));
 }
 
-/** Returns null if there are no values to aggregate. */
+/** Returns null if the events have no values to aggregate. */
 function numberOf(events: HistoryEvent[], { math }: NaiveTrend): number | null {
   const persons = [...byPerson(events).values()].map((own) => own.length);
   const amounts = events.flatMap(({ properties: { amount } }) => numberIn(amount) ?? []);
@@ -279,7 +279,7 @@ export interface NaiveRetention {
   target: string;
   returning: string;
   interval: NaiveInterval;
-  /** If true, each person counts only in the row of its very first event. */
+  /** If true, each person counts only in the row of the person's first event of all time. */
   isFirstTime: boolean;
   isCumulative: boolean;
   from: string;

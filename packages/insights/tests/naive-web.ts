@@ -11,7 +11,7 @@ export interface WebEvent {
 }
 
 export interface NaiveWebQuery {
-  /** Start of the range. Its end is exclusive. */
+  /** Start of the range. The end is exclusive. */
   from: number;
   to: number;
   browser: string | null;
@@ -72,7 +72,7 @@ export function naiveOverview(events: readonly WebEvent[], query: NaiveWebQuery)
 
 export type NaiveBreakdown = 'Page' | 'InitialPage' | 'ExitPage' | 'InitialUTMSource' | 'Browser';
 
-/** Returns value, visitors, views and bounce rate of each row, the row with the most visitors first. */
+/** Returns value, visitors, views and bounce rate of each row. The row with the most visitors comes first. */
 export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by: NaiveBreakdown): unknown[][] {
   const visits = visitsOf(events, query);
   const valuesOf = ({ views, first, last }: Visit): (string | null)[] => {
@@ -100,7 +100,7 @@ export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by
         const views = isOfView
           ? visit.views.filter((view) => (by === 'Page' ? view.path : view.browser) === value)
           : visit.views;
-        // The person of a visit is determined by those of its views that have this value.
+        // The person of a visit is one of the persons of those views that have this value.
         return { ...visit, views, person: views.map(({ person }) => person).sort()[0] ?? '' };
       });
     const rated = by === 'Page' ? own.filter(({ first, views }) => views.includes(first)) : own;

@@ -71,12 +71,12 @@ export function translateFunnel(funnelQuery: ValueOf<typeof funnel>, stored: Sto
   };
 }
 
-/** Queries the breakdown values, the daily conversion rates, or the persons at a step. */
+/** Creates a query for the breakdown values, the daily conversion rates, or the persons at a step. */
 export function translateFunnelOf(funnelQuery: ValueOf<typeof funnelOf>, stored: StoredHistory): Translated {
   const { steps, shows, by: split, attribution, step } = funnelQuery;
   const { memory } = stored;
   const { from, to, dateRange } = rangeOf(stored, funnelQuery);
-  // For the daily rates of a strict funnel, steps on other days also break the order. The reference implementation does
+  // In the daily rates of a strict funnel, steps on other days also break the order. The reference implementation does
   // not support this.
   const order = shows === 'rates' ? 'ordered' : funnelQuery.order;
   const other = eventNames.find((name) => !steps.includes(name)) ?? raise();

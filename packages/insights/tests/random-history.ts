@@ -1,4 +1,4 @@
-/** Random histories of events. Each one is stored in a project and also kept in memory. */
+/** Random histories of events. Each history is stored in a project and also kept in memory. */
 
 import { createTestTenant } from '@millrace/testing';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ const persons = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'];
 const tiers = ['gold', 'gold', 'silver', '', null, undefined];
 const zones = ['Europe/Berlin', 'UTC', 'America/St_Johns', 'Asia/Kathmandu'];
 const daySeconds = 86_400;
-/** Queries cover the two weeks after one of these dates. In Berlin, one day in them has 25 or 23 hours. */
+/** Queries cover the two weeks after one of these dates. In Berlin, one day of these weeks has 25 or 23 hours. */
 const beginnings = ['2026-10-18', '2026-03-22'];
 
 /** Most events are within the two weeks. Some are up to 400 days older, and some are in the future. */
@@ -23,7 +23,7 @@ const second = fc.oneof(
 const randomEvent = fc.record({
   event: fc.constantFrom(...eventNames),
   id: fc.constantFrom(...persons.flatMap((person) => [person, `${person}-anon`])),
-  /** Seconds from the start. They are unique, so that no two events are simultaneous. */
+  /** Seconds after the start. Each value is unique, so that no two events are simultaneous. */
   at: second,
   plan: fc.constantFrom('free', 'pro', 7, true, null, '', undefined),
   amount: fc.constantFrom(1, 2.5, -3, '4.5', 'many', true, undefined),
@@ -44,8 +44,8 @@ export const history = fc.record({
 type RandomHistory = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * Returns the final owner of each distinct ID. Each ID starts with its own person, and a merge moves all IDs of a
- * person to another one.
+ * Returns the final owner of each distinct ID. Initially, each ID has its own person, and a merge moves all IDs of a
+ * person to another person.
  */
 function ownersOf({ merges }: RandomHistory): { owners: Map<string, string>; done: [string, string][] } {
   const owners = new Map(
@@ -106,7 +106,7 @@ export async function storeHistory({ database }: TestStore, given: RandomHistory
     const deleted = owners.get(id) ?? id;
     await deletePerson(database.sql, projectId, id);
     created.delete(deleted);
-    // Events of a deleted person count for the person that they were stored with.
+    // Events of a deleted person count for the person that was stored with the events.
     for (const [other, owner] of owners) if (owner === deleted) owners.set(other, other);
   }
   for (const id of given.splits) {

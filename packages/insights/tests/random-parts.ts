@@ -5,7 +5,7 @@ import { uuidOf } from './case-world.ts';
 import { dayIn, type NaiveFilter, type NaiveInterval, type NaiveProperty, shifted } from './naive-results.ts';
 import { eventNames, type StoredHistory } from './random-history.ts';
 
-/** Days from the start to choose from, or a number of days until now. */
+/** A number of days after the start, or a number of days before now. */
 const day = fc.integer({ min: -1, max: 14 });
 export const range = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(day, day).map(([a, b]) => ({ first: Math.min(a, b), last: Math.max(a, b) })) },

@@ -8,7 +8,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('10,000 random queries return the same as the reference implementation', async () => {
+  test('returns the same results as the reference implementation for 10,000 random queries', async () => {
     await compareRandomQueries(() => store, { histories: 200, queries: 50 });
   });
 });

@@ -8,7 +8,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('random queries return the same as the reference implementation', async () => {
+  test('returns the same results as the reference implementation for random queries', async () => {
     await compareRandomQueries(() => store, { histories: 8, queries: 25 });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Random funnels, actors and lists that the reference implementation does not cover, so that only the results of the
- * engines can be compared.
+ * Random funnels, actors and lists. The reference implementation does not support them, so only the engines' results
+ * are compared with each other.
  */
 
 import fc from 'fast-check';

@@ -39,7 +39,7 @@ const ranked = [
   ...(['sum', 'min', 'max', 'median', 'max_count_per_actor'] as const),
   ...active,
 ] as const;
-/** Aggregations whose results are inexact, so that breakdown values cannot be ranked by them reliably. */
+/** Aggregations with inexact results. Ranking breakdown values by them is therefore unreliable. */
 const unranked = ['avg', 'p90', 'avg_count_per_actor'] as const;
 
 export const trend = fc
@@ -63,7 +63,8 @@ export const trend = fc
       ...(isActive && asked.interval === 'hour' && { interval: 'day' as const }),
       ...(isActive && asked.shows === 'cumulative' && { shows: 'each' as const }),
       ...(!isRanked && { by: null }),
-      // The previous period has the same length. Monthly and hourly ranges start elsewhere, so they are not compared.
+      // The previous period has the same length. Monthly and hourly ranges begin at another time, so they are not
+      // compared.
       ...((asked.interval === 'month' || asked.interval === 'hour') && { compareTo: null }),
     };
   });
@@ -107,7 +108,7 @@ export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHisto
   const { event, math, interval: each, shows, filters: properties, limit, compareTo } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
   const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
-  // A range of complete weeks until now is compared with the same days of the week.
+  // If a range consists of complete weeks until now, the previous period has the same days of the week.
   const isWeeks = 'back' in asked.range && asked.range.back > 0 && asked.range.back % 7 === 0;
   const isOfDays = each === 'day' || shows === 'total';
   const back = { '-1w': 7, '-5d': 5 }[String(compareTo)] ?? (isWeeks && isOfDays ? days - 1 : days);
@@ -130,11 +131,11 @@ export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHisto
   };
 }
 
-/** In formulas, a breakdown value missing from a series counts as zero. */
+/** In formulas, a breakdown value that is missing in a series counts as zero. */
 export function translateFormula(asked: ValueOf<typeof formula>, stored: StoredHistory): Translated {
   const { events, formula, interval: each, by: split } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
-  // Quotients are inexact, so breakdown values cannot be ranked by them reliably.
+  // Quotients are inexact, so ranking breakdown values by them is unreliable.
   const ranks = formula === 'A / B' ? null : split;
   const naive = { math: 'total' as const, filters: [], limit: 25, shows: 'each' as const };
   const [a = [], b = []] = events.map((event) =>

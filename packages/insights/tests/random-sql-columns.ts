@@ -4,7 +4,7 @@ import type { Kind } from './random-sql-expressions.ts';
 
 type Columns = Record<Kind | 'document', readonly string[]>;
 
-/** Columns by table. `@` stands for the alias of the table. */
+/** Columns by table. `@` is replaced with the alias of the table. */
 const tables = {
   events: {
     text: [
@@ -122,7 +122,7 @@ const tables = {
 export type RandomTable = keyof typeof tables;
 export const randomTables = Object.keys(tables) as RandomTable[];
 
-/** Returns the columns of tables, given by their aliases. The alias is empty if the query reads only one table. */
+/** Returns the columns of the tables with the given aliases. The alias is empty if the query reads only one table. */
 export function columnsOf(sources: Readonly<Record<string, RandomTable>>): Columns {
   const found: Partial<Record<keyof Columns, string[]>> = {};
   for (const [alias, table] of Object.entries(sources))

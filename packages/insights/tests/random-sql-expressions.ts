@@ -1,5 +1,5 @@
-// Random SQL expressions on the data set of the SQL cases. They are built by type, from operators and from the
-// functions in the table.
+// Random SQL expressions on the data set of the SQL cases. Expressions of each type are built from operators and from
+// the functions in the table.
 
 import type { Argument, SqlFunction } from '../src/sql/functions/define.ts';
 import { isInternal, scalars } from '../src/sql/functions/index.ts';
@@ -52,10 +52,7 @@ const resultKinds: Record<string, Kind> = {
   ...{ bool: 'bool', date: 'date', start: 'time', time: 'time', 'text[]': 'text[]', numbers: 'int[]', longs: 'int[]' },
 };
 
-/**
- * Functions whose last digits or limits differ between the engines, and functions for which there are separate rules
- * here.
- */
+/** Functions whose last digits or limits differ between the engines, and functions with separate rules in this file. */
 const excluded =
   /^(arrayElement|exp|log|pow|sqrt|range|intDiv|modulo|repeat|to(DateTime|Date)|fromUnixTimestamp|sortableSemVer|divide|multiply|splitByRegexp)$/;
 
@@ -176,7 +173,7 @@ function special(dice: Dice, kind: Kind, depth: number): string {
     ],
     float: [
       () => `(${of('float')} ${pick(['+', '-', '*'])} ${of('float')})`,
-      // The engines compare NaN, the result of 0 / 0, differently.
+      // The engines compare NaN, which is the result of 0 / 0, differently.
       () => `(${of(pick(['int', 'float']))} / ${pick(['2', '-0.5', 'nullIf(length(event), 5)'])})`,
       () => `toFloat(${of(pick(['text', 'int', 'flag']))})`,
       () => `round(${of('float')}, ${below(3)})`,

@@ -16,12 +16,12 @@ interface Runs {
   count: number;
 }
 
-/** Runs random queries. Returns those that fail or whose results differ between the engines. */
+/** Runs random queries. Returns the queries that fail or whose results differ between the engines. */
 export async function differentSql({ store, engines, seed, count }: Runs): Promise<unknown[]> {
   const { projectId, now } = await createSqlWorld(store.database);
   const { sql } = store.database;
   const settings = await readProjectSettings(sql, projectId);
-  // A first query makes the other engine copy the events, before several queries run at the same time.
+  // The first query makes the other engine copy the events, before several queries run at the same time.
   for (const events of engines) await events.earliest({ projectId, events: null }, ample());
   const parser = createParser();
   const different: unknown[] = [];

@@ -12,9 +12,9 @@ const persons = ['p0', 'p1', 'p2', 'p3'];
 const pageEvent = fc.record({
   event: fc.constantFrom('$pageview', '$pageview', '$pageview', '$screen', '$autocapture', '$pageleave', 'ordered'),
   person: fc.constantFrom(...persons),
-  /** Some sessions are shared by several persons. */
+  /** Several persons share some of the sessions. */
   session: fc.option(fc.constantFrom('s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7'), { freq: 8 }),
-  /** Milliseconds from the start of its session. */
+  /** Milliseconds after the start of the event's session. */
   at: fc.oneof(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: dayMs - 1 })),
   path: fc.option(fc.constantFrom('/', '/docs', '/größe'), { freq: 8 }),
   source: fc.option(fc.constantFrom('news', 'ads')),
@@ -29,7 +29,7 @@ const asked = fc.record({
 });
 const given = fc.record({
   events: fc.uniqueArray(pageEvent, { selector: ({ at }) => at, minLength: 20, maxLength: 60 }),
-  /** Start of each session in hours. */
+  /** Start of each session, in hours. */
   starts: fc.array(fc.integer({ min: 0, max: 72 }), { minLength: 8, maxLength: 8 }),
   questions: fc.array(asked, { minLength: 4, maxLength: 4 }),
 });
@@ -41,7 +41,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('random web queries return the same as the reference implementation', async () => {
+  test('returns the same results as the reference implementation for random web queries', async () => {
     await fc.assert(
       fc.asyncProperty(given, async ({ events, starts, questions }) => {
         const { environmentId: projectId } = await createTestTenant(store.database);

@@ -11,7 +11,7 @@ const modules = await clickHouseOrSkip();
   beforeAll(async () => {
     server = await startClickHouse(String(modules));
     client = connectClickHouse(server.url);
-    // The address is wrong on purpose: a list without conditions on persons does not read PostgreSQL.
+    // The address is wrong on purpose, because a list without conditions on persons must not read PostgreSQL.
     await createTables(client, { url: 'postgresql://reader:secret@127.0.0.1:9/none' });
     await client.command({ query: 'SYSTEM STOP MERGES events' });
   });
@@ -30,7 +30,7 @@ const modules = await clickHouseOrSkip();
     const [row] = await (await client.query({ query, format: 'JSONCompactEachRow' })).json<[string]>();
     return Number(row?.[0]);
   };
-  /** Runs a list. @returns how many events of each age in seconds were found, and whether all rows were read */
+  /** Runs a list query. @returns how many events of each age in seconds were found, and whether all rows were read */
   async function list(query: Partial<EventListQuery>) {
     const store = createEventStore(clickhouseEngine(client));
     const all = { projectId: 1, events: null, by: 'timestamp', from: 0, to: null, where: { all: [] } } as const;
@@ -52,7 +52,7 @@ const modules = await clickHouseOrSkip();
     expect(await list({ limit: 200 })).toEqual({ found: { 0: 60, 1200: 100, 7200: 40 }, readsAll: true });
   });
 
-  test('finds the events of a distinct ID without reading parts that do not contain it', async () => {
+  test("finds a distinct ID's events without reading the parts that do not contain the ID", async () => {
     // Each granule contains several event names, so the hashes of distinct IDs in the sorting key do not exclude any
     // granule.
     const event = "concat('event ', toString(number % 50))";

@@ -1,4 +1,4 @@
-// Limits of SQL queries: hints and warnings about queries, and queries that are no longer needed.
+// Limits of SQL queries: hints and warnings, and canceled queries.
 
 import { eventually } from '@millrace/testing';
 import { readProjectSettings } from '../src/records-store.ts';
@@ -29,7 +29,7 @@ describe.each(engines)('on $name', (engine) => {
   };
   const noticesOf = async (text: string) =>
     (await checkSql({ sql: store.database.sql, parser }, await request(text))).notices;
-  /** Sets the database's estimate of how many events are stored. */
+  /** Sets the database's estimate of the number of stored events. */
   const storeEvents = (count: number) =>
     store.database.sql.query("UPDATE pg_class SET reltuples = $1 WHERE relname = 'event_any'", [count]);
 
@@ -39,7 +39,7 @@ describe.each(engines)('on $name', (engine) => {
     ["SELECT count() FROM events WHERE timestamp < '2026-01-01'", 20],
     ["SELECT count() FROM persons WHERE id IN (SELECT person_id FROM events WHERE event = 'order')", 63],
     ['WITH t AS (SELECT event FROM events) SELECT count() FROM t', 29],
-  ])('with more than 5 million events, %s gets a hint', async (text, start) => {
+  ])('returns a hint for %s if more than 5 million events are stored', async (text, start) => {
     await storeEvents(6e6);
     expect(await noticesOf(text)).toEqual([
       { message: expect.stringContaining('no lower bound for timestamp'), start, end: start + 6 },
@@ -54,12 +54,12 @@ describe.each(engines)('on $name', (engine) => {
     "SELECT count() FROM events WHERE toDate(timestamp) = '2026-01-01'",
     "SELECT count() FROM events WHERE timestamp BETWEEN '2026-01-01' AND '2026-02-01'",
     'SELECT count() FROM persons',
-  ])('%s gets no hint', async (text) => {
+  ])('returns no hint for %s', async (text) => {
     await storeEvents(6e6);
     expect(await noticesOf(text)).toEqual([]);
   });
 
-  test('the server ends a query whose client has left', async () => {
+  test('ends a query on the server when the query is aborted', async () => {
     const series = (name: string) => `(SELECT arrayJoin(range(10000)) AS n) AS ${name}`;
     const text = `SELECT sum(a.n * b.n * c.n) FROM ${series('a')} CROSS JOIN ${series('b')} CROSS JOIN ${series('c')}`;
     const left = new AbortController();
@@ -73,7 +73,7 @@ describe.each(engines)('on $name', (engine) => {
     await eventually(async () => expect(await store.runningJoins()).toBe(0));
   });
 
-  it('names the types of defined properties in the order of the text', async () => {
+  it('reports the types of defined properties in the order in which the query uses them', async () => {
     await storeEvents(0);
     const text =
       'SELECT p FROM (SELECT person.properties.age AS p, properties.amount, properties.currency FROM events)';

@@ -39,10 +39,10 @@ describe.each(engines)('on $name', (engine) => {
   });
 
   test.each(Object.entries(databaseSchema().tables))(
-    'every described column of %s can be read',
+    'can read every described column of %s',
     async (name, { fields }) => {
       const columns = Object.values(fields).flatMap(({ hogql_value: field, fields: below }) =>
-        // Columns of an object within another object are not described.
+        // Columns of nested objects are not described.
         (below ?? ['']).filter((one) => one !== 'person').map((one) => (one === '' ? field : `${field}.${one}`)),
       );
       const aliased = columns.map((column, at) => `${column} AS c${at}`);
@@ -88,7 +88,7 @@ const sorted = (rows: unknown[][]) => [...rows].sort((a, b) => (JSON.stringify(a
 const isAbsent = (value: unknown) => typeof value === 'object' && value !== null && '$absent' in value;
 
 /**
- * Returns the class of a type. It ignores the width of integers, the precision of times and whether the type is
+ * Returns the class of a type, regardless of the width of integers, the precision of times and whether the type is
  * nullable.
  */
 function classOf(type: string): string {

@@ -1,4 +1,4 @@
-// Runs the queries of the guide exactly as they are written there, on events of the sample shop.
+// Runs the guide's queries exactly as written, on events of the sample shop.
 
 import { readFileSync } from 'node:fs';
 import { createTestTenant } from '@millrace/testing';
@@ -19,7 +19,7 @@ test('the guide contains twenty queries', () => {
 const now = Date.parse('2026-11-20T12:00:00Z');
 const hour = 3_600_000;
 
-/** Three visitors over three weeks. The first one orders twice. */
+/** Three visitors over three weeks. The first visitor orders twice. */
 const visits = [0, 1, 2].flatMap((visitor) =>
   [0, 7, 15].flatMap((days) => {
     const at = now - (days * 24 + visitor) * hour - hour;
@@ -101,7 +101,7 @@ describe.each(engines)('on $name', (engine) => {
     ['15. Funnel by hand', [[2, 1, 1]]],
     ['18. Orders by the first traffic source', [['news', 2, 25]]],
     ['20. Missing properties', [[2, 0, 0]]],
-  ])('%s returns the right numbers', async (title, expected) => {
+  ])('returns the right numbers for %s', async (title, expected) => {
     const text = queries.find(([one]) => one === title)?.[1] ?? '';
     expect((await run(text)).results).toEqual(expected);
   });

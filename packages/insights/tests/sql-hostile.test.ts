@@ -89,7 +89,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   }
 
-  test.each(nastyTexts)('%j is treated as text wherever a query can contain a text', async (text) => {
+  test.each(nastyTexts)('treats %j as text wherever a query can contain text', async (text) => {
     const texts = { value: text };
     expect(await run(`SELECT ${quoted(text)} AS a`)).toEqual([[text]]);
     expect(await run('SELECT {value}', { values: texts })).toEqual([[text]]);
@@ -105,7 +105,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(
       await run('SELECT JSONExtractString(properties, {value}) FROM events LIMIT 1', { values: texts }),
     ).toHaveLength(1);
-    // A pattern may be invalid and a name may be unknown, but neither of them becomes part of the statement.
+    // The text may be an invalid pattern or an unknown name, but it must not become part of the statement.
     expect(await run('SELECT count() FROM events WHERE event LIKE {value}', { values: texts })).toEqual(
       expect.anything(),
     );
@@ -128,7 +128,7 @@ describe.each(engines)('on $name', (engine) => {
       'SELECT count() AS % FROM events ORDER BY %',
     ])
       expect(await run(place.replaceAll('%', () => asName(text)))).toEqual(expect.anything());
-    // Names that do not stand for values are unknown.
+    // A name that is not the name of a value is unknown.
     for (const place of [
       'SELECT % FROM events',
       'SELECT 1 FROM %',
@@ -153,7 +153,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   }
 
-  /** Insight queries that contain an expression in each of the places that accept one. */
+  /** Insight queries with an expression in each place that accepts one. */
   const places: [string, (text: string) => Record<string, unknown>, string?][] = [
     ['a filter', (key) => trends({}, { properties: [{ type: 'hogql', key }] })],
     ['a filter of a series', (key) => trends({ properties: [{ type: 'hogql', key }] })],
@@ -177,12 +177,12 @@ describe.each(engines)('on $name', (engine) => {
   ];
 
   test.each(places)(
-    'texts remain texts in %s of an insight query',
+    'treats the texts as text in %s of an insight query',
     async (_, queryOf, expression = 'concat(%, event) = %') => {
       for (const text of nastyTexts) {
         const result = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
         expect([text, result]).toEqual([text, expect.any(Array)]);
-        // As an entire expression, the text returns an error or a value.
+        // If the text is the entire expression, it returns an error or a value.
         const whole = await runInsight(queryOf(text));
         expect([
           text,
@@ -192,7 +192,7 @@ describe.each(engines)('on $name', (engine) => {
     },
   );
 
-  test.each(nastyTexts)('%j is returned as text by an EventsQuery', async (text) => {
+  test.each(nastyTexts)('returns %j as text from an EventsQuery', async (text) => {
     const query = { kind: 'EventsQuery', after: 'all', limit: 1 };
     expect(await runInsight({ ...query, select: [quoted(text)] })).toEqual([[text]]);
     expect(await runInsight({ ...query, select: [`${quoted(text)} AS ${asName(text)}`, 'count()'] })).toEqual(
@@ -200,7 +200,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   });
 
-  test('an expression of an insight query only reads its own project', async () => {
+  test("reads only the query's own project in an expression of an insight query", async () => {
     const count = async (where: string) =>
       runInsight({ kind: 'EventsQuery', select: ['count()'], where: [where], after: 'all', before: '2030-01-01' });
     const all = await run('SELECT count() FROM events');
@@ -251,7 +251,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await run(text)).toMatch(/^hogql_(query|syntax)_error$/);
   });
 
-  test('a query only reads its own project, however it is written', async () => {
+  test("reads only the query's own project, regardless of how the query is written", async () => {
     const counts = {
       events: await run('SELECT count() FROM events'),
       persons: await run('SELECT count() FROM persons'),
@@ -281,6 +281,6 @@ describe.each(engines)('on $name', (engine) => {
     expect(await run(`SELECT count() FROM persons WHERE id IN COHORT ${firstCohort(other)}`)).toBe('hogql_query_error');
   });
 
-  /** The cohorts of the second world were created after those of the first. */
+  /** The cohorts of the second project were created after those of the first project. */
   const firstCohort = ({ textOf }: SqlWorld) => Number(textOf('__COHORT_A__'));
 });

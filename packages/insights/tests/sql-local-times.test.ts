@@ -1,4 +1,4 @@
-// Local times of events around the changes of a time zone's offset.
+// Local times of events near the changes of a time zone's UTC offset.
 
 import { createTimeZone, offsetSpans } from '@millrace/schedule';
 import { createTestTenant } from '@millrace/testing';
@@ -12,7 +12,7 @@ const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const zones = ['UTC', 'Europe/Berlin', 'Africa/Cairo', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/New_York'];
 const year = new Date().getUTCFullYear();
 
-/** Times in this year and ten years ago, near the changes of the time zone's offset. */
+/** Times in this year and ten years ago, near the changes of the time zone's UTC offset. */
 const times = zones.flatMap((zone) =>
   [year, year - 10].flatMap((one) =>
     offsetSpans(zone, { from: Date.UTC(one, 0, 1), to: Date.UTC(one + 1, 0, 1) }).flatMap(({ from }) =>
@@ -43,7 +43,7 @@ describe.each(engines)('on $name', (engine) => {
     await store.stop();
   });
 
-  test.each(zones)('the local times of events in %s are those of the time zone', async (zone) => {
+  test.each(zones)('returns the correct local times of events in %s', async (zone) => {
     const { toWallTime, toInstant } = createTimeZone(zone);
     const local = `toTimeZone(timestamp, '${zone}')`;
     const text = `SELECT toUnixTimestamp(timestamp), toUnixTimestamp(toStartOfDay(${local})), toUnixTimestamp(toStartOfHour(${local})),

@@ -1,4 +1,4 @@
-// The plans that PostgreSQL uses for SQL queries must be those of equivalent insight queries and lists.
+// PostgreSQL must use the same plans for SQL queries as for equivalent insight queries and lists.
 
 import { createTestTenant } from '@millrace/testing';
 import { renderPostgresStatement } from '../src/event-store/postgres/engine.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await store.stop();
 });
 
-/** Returns the plan that PostgreSQL would use for a large table, as text. */
+/** Returns the text of the plan that PostgreSQL would use for a large table. */
 async function planOf(text: string): Promise<string> {
   const { sql } = store.database;
   const settings = await readProjectSettings(sql, projectId);
@@ -38,7 +38,7 @@ async function planOf(text: string): Promise<string> {
 }
 
 test.each(['timestamp DESC', 'timestamp DESC, uuid', 'timestamp DESC, uuid DESC', 'timestamp'])(
-  'a page of events by %s follows an index instead of sorting all events',
+  'reads a page of events by %s from an index instead of sorting all events',
   async (order) => {
     const plan = await planOf(`SELECT *, person_id FROM events ORDER BY ${order} LIMIT 10`);
     expect(plan).toMatch(/Index Scan (Backward )?using event_any_pkey/);
@@ -50,10 +50,10 @@ test.each([
   'SELECT count(DISTINCT person_id) FROM events',
   'SELECT event, uniq(distinct_id), count(), min(timestamp) FROM events GROUP BY event ORDER BY 2 DESC',
   "SELECT uniqIf(distinct_id, event = 'a'), uniq(distinct_id) FROM events HAVING count() > 0",
-])('%s counts groups instead of sorting the events', async (text) => {
+])('counts groups instead of sorting the events for %s', async (text) => {
   expect(await planOf(text)).not.toContain('DISTINCT');
 });
 
-test('the start of a day is computed without the name of its time zone', async () => {
+test('computes the start of a day without looking up the time zone by name', async () => {
   expect(await planOf('SELECT toStartOfDay(timestamp), toHour(timestamp) FROM events')).toContain('date_bin');
 });

@@ -50,7 +50,7 @@ const key = { uuid: '00000000-0000-4000-8000-000000000000', timestamp: 0, event:
 
 const printedCases = new Map<string, Promise<Printed | null>>();
 
-/** Prints a case once, because each test reads most of the results. */
+/** Prints each case only once, because each test reads most of the results. */
 function printedCase(one: SqlCase, engine: EngineName): Promise<Printed | null> {
   const key = `${engine} ${one.no}`;
   const printed = printedCases.get(key) ?? print(one, engine);
@@ -86,14 +86,14 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
 }
 
 describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
-  test('the SQL text contains no constant of the query', async () => {
+  test('prints no constants of the query into the SQL text', async () => {
     const leaks: string[] = [];
     let printed = 0;
     for (const one of sqlCases.cases) {
       const found = await printedCase(one, engine);
       if (found === null) continue;
       printed += 1;
-      // Templates contain words such as `day`, so only other constants can reveal that a text was not bound.
+      // Templates contain words such as `day`, so only other constants show whether a text was bound.
       const own = found.constants.filter((text) => text.length > 2 && !templateWords.has(text));
       for (const text of own) if (isWord(text, found.text)) leaks.push(`${one.no}: ${text}`);
     }
@@ -101,7 +101,7 @@ describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
     expect(leaks).toEqual([]);
   });
 
-  test('every base table is read with the condition on the project', async () => {
+  test('reads every base table with a condition on the project', async () => {
     const tables = /FROM (event e|events AS e|person p|person_distinct_id o|"group" g0|cohort_member m)\b/g;
     for (const one of sqlCases.cases) {
       const found = await printedCase(one, engine);
@@ -124,14 +124,14 @@ test.each([
   ['SELECT properties, count() FROM events GROUP BY properties ORDER BY 2 LIMIT 10', false],
   ['SELECT DISTINCT properties FROM events ORDER BY properties LIMIT 10', false],
   ['SELECT * FROM persons ORDER BY created_at LIMIT 10', false],
-])('ClickHouse finds the keys first for %s: %s', async (query, isPage) => {
+])('reads the keys in a separate first statement on ClickHouse for %s: %s', async (query, isPage) => {
   expect(await print({ no: '', title: '', query, values: { name: 'visit' } }, 'clickhouse')).toMatchObject({ isPage });
 });
 
-test('the text in `hogql` is parsed to the same query, unless its calls are nested too deeply', async () => {
+test('returns a text in `hogql` that parses to the same query, unless its calls are nested too deeply', async () => {
   let compared = 0;
   const different: unknown[] = [];
-  // The content of `{filters}` is the subject of the next test.
+  // The next test covers the content of `{filters}`.
   for (const one of sqlCases.cases.filter(({ query }) => !String(query).includes('{filters'))) {
     const found = await printedCase(one, 'postgres');
     if (found === null) continue;
@@ -174,13 +174,13 @@ test.each([
   expect(printQuery(substitute(await parser.parse(text), nothing), filters)).toBe(expected);
 });
 
-/** Returns whether a text contains a word on its own, and not as part of a longer word. */
+/** Returns whether a text contains a word that is not part of a longer word. */
 function isWord(word: string, text: string): boolean {
   const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u').test(text);
 }
 
-/** Constants that select a template. That template may contain them. */
+/** Constants that select a template, which may contain the same word. */
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
   ...['sum', 'avg', 'min', 'max', 'items', 'UTC', 'Nullable(String)', 'Nullable(Float64)', 'Nullable(Bool)'],

@@ -1,6 +1,5 @@
-// Cases public-sql-001 to public-sql-136: queries on events, persons, groups and cohorts that users of PostHog
-// published. Most come from PostHog's agent skills. Each query either runs, or fails with an error that names what is
-// not supported.
+// Cases public-sql-001 to public-sql-136: queries on events, persons, groups and cohorts that PostHog users published.
+// Most are from PostHog's agent skills. Each query either runs, or fails with an error that names the unsupported part.
 
 import { readFileSync } from 'node:fs';
 import { isAppError } from '@millrace/runtime';
@@ -18,7 +17,7 @@ const { properties, queries } = JSON.parse(
   queries: { no: string; query: string; refused?: string }[];
 };
 
-test('at least 85 % of the queries run', () => {
+test('runs at least 85 % of the published queries', () => {
   expect(queries.filter(({ refused }) => refused === undefined).length / queries.length).toBeGreaterThanOrEqual(0.85);
 });
 

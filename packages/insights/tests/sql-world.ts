@@ -14,7 +14,7 @@ export interface SqlCase {
   columns?: string[];
   types?: [string, string][];
   results?: unknown[][];
-  /** True if the rows may be in any order. */
+  /** True if any order of the rows is correct. */
   unordered?: boolean;
   response?: Record<string, unknown>;
   error?: { status: number; code: string; detail: string; start?: number; end?: number };
@@ -49,7 +49,7 @@ export interface SqlWorld {
 }
 
 /**
- * Creates the world of the SQL cases, and a second project with the same data. A query that also reads the second
+ * Creates the project of the SQL cases, and a second project with the same data. A query that also reads the second
  * project would return other numbers.
  */
 export async function openSqlWorld({ database, events }: TestStore): Promise<{ world: SqlWorld; parser: SqlParser }> {

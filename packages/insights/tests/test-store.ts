@@ -10,7 +10,7 @@ export interface TestStore {
   url: string;
   database: Database;
   events: EventStore;
-  /** Returns the number of statements with a join that the server is running. */
+  /** Returns the number of running statements that contain a join. */
   runningJoins(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -126,7 +126,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
 
 export const logger = createLogger('insights-test', 'error');
 
-/** Adds a partition that accepts events of any time. */
+/** Adds a partition that accepts events with any time. */
 async function openDatabase() {
   const own = await createTestDatabase();
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });

@@ -1,4 +1,4 @@
-/** Cases in which engines tend to differ, numbered from engine-001. All engines must return the same results. */
+/** Cases in which engines tend to differ, with numbers from engine-001. All engines must return the same results. */
 
 import { createTestTenant } from '@millrace/testing';
 import { OverBudget, runQuery } from '../src/index.ts';
@@ -98,7 +98,7 @@ describe.each(engines)('on $name', (engine) => {
     expect([series?.days, series?.data]).toEqual([[near(-1), day, near(1)], expected]);
   });
 
-  test('engine-002: an hour that the clock repeats counts as two', async () => {
+  test('engine-002: counts a local hour that occurs twice as two hours', async () => {
     const projectId = await projectWith(
       [['2026-10-25T00:30:00Z'], ['2026-10-25T01:30:00Z'], ['2026-10-25T01:40:00Z']],
       { zone: 'Europe/Berlin' },
@@ -200,7 +200,7 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
-  describe('engine-030: versions have the same order as in flags', () => {
+  describe('engine-030: sorts versions in the same order as feature flags', () => {
     const versions = [
       ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
       ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
@@ -293,7 +293,7 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
-  test('a filter finds a value in every form in which JSON may contain it', async () => {
+  test('finds a value with a filter in every form in which JSON may contain it', async () => {
     const cases: [value: unknown, sought: string, count: number][] = [
       [1e-7, '0.0000001', 2],
       [1e-7, '1e-7', 2],
@@ -320,7 +320,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await count(projectId, { ...filter, operator: 'is_not', value: ['plain', 'true'] })).toBe(cases.length - 2);
   });
 
-  test('engine-007: numbers beyond the range of a double do not break queries', async () => {
+  test('engine-007: runs queries on numbers beyond the range of a double', async () => {
     const projectId = await projectWith([['2026-11-10T12:00:00Z', { n: 1 }]]);
     for (const number of ['9007199254740993', '18446744073709551616', '1e400', '-1e-400', '-0', '0.1']) {
       await store.database.sql.query(
@@ -355,7 +355,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await count(projectId, { key, type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
   });
 
-  test('engine-017: a chain of merges results in one person for past events', async () => {
+  test('engine-017: assigns past events to one person after a chain of merges', async () => {
     const projectId = await projectWith([
       ['2026-11-10T12:00Z', {}, 'a'],
       ['2026-11-10T13:00Z', {}, 'b'],
@@ -392,7 +392,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(average?.data[0]).toBeCloseTo(exact / 3000, 9);
   });
 
-  test('engine-016: simultaneous events appear once each across pages', async () => {
+  test('engine-016: lists each of several simultaneous events exactly once across pages', async () => {
     const projectId = await projectWith(Array.from({ length: 25 }, (): Told => ['2026-11-10T12:00:00.123Z']));
     const page = async (offset: number) =>
       (await askAnything(projectId, { kind: 'EventsQuery', select: ['uuid'], after: 'all', limit: 10, offset }))
@@ -465,12 +465,12 @@ describe.each(engines)('on $name', (engine) => {
     const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
     expect((await inFunnel(events, minute, steps)).map((step) => step.count)).toEqual(expected);
   });
-  test('engine-022: if an actor starts a funnel twice, the later start counts', async () => {
+  test('engine-022: uses the later start if an actor starts a funnel twice', async () => {
     const [, second] = await inFunnel([did('A', '12:00:00'), did('A', '12:00:40'), did('B', '12:01:00')]);
     expect(second).toMatchObject({ count: 1, average_conversion_time: 20 });
   });
 
-  test('engine-023: a person with ten thousand IDs counts as one', async () => {
+  test('engine-023: counts a person with ten thousand distinct IDs once', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z', {}, 'main']]);
     await store.database.sql.query(
       `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
@@ -494,7 +494,7 @@ describe.each(engines)('on $name', (engine) => {
     ['-0d', ['2026-11-10'], ['2026-11-09']],
     ['-3d', ['2026-11-07', '2026-11-10'], ['2026-11-03', '2026-11-06']],
     ['-7d', ['2026-11-03', '2026-11-10'], ['2026-10-27', '2026-11-03']],
-  ])('insight-076, insight-077: compares %s with the previous days', async (from, now, before) => {
+  ])('insight-076, insight-077: compares %s with the same number of days before', async (from, now, before) => {
     const projectId = await projectWith([]);
     const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], dateRange: { date_from: from } };
     const { results } = await runQuery(
@@ -506,7 +506,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(ends).toEqual([now, before]);
   });
 
-  test('engine-029: a project never sees events of another', async () => {
+  test('engine-029: does not return events of another project', async () => {
     const [mine, other] = [
       await projectWith([['2026-11-10T12:00Z']]),
       await projectWith([['2026-11-10T12:00Z'], ['2026-11-10T13:00Z']]),
@@ -522,7 +522,7 @@ describe.each(engines)('on $name', (engine) => {
       ample(),
     );
 
-  test('engine-024: an aborted query ends, and the next query gets its own result', async () => {
+  test('engine-024: ends an aborted query, and returns the right result of the next query', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const controller = new AbortController();
     const slow = ask(projectId, { dateRange: { date_from: '2026-11-10' } }, { ...ample(), signal: controller.signal });
@@ -550,7 +550,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(series?.data).toEqual([20_001]);
   });
 
-  test('engine-025: the time limit of a query applies to all its series together', async () => {
+  test("engine-025: applies a query's time limit to all of its series together", async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const series = Array.from({ length: 26 }, () => ({ kind: 'EventsNode', event: 'e' }));
     const query = { series, compareFilter: { compare: true }, dateRange: { date_from: '2026-11-10' } };
@@ -561,12 +561,12 @@ describe.each(engines)('on $name', (engine) => {
       await ask(projectId, query);
       took.push(performance.now() - startedAt);
     }
-    // Use the fastest run, because other runs may have waited for other work on the machine.
+    // Use the fastest run, because other work on the machine may have delayed the other runs.
     const maxMs = Math.floor(Math.min(...took) / 4);
     await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
   });
 
-  test('supports retention over more intervals than one number has bits', async () => {
+  test('computes retention over more intervals than one number has bits', async () => {
     const hours = [0, 51, 52, 53, 90, 119];
     const moment = (hour: number) => new Date(Date.parse('2026-11-01T00:30Z') + hour * 3_600_000).toISOString();
     const project = await projectWith([
@@ -665,14 +665,14 @@ describe.each(engines)('on $name', (engine) => {
         funnelsFilter: { funnelVizType: 'trends' },
       },
     ],
-  ])('%s %o returns no points for a range that ends before it starts', async (kind, rest) => {
+  ])('returns no points for a range that ends before it starts: %s %o', async (kind, rest) => {
     const project = await projectWith([['2026-11-10T12:00Z']]);
     const dateRange = { date_from: '2026-11-20', date_to: '2026-11-01' };
     const { results } = await askAnything(project, { kind, dateRange, ...rest });
     expect((results as { data?: number[] }[]).flatMap(({ data = [0] }) => data)).toEqual([]);
   });
 
-  test('persons are sorted by ID when the query specifies no order', async () => {
+  test('sorts persons by ID if the query does not specify an order', async () => {
     const ids = Array.from({ length: 12 }, (_, at) => `person ${at}`);
     const project = await projectWith(ids.map((id): Told => ['2026-11-10T12:00Z', {}, id]));
     const series = [{ kind: 'EventsNode', event: 'e' }];
@@ -694,7 +694,7 @@ describe.each(engines)('on $name', (engine) => {
     }
   });
 
-  test('person filters apply to persons, even without a type and within groups', async () => {
+  test('applies person filters to persons, even without a type and within groups', async () => {
     const project = await projectWith([
       ['2026-11-10T12:00Z', {}, 'ada'],
       ['2026-11-10T12:00Z', {}, 'bob'],

@@ -3,13 +3,13 @@ import { openEventStore } from './open.ts';
 
 const reader = { read: () => Promise.reject(new Error('nobody reads here')) };
 
-test('rejects ClickHouse without a URL and names the setting', () => {
+test('rejects ClickHouse without a URL with an error that names the setting', () => {
   expect(() => openEventStore({ eventStore: 'clickhouse' }, { reader, maxMs: 30_000 })).toThrow(
     new ConfigError(['CLICKHOUSE_URL is required with EVENT_STORE=clickhouse']),
   );
 });
 
-test('PostgreSQL needs no setting and uses the given time limit', async () => {
+test('opens PostgreSQL without further settings, with the given time limit', async () => {
   const store = openEventStore({ eventStore: 'postgres' }, { reader, maxMs: 30_000 });
   expect([store.clickhouse, store.maxMs]).toEqual([null, 30_000]);
   await store.stop();

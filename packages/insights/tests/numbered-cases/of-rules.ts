@@ -1,4 +1,4 @@
-// Rules without a case number, each in one sentence, that clients rely on.
+// Rules without a case number that clients rely on. Each rule is one sentence.
 
 import type { InsightCase } from '../case-world.ts';
 import { actorsOf, counts, days, daysFrom, display, events, filter, funnel, funnelActorsOf, history, left, march, node, nullValue, otherValue, person, range, refused, retention, row, sale, seen, series, steps, tick, trends, visits } from './rows.ts';
@@ -62,7 +62,7 @@ export const ranges: InsightCase[] = [
   against('-24h', undefined, hoursFrom('2024-05-14T14:00:00Z', 25), hoursFrom('2024-05-13T14:00:00Z', 25), { interval: 'hour' }),
 ];
 
-/** Creates a case which shows that a field for drawing is accepted and does not change the result. */
+/** Creates a case for a display field, which Millrace accepts but which does not change the result. */
 const drawn = (name: string, query: unknown, expected: unknown) => rule(`ignores fields for drawing ${name}`, history({ p: ['A 4 10:00', 'B 4 11:00'] }), query, expected);
 export const drawing: InsightCase[] = [
   drawn('a trend', trends(node('A'), { ...march(4, 4), trendsFilter: { legendPosition: 'right', hideWeekends: true, showAnnotations: false, showTrendLines: true } }), series({ data: [1] })),

@@ -1,4 +1,4 @@
-// Cases sql-251 to sql-259 and sql-301 to sql-399: SQL expressions within other queries, over the data of sql-cases.json.
+// Cases sql-251 to sql-259 and sql-301 to sql-399: SQL expressions within other queries, on the data of sql-cases.json.
 
 import { overrideFilters } from '../../src/override.ts';
 

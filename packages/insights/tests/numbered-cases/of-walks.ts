@@ -18,7 +18,7 @@ const byValue = (...results: [string[], ...number[]][]) => ({ results: results.m
 const broken = (breakdown: unknown, funnelsFilter: object = {}) => funnel(ab, funnelsFilter, { breakdownFilter: { breakdown, breakdown_type: 'event' } });
 const condorThenSparrow = one('A 4 10:00 browser=Condor', 'B 4 11:00 browser=Sparrow');
 const browsers = Array.from({ length: 30 }, (_, at) => `b${String(at).padStart(2, '0')}`);
-/** Two persons use each of the first 25 browsers, and one person each of the others. */
+/** The first 25 browsers have two persons each, and all other browsers have one person each. */
 const manyBrowsers = history(Object.fromEntries(browsers.flatMap((browser, at) => (at < 25 ? ['x', 'y'] : ['x']).map((who) => [`${who}${at}`, [`A 4 10:00 browser=${browser}`]]))));
 const conversions = history({ p1: ['A 4 10:00', 'B 4 11:00'], p2: ['A 4 10:00', 'B 4 10:37'], p3: ['A 4 10:00', 'B 5 09:00'] });
 const toConvert = { funnelVizType: 'time_to_convert', ...days(7) };

@@ -9,8 +9,8 @@ const happened = (event: string, day: string, session: string, ...more: string[]
 
 /**
  * Four persons in March 2024. Ann has two sessions: a1 with three pages in 120 s, and a2 with a single page (a bounce).
- * Bob reads one page for 60 s (b1). Cid clicks on his only page (c1). Dee leaves her only page after 4 s (d1, a
- * bounce). Her session d0 was earlier.
+ * Bob reads one page for 60 s (b1). Cid clicks on his only page (c1). Dee views her only page for 4 s (d1, a bounce).
+ * Her session d0 was earlier.
  */
 const site = history({
   ann: [
@@ -44,7 +44,7 @@ const rates = { includeBounceRate: true };
 /** Expects the five numbers of an overview, in order. */
 const numbers = (visitors: number, views: number, sessions: number, seconds: number | null, bounces: number | null) => ({ results: [visitors, views, sessions, seconds, bounces].map((value) => ({ value })) });
 type Row = [string | null, [number, number | null], [number, number | null], ...[number | null, number | null][]];
-/** Expects rows of a table. The last column is the share of all visitors. */
+/** Expects the rows of a table. The last column is the share of all visitors. */
 const rows = (...results: Row[]) => {
   const all = results.reduce((sum, [, [visitors]]) => sum + visitors, 0);
   return { results: results.map((values) => [...values, values[1][0] / all]) };

@@ -4,7 +4,7 @@ import type { Dataset, InsightCase } from '../case-world.ts';
 
 type Settings = Partial<Omit<InsightCase, 'no' | 'name' | 'dataset' | 'query' | 'expect'>>;
 
-/** Creates a case. Names of datasets are those in insight-cases.json. */
+/** Creates a case. A dataset name refers to a dataset in insight-cases.json. */
 export const row = (
   no: string,
   name: string,
@@ -18,12 +18,12 @@ export const row = (
   ...settings,
 });
 
-/** Expects status 400 with this text in the detail. */
+/** Expects status 400 and this text in the detail. */
 export const refused = (part: string) => ({ error: 400, detail: part });
 
 /**
- * Creates a history from the events of each person in a short notation: `paid 4 12:00 plan=pro`. Dates are in March
- * 2024 unless they are complete. Values are JSON or text.
+ * Creates a history from each person's events in a short notation: `paid 4 12:00 plan=pro`. Dates are in March 2024
+ * unless they contain a year. Values are JSON or text.
  * @param persons persons that exist before their first event
  */
 export function history(

@@ -14,7 +14,7 @@ const failures: [string, (response: ServerResponse) => void][] = [
   ],
 ];
 
-test.each(failures)('engine-026: rejects a partial response when %s', async (_, fail) => {
+test.each(failures)('engine-026: fails after a partial response when %s', async (_, fail) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.write('["one"]\n["two"]\n');
