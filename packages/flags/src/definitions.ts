@@ -1,6 +1,6 @@
 /**
- * A flag as stored. `filters` and cohort trees have the type `unknown`, because invalid content must make a filter
- * match nothing, and must never make an evaluation fail.
+ * A flag as stored. `filters` and cohort trees have the type `unknown`, because an invalid filter must match nothing,
+ * and must never make an evaluation fail.
  */
 export interface FlagDefinition {
   id: number;
@@ -10,12 +10,12 @@ export interface FlagDefinition {
   deleted?: boolean;
   /** Conditions (`groups`), variants, payloads, holdout and enrollment. */
   filters: unknown;
-  /** The rollout of older versions. It is used only if `filters` has no `groups`. */
+  /** The rollout in older versions of flags, which is used only if `filters` has no `groups`. */
   rollout_percentage?: number | null;
   ensure_experience_continuity?: boolean | null;
-  /** With `device_id`, the device ID is hashed. With any other value, the distinct ID is. */
+  /** Which ID is hashed. `device_id` means the device ID, and any other value means the distinct ID. */
   bucketing_identifier?: string | null;
-  /** `client` or `server`. Any other value means both. */
+  /** Which callers receive the flag: `client` or `server`. Any other value means both. */
   evaluation_runtime?: string | null;
   evaluation_contexts?: string[];
 }

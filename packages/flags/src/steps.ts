@@ -16,8 +16,8 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
 /** Other work in the process waits for at most this long, plus the duration of one step. */
 const sliceMs = 10;
 /**
- * Maximum duration of a task's first slice. It is shorter than the others, because several tasks may start before other
- * work runs.
+ * Maximum duration of a task's first slice. It is shorter than the other slices, because several tasks may start before
+ * other work runs.
  */
 const firstSliceMs = 2;
 

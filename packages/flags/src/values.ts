@@ -4,7 +4,7 @@ import { isObject } from '@millrace/contracts';
 
 /**
  * Returns the text that operators compare. Strings are unchanged. Other values become compact JSON with object keys
- * sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two.
+ * sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two numbers.
  */
 export function textForm(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -43,15 +43,15 @@ function rank(unit: number): number {
 }
 
 /**
- * The pattern is unambiguous on purpose. If two parts of it could match the same digits, a million digits would take
- * hours.
+ * The pattern is unambiguous on purpose. If two of its parts could match the same digits, matching a million digits
+ * would take hours.
  */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /**
- * Returns the number that numeric operators compare. Returns null for other values, which include blank texts,
- * hexadecimal texts and booleans.
+ * Returns the number that numeric operators compare. Returns null for other values, including blank texts, hexadecimal
+ * texts and booleans.
  */
 export function numberForm(value: unknown): number | null {
   if (typeof value === 'number') return value;
@@ -61,19 +61,19 @@ export function numberForm(value: unknown): number | null {
   return null;
 }
 
-/** Returns whether a value is `true`, the text "true" in any case, or a list that contains only these. */
+/** Returns whether a value is `true`, the text "true" in any case, or a list that contains only such values. */
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isTruthy);
   return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 }
 
-/** Returns whether a value is a boolean, the text of one in any case, or a list that contains only these. */
+/** Returns whether a value is a boolean, the text of one in any case, or a list of only such values. */
 export function isBooleanLike(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBooleanLike);
   return typeof value === 'boolean' || (typeof value === 'string' && /^(?:true|false)$/i.test(value));
 }
 
-/** A version as defined by semver.org. Build metadata breaks ties in the order. */
+/** A version as defined by semver.org. In the sort order, build metadata breaks ties. */
 export interface SemanticVersion {
   major: bigint;
   minor: bigint;
@@ -82,7 +82,7 @@ export interface SemanticVersion {
   build: string[];
 }
 
-/** A text that is longer than this is not a version. */
+/** Maximum length of a version. A longer text is not a version. */
 export const longestVersion = 1000;
 const largestPart = 2n ** 64n - 1n;
 const preReleasePart = /^(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)$/;
@@ -134,7 +134,7 @@ export function compareReleases(a: SemanticVersion, b: SemanticVersion): number 
   return 0;
 }
 
-/** A version without a pre-release comes after all its pre-releases. */
+/** A version without a pre-release follows all its pre-releases. */
 function comparePreReleases(a: string[], b: string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   return compareParts(a, b);
@@ -148,7 +148,7 @@ function compareParts(a: string[], b: string[]): number {
   return a.length - b.length;
 }
 
-/** Numeric parts come before text and are compared as numbers. */
+/** Numeric parts precede text and are compared as numbers. */
 function comparePart(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) {

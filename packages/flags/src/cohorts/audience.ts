@@ -12,21 +12,21 @@ import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
 import { type EvaluatedPerson, readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
 /**
- * Decides which persons belong to cohorts or get a flag. All decisions use the definitions from the time when the
- * audience was created.
+ * Determines which persons belong to cohorts, or for which persons a flag is on. Always uses the definitions from the
+ * time when the audience was created.
  */
 export interface Audience {
   /**
-   * Returns one outcome per requested cohort or flag, in order. An outcome is null if it cannot be determined, because
-   * a dependency is missing or circular. A person whose evaluation takes too long does not count as a member, so that
-   * one person does not prevent counting the others.
+   * Returns one outcome per requested cohort or flag, in order. An outcome is null if it cannot be determined because a
+   * dependency is missing or circular. A person whose evaluation takes too long does not count as a member, so that the
+   * other persons can still be counted.
    */
   of(person: StoredPerson, now: number): Steps<(boolean | null)[]>;
 }
 
 /**
- * Creates an audience of cohort members. Cohorts are evaluated with the rules of flag filters, so that counts and flag
- * evaluation never differ.
+ * Creates an audience of cohort members. Evaluates cohorts with the rules of flag filters, so that member counts always
+ * agree with flag evaluation.
  */
 export async function cohortAudience(sql: Sql, projectId: number, cohortIds: readonly number[]): Promise<Audience> {
   const flags = await compileProject(sql, projectId);
@@ -42,7 +42,7 @@ export function* evaluateMembership(
   return outcomes.map((outcome) => (typeof outcome === 'boolean' ? outcome : outcome === 'timeout' ? false : null));
 }
 
-/** Returns which of the given cohorts a person belongs to now. A deleted person belongs to none. */
+/** Returns which of the given cohorts a person currently belongs to. A deleted person belongs to no cohort. */
 export async function cohortsOfPerson(
   sql: Sql,
   projectId: number,
@@ -56,8 +56,8 @@ export async function cohortsOfPerson(
 }
 
 /**
- * Creates an audience of the persons for whom a flag is on. The flag is evaluated with their main distinct ID and
- * without groups.
+ * Creates an audience of the persons for whom a flag is on. The flag is evaluated with each person's main distinct ID
+ * and without groups.
  */
 export async function flagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
   return audienceOf(await compileProject(sql, projectId), flagId);
@@ -81,13 +81,13 @@ function audienceOf(flags: CompiledFlags, flagId: number): Audience {
 export async function filtersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
-  // This flag cannot collide with a stored one: keys contain no dots, and IDs are positive.
+  // This flag cannot conflict with a stored flag, because stored keys contain no dots and stored IDs are positive.
   const preview = { id: 0, key: '.', name: '', version: 0, active: true, filters };
   const flag = { ...preview, has_encrypted_payloads: null, evaluation_contexts: [] };
   return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
 }
 
-/** Loads and compiles the flags and cohorts of a project. */
+/** Loads and compiles a project's flags and cohorts. */
 export async function compileProject(sql: Sql, projectId: number): Promise<CompiledFlags> {
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
@@ -116,8 +116,8 @@ const largestPage = 500;
 const pageMs = 250;
 
 /**
- * Chooses the size of the next page. PostgreSQL reads all requested rows, even if they do not all fit into the page,
- * and evaluating a page may take long. In either case, the next page is half as large.
+ * Chooses the size of the next page. The next page is half as large if the requested rows did not fit into the page,
+ * because PostgreSQL reads them all, or if evaluating the page took too long.
  */
 export function createPageLimit() {
   let limit = 50;
@@ -130,7 +130,7 @@ export function createPageLimit() {
     /**
      * Records how many persons a page contained, and adjusts the size of the next page.
      * @param read number of persons in the page
-     * @param requested maximum number of persons in the page, if it was not the last one that `next` returned
+     * @param requested maximum number of persons in the page, if it differs from the last result of `next`
      */
     note(read: number, requested = limit): void {
       const isQuick = read === requested && performance.now() - startedAt < pageMs;
@@ -142,7 +142,7 @@ export function createPageLimit() {
 /** A person with the outcomes of the audience. */
 interface MatchedPerson {
   uuid: string;
-  /** A distinct ID of the person. It still finds the person after a merge into another one. */
+  /** A distinct ID of the person, by which the person can be found even after a merge into another person. */
   distinctId: string;
   matches: (boolean | null)[];
 }
@@ -164,9 +164,9 @@ export async function* matchPersons(
   };
   for (let page = await read(after); page.persons.length > 0; ) {
     const { persons, limit } = page;
-    // PostgreSQL reads the next page while this process evaluates this one.
+    // PostgreSQL reads the next page while this process evaluates the current page.
     const next = read(persons.at(-1)?.uuid ?? null);
-    // Prevents an unhandled rejection if the caller stops before this page.
+    // Prevents an unhandled rejection if the caller does not request the next page.
     next.catch(() => {});
     const matched = await inTimeSlices(matchPage(audience, persons, Date.now()));
     pageLimit.note(persons.length, limit);

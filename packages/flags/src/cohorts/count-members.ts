@@ -1,5 +1,5 @@
-// Counts the members of cohorts without evaluating every person. Persons that have the same values in all properties
-// that a cohort's filters read are either all members or none, so each combination of values is evaluated once.
+// Counts the members of cohorts without evaluating every person. Persons with the same values in all properties that a
+// cohort's filters read are either all members or all not, so each combination of values is evaluated once.
 
 import { ReadLimitExceeded, type ReadPool, type Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -12,13 +12,13 @@ import { type AlikePersons, type PersonValues, readAlikePersons } from './store.
 export interface MembersToCount {
   projectId: number;
   cohortIds: readonly number[];
-  /** Aborting it stops the statement. */
+  /** Stops the statement when it is aborted. */
   signal: AbortSignal;
   /** Time limit of the statements. */
   maxMs: number;
 }
 
-/** The function `grouping` of PostgreSQL accepts at most 31 columns. */
+/** PostgreSQL's function `grouping` accepts at most 31 columns. */
 const maxColumns = 31;
 /** If a sample of this many persons has more combinations of values, evaluating the persons one by one is faster. */
 const sample = { persons: 10_000, combinations: 1000 };
@@ -26,8 +26,8 @@ const sample = { persons: 10_000, combinations: 1000 };
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Counts the members of cohorts with the same rules and results as `cohortAudience`. Reads all persons of the project in
- * one statement.
+ * Counts the members of cohorts with the same rules and results as `cohortAudience`. Reads all of the project's persons
+ * in one statement.
  * @returns one count per cohort, or null for a cohort whose members cannot be determined. Returns null instead of the
  * list if the persons must be evaluated one by one, because the cohorts depend on distinct IDs, on too many properties
  * or on properties with too many values, or because the statement takes too long.

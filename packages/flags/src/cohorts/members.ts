@@ -8,7 +8,7 @@ import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } fr
  * so the transaction must take only milliseconds.
  */
 const portion = 1000;
-/** Maximum number of times that a person is looked up again because it is being merged into another one. */
+/** Maximum number of lookups of a person who is being merged into another person. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -17,9 +17,9 @@ export interface MembersToAdd {
 }
 
 /**
- * Adds persons to a static cohort, in one transaction per portion. If this fails halfway, the caller can call it again
- * to add the rest. Values that match no person are ignored.
- * @returns how many persons were found
+ * Adds persons to a static cohort, in one transaction per portion. If the call fails halfway, the caller can repeat it
+ * to add the rest. Ignores values that match no person.
+ * @returns the number of persons that were found
  */
 export async function addMembers(
   { transaction }: Pick<Database, 'transaction'>,

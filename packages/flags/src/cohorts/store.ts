@@ -8,8 +8,8 @@ export interface StaticCohort {
 }
 
 /**
- * Adds persons to a static cohort, and ignores existing members. Locks persons in the same order as the consumer. It
- * therefore waits for a merge in progress, and a later merge finds the new row and moves it.
+ * Adds persons to a static cohort, and ignores existing members. Locks persons in the same order as the consumer, and
+ * therefore waits for a merge in progress. A later merge moves the new rows.
  * @returns the UUIDs of the persons that exist
  */
 export async function addCohortMembers(
@@ -31,7 +31,7 @@ export async function addCohortMembers(
   return found;
 }
 
-/** A person, and one of its distinct IDs, which still identifies the person after a merge with another person. */
+/** A person with one of the person's distinct IDs, which identifies the person even after a later merge. */
 export interface NamedPerson {
   uuid: string;
   distinctId: string;
@@ -68,12 +68,12 @@ export async function countCohortMembers(tx: Transaction, { projectId, cohortId 
   return rows[0]?.count ?? 0;
 }
 
-/** A person as far as filters and rollouts can depend on it. */
+/** The part of a person that filters and rollouts can depend on. */
 export interface EvaluatedPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
-  /** The ID to hash for each flag that has one stored, by flag key. */
+  /** For each flag that has a stored hash key for the person, the ID to hash. The object keys are flag keys. */
   hash_keys: Record<string, string>;
 }
 
@@ -81,7 +81,7 @@ export interface StoredPerson extends EvaluatedPerson {
   uuid: string;
 }
 
-/** Subqueries for data about the person `p` that is stored in other tables. `$1` is the project ID. */
+/** Subqueries for data about the person `p` in other tables. `$1` is the project ID. */
 const knownOfPerson = `ARRAY(SELECT m.cohort_id FROM cohort_member m
                    WHERE m.project_id = $1 AND m.person_uuid = p.uuid) AS static_cohort_ids,
             (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
@@ -96,11 +96,11 @@ export async function readStoredPerson(sql: Sql, projectId: number, uuid: string
   return row;
 }
 
-/** Approximate memory limit of a page, however large the persons are. */
+/** Approximate memory limit of a page. A page contains fewer persons if they are large. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Reads persons of a project after the person `after`, in the order of their UUIDs. A page ends early with the person
+ * Reads a project's persons after the person `after`, in the order of their UUIDs. A page ends early with the person
  * that exceeds the size limit, so only an empty page means the end.
  */
 export async function readPersonPage(
@@ -124,27 +124,27 @@ export async function readPersonPage(
   );
 }
 
-/** Values in which persons are compared. */
+/** The values by which persons are compared. */
 export interface PersonValues {
-  /** Names of properties. */
+  /** Names of the compared properties. */
   properties: readonly string[];
-  /** Static cohorts in which the persons' membership is compared. */
+  /** Static cohorts in which membership is compared. */
   staticCohorts: readonly number[];
 }
 
-/** Persons that have the same values. */
+/** A number of persons that have the same values. */
 export interface AlikePersons {
-  /** Index of the compared values. */
+  /** Index of the compared values in the request. */
   values: number;
-  /** A person with these values, and nothing else. */
+  /** A person that has only these values. */
   person: EvaluatedPerson;
   count: number;
 }
 
 /**
- * Counts the persons of a project by their values, for several selections of values in one pass over the persons. The
+ * Counts a project's persons by their values, for several selections of values in one pass over the persons. The
  * selections must differ.
- * @param maxPersons reads only so many persons, in no particular order. Null for all
+ * @param maxPersons maximum number of persons to read, in no particular order; null for all
  * @throws ReadLimitExceeded
  */
 export async function readAlikePersons(

@@ -7,12 +7,12 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** Maximum depth of a tree, which protects against stack overflow. Reasonable trees are less deep. */
+/** Maximum depth of a tree, which protects against stack overflow. Real trees are much less deep. */
 const deepestTree = 100;
-/** Maximum number of cohorts in a chain in which each refers to the next. */
+/** Maximum number of cohorts in a chain in which each cohort refers to the next one. */
 const longestChain = 500;
 
-/** Compiles all cohorts of a project. A problem of a cohort also applies to all cohorts that refer to it. */
+/** Compiles all of a project's cohorts. A cohort's problem also applies to all cohorts that refer to it. */
 export function* compileCohorts(
   definitions: CohortDefinition[],
   options: TestOptions,
@@ -25,7 +25,7 @@ export function* compileCohorts(
   const settled = new Map<number, CohortProblem | null>();
 
   /**
-   * Returns what is wrong with a cohort, or null if nothing is.
+   * Returns what is wrong with a cohort, or null for a valid cohort.
    * @param path IDs of the cohorts that led to this one; an ID that repeats is a cycle
    */
   function problemOf(id: number, path: Set<number>): CohortProblem | null {
@@ -38,7 +38,7 @@ export function* compileCohorts(
     path.add(id);
     const problem = cohort.problem ?? firstProblem(referencesIn(cohort.node), path);
     path.delete(id);
-    // In a cycle, the first problem found depends on the starting point, so store it only for the cohort at the start.
+    // In a cycle, the first problem found depends on where the search starts, so store only that of the start.
     if (problem === null || path.size === 0) settled.set(id, problem);
     return problem;
   }

@@ -46,7 +46,7 @@ function compileFlagFilter({ key, operator, value }: Record<string, unknown>): C
     : { kind: 'never' };
 }
 
-/** Compiles a cohort filter. Returns null if it cannot match, whatever members the cohort has. */
+/** Compiles a cohort filter. Returns null if the filter can never match, regardless of the cohort's members. */
 export function compileCohortFilter({ type, value, operator }: Record<string, unknown>): CohortFilter | null {
   const cohortId = namedCohort({ type, value });
   const operatorName = operator ?? 'in';

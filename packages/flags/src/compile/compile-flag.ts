@@ -16,8 +16,8 @@ import {
 import { nothingNeeded } from './flag-needs.ts';
 
 /**
- * Compiles everything about a flag that does not depend on other flags or cohorts. `brokenDependency` and `needs` are
- * set later in the same object, because copying it would take twice the memory.
+ * Compiles the parts of a flag that do not depend on other flags or cohorts. `brokenDependency` and `needs` are set
+ * later in the same object, because copying the object would take twice the memory.
  */
 export function compileFlag(flag: FlagDefinition, options: TestOptions): CompiledFlag {
   const filters = isObject(flag.filters) ? flag.filters : {};
@@ -56,7 +56,7 @@ function enrollmentOf(key: string, filters: Record<string, unknown>, options: Te
   if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
   const [first] = filterObjects(filters.super_groups);
   if (first === undefined) return null;
-  // A super condition is about the person, even if the flag aggregates by groups.
+  // A super condition always applies to the person, even if the flag aggregates by groups.
   const condition = compileCondition(
     { ...first, aggregation_group_type_index: null },
     { flagAggregation: null, options },
@@ -73,10 +73,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 
-/**
- * Adds up the shares one by one, as the SDKs do, because at the boundaries the result depends on how doubles are
- * rounded.
- */
+/** Adds the shares one by one, as the SDKs do, because the rounding of doubles affects the result at the boundaries. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
   const variants = isObject(multivariate) ? filterObjects(multivariate.variants) : [];
@@ -87,7 +84,7 @@ function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   });
 }
 
-/** All flags without payloads share this map. Most flags have none. */
+/** All flags without payloads share this map, which saves memory because most flags have no payloads. */
 const noPayloads: ReadonlyMap<string, string> = new Map();
 
 function payloadsOf(payloads: unknown): ReadonlyMap<string, string> {
@@ -108,8 +105,8 @@ function dependenciesOf(conditions: readonly CompiledCondition[]): number[] {
 
 /**
  * Compiles one condition set of a flag.
- * @param flagAggregation group type of the flag, for conditions that do not set one; a condition that sets null is
- * about the person
+ * @param flagAggregation group type of the flag, for conditions that do not set one; a condition that sets null applies
+ * to the person
  */
 function compileCondition(
   condition: Record<string, unknown>,
@@ -139,7 +136,7 @@ function compileCondition(
   }
 }
 
-/** A filter that cannot be read matches nothing. Leaving it out would open the condition to everyone. */
+/** A filter that cannot be read matches nothing. Ignoring it would make the condition match everyone. */
 function filtersOf({ properties }: Record<string, unknown>): Record<string, unknown>[] {
   if (properties === undefined || properties === null) return [];
   const filters = filterObjects(properties);

@@ -1,5 +1,4 @@
-// Prepares all flags and cohorts of a project for evaluation, and sorts flags so that each comes after its
-// dependencies.
+// Prepares a project's flags and cohorts for evaluation, and sorts the flags so that each one follows its dependencies.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
@@ -11,8 +10,8 @@ import type { CompiledFlag, CompiledFlags } from './compiled.ts';
 import { needsOf } from './flag-needs.ts';
 
 /**
- * Prepares a project's definitions for evaluation, once per version of the definitions. Never throws, whatever
- * `filters` contain: invalid filters match nothing. Takes time in proportion to the size of the definitions.
+ * Prepares a project's definitions for evaluation, once per version of the definitions. Never throws, even for invalid
+ * `filters`, which match nothing. Takes time in proportion to the size of the definitions.
  */
 export function compileFlags(definitions: ProjectDefinitions): CompiledFlags {
   return runSteps(compileFlagsInSteps(definitions));
@@ -55,7 +54,7 @@ interface OrderedFlag {
 type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDependency'] };
 
 /**
- * Sorts flags so that each comes after its dependencies. Finds flags that cannot be evaluated because a dependency is
+ * Sorts flags so that each one follows its dependencies. Finds flags that cannot be evaluated because a dependency is
  * missing, circular, or itself cannot be evaluated.
  * @param flags active flags
  * @param inactive IDs of inactive flags, which count as `false` for the flags that depend on them
@@ -67,7 +66,7 @@ function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): 
   for (const flag of flags) visit(flag);
   return ordered;
 
-  /** This is a loop instead of a recursion, because a chain may contain all flags of a project. */
+  /** A recursive function could exhaust the stack, because a chain may contain all of the project's flags. */
   function visit(start: CompiledFlag): void {
     const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
     if (visits.has(start.id)) return;

@@ -3,7 +3,7 @@ import type { CompiledTest } from '../filters/value-operators.ts';
 
 /** Flag and cohort definitions in the form used for evaluation. They never change, and all requests share them. */
 export interface CompiledFlags {
-  /** The active flags, each after its dependencies. */
+  /** The active flags. Each flag follows its dependencies. */
   inOrder: CompiledFlag[];
   byKey: ReadonlyMap<string, CompiledFlag>;
   cohorts: ReadonlyMap<number, CompiledCohort>;
@@ -15,7 +15,7 @@ export interface CompiledFlag {
   id: number;
   key: string;
   version: number;
-  /** `all` means both client and server. */
+  /** The callers that receive the flag. `all` means both clients and servers. */
   runtime: 'all' | 'client' | 'server';
   contexts: readonly string[];
   enrollment: Enrollment | null;
@@ -25,25 +25,24 @@ export interface CompiledFlag {
   variants: readonly { key: string; upTo: number }[];
   /** Payloads as JSON text, by variant key or `true`. */
   payloads: ReadonlyMap<string, string>;
-  /** Group type whose key is hashed. Null if the ID of the person is hashed. */
+  /** Group type whose key is hashed. Null if the person's ID is hashed. */
   aggregation: number | null;
   bucketsBy: 'distinct_id' | 'device_id';
   /**
-   * Experience continuity: whether a person stays in the same bucket after login, because the ID that was hashed first
-   * is kept.
+   * Experience continuity: whether a person stays in the same bucket after login, because the first hashed ID is kept.
    */
   keepsExperience: boolean;
   /** Whether the evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
   exitsEarly: boolean;
-  /** IDs of the flags that its filters refer to. */
+  /** IDs of the flags that this flag's filters refer to. */
   dependencies: readonly number[];
-  /** Why the flag cannot be evaluated, because of a flag that it depends on. Null if it can. */
+  /** Why the flag cannot be evaluated because of one of its dependencies. Null if all can be evaluated. */
   brokenDependency: 'missing' | 'cycle' | null;
   needs: FlagNeeds;
 }
 
 /**
- * How a flag for early access finds out whether the person has opted in. That choice takes precedence over all
+ * How to determine whether a person has opted in to an early access flag. The person's choice takes precedence over all
  * conditions.
  */
 export type Enrollment =
@@ -51,14 +50,14 @@ export type Enrollment =
   | { kind: 'super_condition'; properties: readonly string[]; condition: CompiledCondition };
 
 export interface CompiledCondition {
-  /** Group type whose key is hashed. Null if the ID of the person is hashed. */
+  /** Group type whose key is hashed. Null if the person's ID is hashed. */
   aggregation: number | null;
   filters: readonly CompiledFilter[];
   /** Cohort filters, which are tested last because they are the most expensive. */
   cohortFilters: readonly CohortFilter[];
-  /** Share of the IDs that are included, from 0 to 100. With 100, everyone is included and nothing is hashed. */
+  /** Percentage of the IDs that are included, from 0 to 100. With 100, everyone is included and no ID is hashed. */
   rolloutPercentage: number;
-  /** The variant for everyone who matches. Null if the variant is chosen by hash. */
+  /** The variant for everyone who matches the condition. Null if the variant is chosen by hash. */
   variant: string | null;
 }
 
@@ -76,8 +75,8 @@ export interface FlagFilter {
   kind: 'flag';
   flagId: number;
   /**
-   * The value that the other flag must have. `true` means that it is on, with any variant. A string is the key of a
-   * variant.
+   * The value that the other flag must have. `true` means that the other flag is on, with any variant. A string is the
+   * key of a variant.
    */
   expected: boolean | string;
 }
@@ -91,7 +90,7 @@ export interface CompiledCohort {
   id: number;
   isStatic: boolean;
   node: CohortNode;
-  /** Why membership cannot be determined. Null if it can. */
+  /** Why membership cannot be determined. Null for a valid cohort. */
   problem: CohortProblem | null;
 }
 
@@ -103,7 +102,7 @@ export type CohortNode =
   | { kind: 'cohort'; cohortId: number; negated: boolean }
   | { kind: 'never' };
 
-/** Data to load and patterns to compile before a flag is evaluated. */
+/** The data to load and the patterns to compile before a flag is evaluated. */
 export interface FlagNeeds {
   personProperties: readonly string[];
   groupProperties: readonly { groupType: number; keys: readonly string[] }[];

@@ -1,4 +1,4 @@
-// Determines which data the evaluation of a flag requires, such as person properties.
+// Determines which data a flag's evaluation requires, such as person properties.
 
 import type { SharedPattern } from '../filters/patterns.ts';
 import {
@@ -11,7 +11,7 @@ import {
   shareIfEmpty,
 } from './compiled.ts';
 
-/** The needs of all flags that depend on the ID alone. */
+/** The needs of all flags that depend only on the ID. */
 export const nothingNeeded: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],
@@ -38,7 +38,7 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
   };
 }
 
-/** Collects the data on which the membership in a cohort depends. */
+/** Collects the data on which membership in a cohort depends. */
 export function needsOfCohort(
   id: number,
   cohorts: ReadonlyMap<number, CompiledCohort>,
@@ -80,7 +80,7 @@ function collectNeeds(cohorts: ReadonlyMap<number, CompiledCohort>) {
   }
 }
 
-/** Returns whether all persons who match get the same value, so that it does not matter which ID is hashed. */
+/** Returns whether all persons who match get the same value, so that the hashed ID does not matter. */
 function isSameForAll({ conditions, variants }: CompiledFlag): boolean {
   return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
 }

@@ -5,8 +5,7 @@ import type { CompiledFlag } from '../compile/compiled.ts';
 import type { Evaluation } from './evaluation-state.ts';
 
 /**
- * Returns the ID to hash for a flag, or null if the request does not contain it because it has no group key or no
- * device ID.
+ * Returns the ID to hash for a flag. Returns null if the request does not contain the required group key or device ID.
  * @param aggregation the group type, or null for the person
  */
 export function bucketingId(flag: CompiledFlag, aggregation: number | null, evaluation: Evaluation): string | null {
@@ -19,8 +18,8 @@ export function bucketingId(flag: CompiledFlag, aggregation: number | null, eval
 }
 
 /**
- * Returns the ID to hash for a holdout, or null like `bucketingId`. Ignores stored hash keys, because a holdout is the
- * same for all flags of a project.
+ * Returns the ID to hash for a holdout, or null as `bucketingId` does. Ignores stored hash keys, because a holdout is
+ * the same for all of a project's flags.
  */
 export function holdoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {
   if (flag.aggregation !== null || flag.bucketsBy === 'device_id') {
@@ -41,7 +40,7 @@ export function isHeldOut(percentage: number, id: string): boolean {
   return percentage === 100 || bucketHash('holdout-', id) <= percentage / 100;
 }
 
-/** Chooses a variant by hash. Returns null if the shares add up to less than 1 and the ID falls into the rest. */
+/** Chooses a variant by hash. Returns null if the shares add up to less than 1 and the ID is outside all shares. */
 export function variantByHash(flag: CompiledFlag, id: string): string | null {
   if (flag.variants.length === 0) return null;
   const hash = variantHash(flag, id);
@@ -64,7 +63,7 @@ const scale = 2 ** 60;
  * Returns the position of an ID between 0 and 1, computed from the first 15 hexadecimal digits of a SHA-1. Every SDK
  * computes the same position.
  * @param prefix the flag's key and a dot, or `holdout-` for holdouts, which are the same for all flags
- * @param salt empty for rollouts and `variant` for variants, which makes the two independent
+ * @param salt empty for rollouts and `variant` for variants, so that rollouts and variants are independent
  */
 export function bucketHash(prefix: string, id: string, salt = ''): number {
   return Number.parseInt(hash('sha1', `${prefix}${id}${salt}`, 'hex').slice(0, 15), 16) / scale;

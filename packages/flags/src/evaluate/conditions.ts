@@ -1,4 +1,4 @@
-// Evaluates the conditions of a flag: filters, cohorts, other flags and the rollout.
+// Evaluates a flag's conditions: filters, cohorts, other flags and the rollout.
 
 import type {
   CohortFilter,
@@ -23,12 +23,12 @@ export type ConditionsOutcome =
   | { kind: 'failed'; failure: FlagFailure };
 
 /**
- * If no condition matches, the reported reason is the one closest to a match. If several are equally close, it is the
- * one of the last condition.
+ * If no condition matches, the reported reason is that of the condition which came closest to a match. If several came
+ * equally close, the last one is reported.
  */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
-/** Evaluates the condition sets in order, up to the first one that matches. That one decides. */
+/** Evaluates the condition sets in order, up to the first one that matches, which decides the result. */
 export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): ConditionsOutcome {
   let nearest: keyof typeof nearness = 'no_group_type';
   let nearestIndex: number | null = null;
@@ -62,8 +62,8 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
 export type ConditionOutcome =
   | { kind: 'match'; variant: string | null }
   /**
-   * The filters matched. `isRolloutMiss` is true if the rollout excludes the ID, and false if there was no device ID to
-   * hash.
+   * The filters matched. `isRolloutMiss` is true if the rollout excludes the ID, and false if the request has no device
+   * ID to hash.
    */
   | { kind: 'out_of_rollout_bound'; isRolloutMiss: boolean }
   | { kind: 'no_condition_match' }
@@ -110,7 +110,7 @@ function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: 
   return true;
 }
 
-/** Returns the variant. Ignores a forced variant that the flag does not declare. */
+/** Returns the variant for an ID. Ignores a forced variant that the flag does not declare. */
 function variantOf(flag: CompiledFlag, { variant }: CompiledCondition, id: string): string | null {
   const isDeclared = variant !== null && flag.variants.some(({ key }) => key === variant);
   return isDeclared ? variant : variantByHash(flag, id);
@@ -134,7 +134,7 @@ export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Eva
 
 /**
  * Tests the value of another flag. A flag that is inactive or not part of this evaluation counts as `false`. A flag
- * that could not be evaluated matches neither true nor false.
+ * that could not be evaluated matches neither `true` nor `false`.
  */
 function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Outcome {
   if (!spendSteps(evaluation, 1)) return 'timeout';
@@ -145,7 +145,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
-/** Number of steps that finding and testing a value costs in addition to its length. */
+/** Number of steps for finding and testing a value, in addition to its length. */
 const stepsOfTest = 8;
 
 function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {
@@ -154,7 +154,7 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
   const value = groupType === null ? values.person(key) : values.group(groupType, key);
   if (value === unavailable) return 'database_error';
   if (value === missing) return spendSteps(evaluation, stepsOfTest) ? whenMissing : 'timeout';
-  // The converted forms of a value are computed only once. One step per character covers all of them.
+  // A value's converted forms are computed only once. One step per character covers all forms.
   const steps = stepsOfTest + (value.isCounted ? 0 : value.length) + test.stepsFor(value.length);
   if (!spendSteps(evaluation, steps)) return 'timeout';
   value.isCounted = true;
@@ -162,8 +162,8 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
 }
 
 /**
- * Returns for each cohort whether the person belongs to it, or why this cannot be determined, with the same result as a
- * flag filter. Yields after each cohort. Like `evaluateFlags`, it is a pure function.
+ * For each cohort, returns whether the person belongs to it, or why this cannot be determined. The result is the same
+ * as in a flag filter. Yields after each cohort. Like `evaluateFlags`, this is a pure function.
  */
 export function* evaluateCohortsInSteps(
   flags: CompiledFlags,
@@ -180,7 +180,7 @@ export function* evaluateCohortsInSteps(
   return outcomes;
 }
 
-/** Returns whether the person belongs to a cohort. Caches the outcome for the evaluation. */
+/** Returns whether the person belongs to a cohort. Caches the outcome during the evaluation. */
 function isCohortMember(cohortId: number, evaluation: Evaluation): Outcome {
   const known = evaluation.membership.get(cohortId);
   if (known !== undefined) return known;
@@ -216,7 +216,7 @@ function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
   }
 }
 
-/** Tests nodes until one of them decides: one that fails for `every`, or one that matches for `some`. */
+/** Tests nodes until one of them decides: a node that fails for `every`, or a node that matches for `some`. */
 function testNodes({ kind, nodes }: Extract<CohortNode, { nodes: unknown }>, evaluation: Evaluation): Outcome {
   const deciding = kind === 'some';
   let unknown: Outcome = !deciding;

@@ -1,10 +1,10 @@
 /** All input of an evaluation: the request, and the stored data that was loaded for it. */
 export interface EvaluationContext {
   distinctId: string;
-  /** ID that the person had before login, as sent in `$anon_distinct_id`. */
+  /** The ID that the person had before login, as sent in `$anon_distinct_id`. */
   anonymousDistinctId?: string;
   deviceId?: string;
-  /** Group keys by the name of the group type, as sent. Valid keys are strings and numbers. */
+  /** Group keys by the name of the group type, as the client sent them. Valid keys are strings and numbers. */
   groups: Record<string, unknown>;
   /** Person properties from the request, which override stored ones. */
   personProperties: Record<string, unknown>;
@@ -16,21 +16,21 @@ export interface EvaluationContext {
 }
 
 /**
- * Stored data about the person and groups. `unavailable` means that it could not be loaded. Flags that need it then
- * fail.
+ * Stored data about the person and groups. `unavailable` means that the data could not be loaded, so flags that need
+ * the data fail.
  */
 export interface StoredData {
-  /** Stored person properties. Empty if the person is unknown. */
+  /** Stored person properties. Empty for an unknown person. */
   personProperties: Record<string, unknown> | 'unavailable';
   /** Stored group properties, by the index of the group type. */
   groupProperties: ReadonlyMap<number, Record<string, unknown>> | 'unavailable';
-  /** IDs of the static cohorts the person belongs to. */
+  /** IDs of the static cohorts that the person belongs to. */
   staticCohorts: ReadonlySet<number> | 'unavailable';
-  /** IDs to hash instead of the person's own, by flag key. */
+  /** IDs to hash instead of the person's own ID, by flag key. */
   hashKeyOverrides: ReadonlyMap<string, string> | 'unavailable';
 }
 
-/** The stored data of a person who is unknown. */
+/** The stored data of an unknown person. */
 export const nothingStored: StoredData = {
   personProperties: {},
   groupProperties: new Map(),

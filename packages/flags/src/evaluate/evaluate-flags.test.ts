@@ -4,7 +4,7 @@ import { evaluateFlagsInSteps } from './evaluate-flags.ts';
 
 const property = (value: string) => ({ type: 'person', key: 'email', operator: 'regex', value });
 
-test('an evaluation compiles each pattern once, in a separate step', () => {
+test('compiles each pattern once during an evaluation, in a separate step', () => {
   const flags = compileFlags({
     flags: [
       {

@@ -1,4 +1,4 @@
-// Evaluates feature flags: finds the value of each flag for one person, in a limited number of steps.
+// Evaluates feature flags: determines the value of each flag for one person, in a limited number of steps.
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { runSteps, type Steps } from '../steps.ts';
@@ -12,15 +12,15 @@ import { missing, unavailable } from './property-values.ts';
 export interface EvaluatedFlags {
   /** One result per selected flag. */
   results: FlagResult[];
-  /** True if a flag could not be evaluated. Clients then keep its previous value. */
+  /** True if a flag could not be evaluated. Clients then keep the flag's previous value. */
   hasErrors: boolean;
 }
 
 /** An evaluation that can pause and continue. Each call sets the maximum number of steps since the evaluation began. */
 export interface FlagEvaluation {
-  /** Continues until a flag needs more steps than allowed, and pauses at that flag. */
+  /** Continues until a flag needs more steps than allowed, and pauses before that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
-  /** Finishes the evaluation. Flags that need more steps than allowed fail. */
+  /** Completes the evaluation. Flags that need more steps than allowed fail. */
   atMost(maxSteps: number): Steps<EvaluatedFlags>;
   /** Returns the number of steps taken so far. */
   steps(): number;
@@ -28,8 +28,8 @@ export interface FlagEvaluation {
 
 /**
  * Evaluates flags for a person. This is a pure function without any I/O: the same definitions and context give the same
- * results. It never throws, whatever definitions or requests contain.
- * @param selected result of `selectFlags`, in which each flag comes after its dependencies
+ * results. It never throws, even for invalid definitions or requests.
+ * @param selected result of `selectFlags`, in which each flag follows its dependencies
  */
 export function evaluateFlags(
   flags: CompiledFlags,
@@ -72,8 +72,8 @@ interface Progress {
 }
 
 /**
- * This function is at the top level, because creating a generator function for each evaluation would increase its cost
- * by half.
+ * This generator function is at the top level, because creating one for each evaluation would make evaluations 50 %
+ * slower.
  */
 function* evaluateRest(
   progress: Progress,
@@ -87,7 +87,7 @@ function* evaluateRest(
     evaluation.maxSteps = Math.max(least, Math.min(maxSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
-      // This flag will be evaluated again from its start, so discard cohorts that are only partly evaluated.
+      // This flag will be evaluated again from the start, so discard partly evaluated cohorts.
       evaluation.membership.clear();
       break;
     }
@@ -109,8 +109,8 @@ function* compilePatterns({ needs }: CompiledFlag): Steps<void> {
 }
 
 /**
- * Evaluates one flag in this order: dependencies, early access, holdout, conditions. The first of these that decides
- * ends the evaluation.
+ * Evaluates one flag in this order: dependencies, early access, holdout, conditions. The first of these that determines
+ * a value ends the evaluation.
  */
 function evaluateFlag(flag: CompiledFlag, evaluation: Evaluation): FlagResult {
   if (flag.brokenDependency !== null) return off(flag, createReason('missing_dependency'));
@@ -156,8 +156,8 @@ function failed(flag: CompiledFlag, failure: FlagFailure): FlagResult {
 }
 
 /**
- * Returns whether the person has opted in or out. Returns null if the person has not chosen, or if the flag is not for
- * early access.
+ * Returns whether the person has opted in or out. Returns null if the person has not chosen, or if the flag is not an
+ * early access flag.
  */
 function evaluateEnrollment(flag: CompiledFlag, evaluation: Evaluation): boolean | null | FlagFailure {
   const { enrollment } = flag;

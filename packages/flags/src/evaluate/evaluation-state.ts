@@ -5,10 +5,10 @@ import type { EvaluationContext } from './context.ts';
 import type { FlagFailure, FlagResult } from './flag-result.ts';
 import { type PropertyValues, propertyValues } from './property-values.ts';
 
-/** Whether something matches, or why this cannot be determined. */
+/** Whether a filter or cohort matches, or why this cannot be determined. */
 export type Outcome = boolean | FlagFailure;
 
-/** State of one evaluation, which all its flags share. */
+/** State of one evaluation, shared by all its flags. */
 export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
@@ -45,22 +45,22 @@ export function negate(outcome: Outcome): Outcome {
 }
 
 /**
- * Limits on the cost of an evaluation. Anyone may send a value of a megabyte, and a project may have hundreds of
- * thousands of filters. Together, these must not block the process. The cost is counted in steps and not measured as
+ * Limits on the cost of an evaluation. Any client may send a value of a megabyte, and a project may have hundreds of
+ * thousands of filters. These must not block the process, even together. Costs are counted in steps and not measured as
  * time, so that the same request always has the same result. 80,000 steps take about a millisecond.
  */
 export const stepLimits = {
   /** An evaluation within this limit costs little more than receiving the request. */
   cheap: 80_000,
-  /** Every flag may take this many steps, no matter how many the others took. They are enough to decide a rollout. */
+  /** Every flag may take at least this many steps, which are enough to evaluate a rollout. */
   least: 100,
-  /** Limit for a single flag or cohort. These steps take about 40 ms, after which other requests get their turn. */
+  /** Limit for a single flag or cohort. These steps take about 40 ms. Other requests can run after them. */
   each: 3_200_000,
   /** Limit for all flags of a request. These steps take about 100 ms. */
   whole: 8_000_000,
 };
 
-/** Counts steps before they are taken. @returns false if they exceed the limit and must not be taken */
+/** Counts steps before they are taken. @returns false if the steps would exceed the limit and must not be taken */
 export function spendSteps(evaluation: Evaluation, steps: number): boolean {
   const spent = evaluation.steps + steps;
   if (spent > evaluation.maxSteps) return false;

@@ -12,7 +12,7 @@ import { evaluate, flag } from '../testing/ask-flag.ts';
 
 const id = fc.string({ maxLength: 30 });
 const json = fc.jsonValue({ maxDepth: 3 });
-/** Keys of filters. Some have a special meaning in JavaScript. */
+/** Keys of filters. Some of these keys have a special meaning in JavaScript. */
 const key = fc.constantFrom('type', 'key', 'operator', 'value', 'values', 'negation', '__proto__', 'constructor', 'p');
 const operator = fc.constantFrom<string>(...propertyOperators, 'in', 'flag_evaluates_to', 'unheard_of', 'min');
 const filter = fc.record(
@@ -64,7 +64,7 @@ const tree = fc.letrec((tie) => ({
   ),
 })).node;
 
-test('whatever definitions and requests contain, an evaluation returns a result for each flag, and the same each time', () => {
+test('returns the same result for each flag every time, for any content of definitions and requests', () => {
   const request = fc.record({
     distinctId: id,
     groups: fc.dictionary(id, json),
@@ -98,7 +98,7 @@ const valueAt = (rollout_percentage: number, distinctId: string) =>
   evaluate({ flags: [flag('f', { groups: [{ rollout_percentage }], filters: split })], request: { distinctId } })
     .results.f?.value;
 
-test('a person with a flag keeps it, with the same variant, when its rollout increases', () => {
+test('keeps a flag on with the same variant for a person when its rollout increases', () => {
   fc.assert(
     fc.property(share, share, id, (one, other, distinctId) => {
       const [less, more] = [valueAt(Math.min(one, other), distinctId), valueAt(Math.max(one, other), distinctId)];
@@ -107,7 +107,7 @@ test('a person with a flag keeps it, with the same variant, when its rollout inc
   );
 });
 
-test('a negated operator returns the opposite of the operator it negates, if the filter and the property are valid', () => {
+test('returns the opposite result for a negated operator if the filter and the property are valid', () => {
   const pairs = propertyOperators.flatMap((name) => {
     const denied = name.startsWith('not_') ? name.slice(4) : name === 'is_not' ? 'exact' : null;
     return denied === null ? [] : [[denied, name] as const];
@@ -125,7 +125,7 @@ test('a negated operator returns the opposite of the operator it negates, if the
   );
 });
 
-test('an evaluation of some flags returns the same results as an evaluation of all flags', () => {
+test('returns the same results for some flags as in an evaluation of all flags', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(definition, { selector: ({ id: number }) => number, maxLength: 6 }),

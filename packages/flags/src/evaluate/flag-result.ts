@@ -4,7 +4,7 @@ export interface FlagResult {
   id: number;
   version: number;
   enabled: boolean;
-  /** Key of the chosen variant. Null if the flag has no variants or none was chosen. */
+  /** Key of the chosen variant. Null if the flag has no variants or no variant was chosen. */
   variant: string | null;
   /** The payload as JSON text. Null for a value without a payload. */
   payload: string | null;
@@ -17,7 +17,7 @@ export interface FlagReason {
   code: ReasonCode | FlagFailure;
   /** Index of the condition set that decided the result, from 0. */
   conditionIndex: number | null;
-  /** The reason as text for people. */
+  /** The reason in words. */
   description: string;
 }
 

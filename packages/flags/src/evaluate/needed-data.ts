@@ -1,11 +1,11 @@
-// Determines which stored data is needed to evaluate a request.
+// Determines which stored data a request's evaluation needs.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import { currentPropertyOf, groupKeyOf } from './property-values.ts';
 
-/** Data to load before an evaluation. All lists are empty if the request itself contains enough data. */
+/** Data to load before an evaluation. All lists are empty if the request contains enough data. */
 export interface NeededData {
   /** Names of the required stored properties. */
   personProperties: readonly string[];
@@ -58,12 +58,12 @@ export function neededData(
 
 interface NeededGroup {
   key: string;
-  /** Properties of the group in the request. */
+  /** Properties of the group as sent in the request. */
   sent: Record<string, unknown>;
   properties: Set<string>;
 }
 
-/** Returns the group of a type in the request, or null if the request has none. */
+/** Returns the request's group of this type, or null if the request has no such group. */
 function requestedGroup(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,

@@ -2,7 +2,7 @@ import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../inde
 import { type EvaluationInput, evaluate, flag, idOf, matches } from '../testing/ask-flag.ts';
 import { bucketHash } from './bucketing.ts';
 
-/** Numbered cases of flag evaluation. Cases about requests, stores and routes are tested next to that code. */
+/** Numbered cases of flag evaluation. Other test files contain the cases about requests, stores and routes. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
 const onFlag = (key: string, value: unknown) => ({
   key: String(idOf(key)),
@@ -256,7 +256,7 @@ test.each(rows)('%s: %s', (_number, _what, input, key, value, why) => {
   expect(results[key]).toMatchObject({ value, why });
 });
 
-test('flag-016: when the variants cover less than 100 %, the flag is on without a variant for the rest, with the payload of true', () => {
+test('flag-016: returns true and its payload for IDs outside all variants', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
   const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
   const { results } = evaluate({
@@ -266,7 +266,7 @@ test('flag-016: when the variants cover less than 100 %, the flag is on without 
   expect(results.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
-test('flag-017: a percentage that equals the hash includes the ID, and the next smaller double excludes it', () => {
+test('flag-017: includes an ID whose hash equals the percentage, and excludes it for the next smaller double', () => {
   const position = bucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
@@ -278,7 +278,7 @@ test('flag-017: a percentage that equals the hash includes the ID, and the next 
   expect(evaluate(rollout(below, 'user-105')).results['beta-search-rollout']?.value).toBe(false);
 });
 
-test('flag-019: a numeric group key is hashed as text', () => {
+test('flag-019: hashes a numeric group key as text', () => {
   const groups = [{ properties: [], rollout_percentage: bucketHash('f.', '42') * 100 + 1e-9 }];
   const input = { flags: [flag('f', { groups, filters: company })] };
   const evaluateWith = (key: unknown) => evaluate({ ...input, request: { groups: { company: key } } }).results.f;
@@ -286,7 +286,7 @@ test('flag-019: a numeric group key is hashed as text', () => {
   expect(evaluateWith(42)?.value).toBe(true);
 });
 
-test('flag-021: the reason says that group conditions were not evaluated', () => {
+test('flag-021: returns a reason that says that group conditions were not evaluated', () => {
   const [, , input] = rows.find(([number]) => number === 'flag-021') ?? [];
   expect(evaluate(input as EvaluationInput).results.f?.description).toBe(
     'No matching condition set (group conditions were not evaluated because no group type was provided)',
@@ -369,7 +369,7 @@ describe('flags that depend on other flags', () => {
     expect(results).not.toHaveProperty('off');
   });
 
-  test('flag-049, flag-051: if a flag is missing, the flags that depend on it fail, and no others do', () => {
+  test('flag-049, flag-051: fails only the flags that depend on a missing flag', () => {
     const { results, hasErrors } = evaluate({
       flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
     });
@@ -381,7 +381,7 @@ describe('flags that depend on other flags', () => {
     expect(hasErrors).toBe(false);
   });
 
-  test('flag-050: flags in a dependency cycle have a missing dependency, and the response reports errors', () => {
+  test('flag-050: reports a missing dependency and errors for flags in a dependency cycle', () => {
     const { results, hasErrors } = evaluate({
       flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
     });
@@ -389,7 +389,7 @@ describe('flags that depend on other flags', () => {
     expect(hasErrors).toBe(true);
   });
 
-  test('flag-069: requesting a single flag also evaluates its dependencies', () => {
+  test('flag-069: also evaluates the dependencies of a single requested flag', () => {
     const flags = [
       flag('last', on('middle', true)),
       flag('middle', on('first', true)),
@@ -398,14 +398,14 @@ describe('flags that depend on other flags', () => {
     expect(evaluate({ flags, selection: { keys: ['last'] } }).results.last?.value).toBe(true);
   });
 
-  test('a flag that is not part of the request is off for flags that depend on it', () => {
+  test('treats a flag that is not part of the request as off for flags that depend on it', () => {
     const server = flag('server', { groups: [{}], evaluation_runtime: 'server' });
     const { results } = evaluate({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
     expect(results).toMatchObject({ f: { value: true } });
     expect(results).not.toHaveProperty('server');
   });
 
-  test('a flag that could not be evaluated matches neither on nor off', () => {
+  test('matches neither on nor off for a dependency that could not be evaluated', () => {
     const broken = flag('broken', { groups: [{ properties: [inCohort(404)] }] });
     const { results } = evaluate({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
     expect([results.broken?.why, results.on?.value, results.off?.value]).toEqual([
@@ -423,7 +423,7 @@ describe('holdouts and early access', () => {
       request: { distinctId },
     }).results.f?.value;
 
-  test('flag-053, flag-054: a holdout includes its share, everyone above 100 %, and no one at 0 %', () => {
+  test('flag-053, flag-054: includes the share of a holdout, everyone above 100 %, and no one at 0 %', () => {
     expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
       'holdout-7',
       'holdout-7',
@@ -456,12 +456,12 @@ describe('holdouts and early access', () => {
 
 describe('the hashed ID', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
-  /** One ID in the first half of flag `f`, and one in the second half. */
+  /** An ID in the first half of flag `f`, and an ID in the second half. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
   const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));
 
-  test('flag-058, flag-059: a device flag hashes only the device ID', () => {
+  test('flag-058, flag-059: hashes only the device ID for a device flag', () => {
     const device = flag('f', { ...half, bucketing_identifier: 'device_id' });
     const evaluateWith = (request: EvaluationInput['request']) => evaluate({ flags: [device], request }).results.f;
     expect(evaluateWith({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
@@ -469,7 +469,7 @@ describe('the hashed ID', () => {
     expect(evaluateWith({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
   });
 
-  test('flag-060, flag-061, flag-062, flag-063: with continuity, it hashes the stored ID, then the ID before login, then the distinct ID', () => {
+  test('flag-060, flag-061, flag-062, flag-063: prefers the stored ID, then the ID before login, with continuity', () => {
     const keeping = flag('f', { ...half, ensure_experience_continuity: true });
     const evaluateWith = (request: EvaluationInput['request'], stored?: string) =>
       evaluate({
@@ -485,7 +485,7 @@ describe('the hashed ID', () => {
     ]).toEqual([false, true, true, true]);
   });
 
-  test('flag-064: without stored IDs, a flag with continuity fails, unless everyone gets the same value', () => {
+  test('flag-064: fails a flag with continuity without stored IDs, unless everyone gets the same value', () => {
     const { results, hasErrors } = evaluate({
       flags: [
         flag('f', { ...half, ensure_experience_continuity: true }),
@@ -519,13 +519,13 @@ describe('cohorts', () => {
     });
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
-  test('flag-065: a flag with a deleted cohort fails, and no other flag does', () => {
+  test('flag-065: fails only the flag with a deleted cohort', () => {
     const { results, hasErrors } = evaluateWith(inCohort(9));
     expect(results).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);
   });
 
-  test('flag-066: unknown persons are not in a static cohort', () => {
+  test('flag-066: treats unknown persons as outside of a static cohort', () => {
     const cohorts = [{ id: 9, isStatic: true, tree: null }];
     expect(evaluateWith(inCohort(9, 'not_in'), cohorts).results.f?.value).toBe(true);
     expect(evaluateWith(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).results.f?.value).toBe(true);
@@ -534,7 +534,7 @@ describe('cohorts', () => {
     );
   });
 
-  test('flag-067: a negated cohort filter matches when the property is missing', () => {
+  test('flag-067: matches a negated cohort filter if the property is missing', () => {
     expect(evaluateWith(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).results.f?.value).toBe(true);
   });
 
@@ -556,7 +556,7 @@ describe('cohorts', () => {
   test.each([
     ['a cycle of cohorts', [10], 'dependency_cycle_cohort'],
     ['a cohort that refers to a missing one', [11], 'dependency_not_found_cohort'],
-  ])('%s fails the flag', (_what, [id], failure) => {
+  ])('fails the flag for %s', (_what, [id], failure) => {
     const cohorts = [
       dynamic(9, tree('OR', { type: 'cohort', value: 10 })),
       dynamic(10, tree('OR', { type: 'cohort', value: 9 })),
@@ -570,7 +570,7 @@ describe('cohorts', () => {
     ['no values', tree('AND')],
     ['behavior', tree('OR', { type: 'behavioral', key: 'x' })],
     ['null', null],
-  ])('a cohort of %s has no members', (_what, filters) => {
+  ])('finds no members in a cohort of %s', (_what, filters) => {
     expect(evaluateWith(inCohort(9), [dynamic(9, filters)]).results.f).toMatchObject({
       value: false,
       why: 'no_condition_match:0',
@@ -581,7 +581,7 @@ describe('cohorts', () => {
 describe('missing data', () => {
   const needsPlan = { groups: [{ properties: [person('plan', 'exact', 'pro')] }] };
 
-  test('without stored properties, only flags whose filters need them fail', () => {
+  test('fails only the flags whose filters need stored properties', () => {
     const { results, hasErrors } = evaluate({
       flags: [
         flag('needs-more', { groups: [{ properties: [person('age', 'gt', '3')] }] }),
@@ -602,7 +602,7 @@ describe('missing data', () => {
   });
 });
 
-test('flag-085: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
+test('flag-085: assigns everyone a variant if the shares are 33.3, 33.3 and 33.4', () => {
   const values = Array.from({ length: 500 }, (_, n) => {
     const input = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
     return evaluate(input).results.f?.value;
@@ -610,7 +610,7 @@ test('flag-085: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
   expect(new Set(values)).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('flag-089: an old flag without condition sets uses its rollout column', () => {
+test('flag-089: uses the rollout column of an old flag without condition sets', () => {
   const legacy = { id: 1, key: 'beta-search-rollout', active: true, filters: {}, rollout_percentage: 25.5 };
   const evaluateWith = (distinctId: string) =>
     evaluate({ flags: [legacy], request: { distinctId } }).results[legacy.key];

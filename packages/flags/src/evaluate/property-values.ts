@@ -1,4 +1,4 @@
-// Finds the value of a property that a filter tests: in the request or in the stored data.
+// Finds the value of a property that a filter tests, in the request or in the stored data.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -6,7 +6,7 @@ import { PropertyValue } from '../filters/value-operators.ts';
 import { textForm } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 
-/** Means that the property does not exist. JSON null, in contrast, is a value. */
+/** Means that the property does not exist. A property that is JSON null does exist. */
 export const missing: unique symbol = Symbol('missing');
 /** Means that the property may be stored, but the stored data could not be loaded. */
 export const unavailable: unique symbol = Symbol('unavailable');
@@ -16,14 +16,14 @@ export type Found = PropertyValue | typeof missing | typeof unavailable;
 /** Returns values of person and group properties during an evaluation. */
 export interface PropertyValues {
   /**
-   * Returns the value of a person property. Tries in this order: the value in the request, the distinct ID if the
-   * property has its name, the stored value, and for an `$initial_` property the current value of the property without
-   * this prefix.
+   * Returns the value of a person property. The sources, in order of precedence: the request, the distinct ID for the
+   * property `distinct_id`, the stored properties, and for an `$initial_` property the current property without this
+   * prefix.
    */
   person(key: string): Found;
   /**
-   * Returns the value of a group property. Tries in this order: the group key if the property is `$group_key`, the
-   * value in the request, and the stored value.
+   * Returns the value of a group property. The sources, in order of precedence: the group key for the property
+   * `$group_key`, the request, and the stored properties.
    */
   group(groupType: number, key: string): Found;
   /** Returns the key of the group in the request as text, or null if the request has no group of this type. */
@@ -89,7 +89,7 @@ const fromSession =
   '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_term gclid gad_source gclsrc dclid gbraid wbraid ' +
   'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid epik qclid sccid irclid _kx';
 
-/** The current property that replaces a missing initial one. For example, `$browser` replaces `$initial_browser`. */
+/** For a missing initial property, the current one. For example, `$browser` replaces `$initial_browser`. */
 const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );

@@ -4,9 +4,9 @@ import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
 /** Restricts which flags a request evaluates. By default, a request evaluates all flags. */
 export interface FlagSelection {
-  /** Runtime of the caller. With `unknown`, it gets only flags for both runtimes. */
+  /** Runtime of the caller. `unknown` callers receive only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';
-  /** Contexts of the caller. A flag that has contexts is included only if it has one of these. */
+  /** Contexts of the caller. A flag with contexts is included only if it has at least one of these. */
   contexts?: readonly string[];
   /** Keys of the requested flags. Their dependencies are included automatically. Unknown keys are ignored. */
   keys?: readonly string[];
@@ -14,7 +14,7 @@ export interface FlagSelection {
   keyPrefix?: string;
 }
 
-/** Returns the flags to evaluate, each after its dependencies. */
+/** Returns the flags to evaluate. Each flag follows its dependencies. */
 export function selectFlags(flags: CompiledFlags, selection: FlagSelection): CompiledFlag[] {
   const contexts = new Set(selection.contexts);
   const offered = flags.inOrder.filter((flag) => isOffered(flag, selection, contexts));
@@ -32,10 +32,7 @@ function isOffered(
   return fitsRuntime && fitsContext && flag.key.startsWith(keyPrefix);
 }
 
-/**
- * Counts the flags that are left out only because the runtime of the caller is unknown. Flags that are also excluded
- * for other reasons do not count.
- */
+/** Counts the flags that are excluded only because the caller's runtime is unknown, and not for any other reason. */
 export function countWithheldForRuntime(flags: CompiledFlags, selection: FlagSelection): number {
   if (selection.runtime !== 'unknown') return 0;
   const contexts = new Set(selection.contexts);
@@ -49,7 +46,7 @@ export function countWithheldForRuntime(flags: CompiledFlags, selection: FlagSel
   ).length;
 }
 
-/** Iterates backwards, so that all dependents of a flag have been visited before it. */
+/** Iterates backwards, so that all flags that depend on a flag have been visited before that flag. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
   const requestedKeys = new Set(keys);
   const selected = new Set<number>();

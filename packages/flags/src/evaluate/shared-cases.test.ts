@@ -5,16 +5,16 @@ import { flagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';
 
 /**
- * For the same flags, the SDKs and PostHog's server return the results in `src/testing/flag-cases.json`, which
- * describes how they were obtained.
+ * The results in `src/testing/flag-cases.json` are those of the SDKs and of PostHog's server. The file describes how
+ * the results were obtained.
  */
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
 
-test.each(named)('a case of the SDKs has the same result: %s, flag %s (#%i)', (_category, _flag, _index, row) => {
+test.each(named)('returns the same result as the SDKs: %s, flag %s (#%i)', (_category, _flag, _index, row) => {
   expect(resultOf(row)).toEqual({ value: row[5], reason: row[6], payload: row[7] });
 });
 
-test.each(caseFile.hash)('the hash equals that of the SDKs: %s %s %s', (prefix, id, salt, expected) => {
+test.each(caseFile.hash)('computes the same hash as the SDKs: %s %s %s', (prefix, id, salt, expected) => {
   expect(bucketHash(prefix, id, salt)).toBe(expected);
 });
 

@@ -11,7 +11,7 @@ import { flag, matches } from '../testing/ask-flag.ts';
 const person = (operator: string, value: unknown) => ({ key: 'p', type: 'person', operator, value });
 const long = 'a'.repeat(900_000);
 /**
- * For this search text, the search of the JavaScript engine would inspect each character of the text a thousand times.
+ * For this search text, the JavaScript engine's own search would inspect each character of the text a thousand times.
  */
 const slow = `${'a'.repeat(499)}b${'a'.repeat(500)}`;
 
@@ -38,7 +38,7 @@ function evaluated(groupsOfFlags: unknown[][], properties: Record<string, unknow
 }
 
 test.each(['icontains', 'starts_with', 'ends_with', 'icontains_multi', 'regex'])(
-  'a needle of more than 1,000 characters never matches with %s',
+  'never matches a search text of more than 1,000 characters with %s',
   (operator) => {
     const needle = 'x'.repeat(1001);
     for (const value of [needle, 'y']) {
@@ -53,7 +53,7 @@ test.each(['icontains', 'starts_with', 'ends_with', 'icontains_multi', 'regex'])
   },
 );
 
-test('a search for text finds the same matches as the JavaScript engine', () => {
+test('finds the same matches for a text as the JavaScript engine', () => {
   const texts = ['a', 'b', 'ab', 'aab', 'abab', 'ababc', slow.slice(400, 600), slow];
   for (const needle of texts) {
     for (const around of ['', 'aba', 'a'.repeat(20_000)]) {
@@ -70,13 +70,13 @@ test('a search for text finds the same matches as the JavaScript engine', () => 
   }
 });
 
-test('a search takes steps in proportion to the text, whatever the search text is', () => {
+test('searches in steps proportional to the text, for any search text', () => {
   const { results, steps } = evaluated([[{ properties: [person('icontains', slow)] }]], { p: long });
   expect([results[0]?.enabled, results[0]?.failure]).toEqual([false, null]);
   expect(steps).toBeLessThan(2 * long.length);
 });
 
-test('an evaluation counts the steps of every filter, converts the value once, and fails above the limit', () => {
+test('counts the steps of every filter and one conversion of the value, and fails above the limit', () => {
   const groups = Array.from({ length: 3750 }, (_, index) => ({ properties: [person('icontains', `z${index}`)] }));
   const small = evaluated([groups], { p: 'short' });
   expect(small.hasErrors).toBe(false);
@@ -88,12 +88,12 @@ test('an evaluation counts the steps of every filter, converts the value once, a
   expect(longest).toBeLessThanOrEqual(stepLimits.each);
 });
 
-test('an evaluation counts the steps for hashing in conditions without filters', () => {
+test('counts the steps for hashing in conditions without filters', () => {
   const groups = Array.from({ length: 60_000 }, () => ({ rollout_percentage: 0 }));
   expect(evaluated([groups], {}).results[0]?.reason.code).toBe('timeout');
 });
 
-test('a paused evaluation continues and has the same results', () => {
+test('returns the same results after an evaluation was paused', () => {
   const groups = [{ properties: [person('icontains', slow)] }, { properties: [person('not_icontains', slow)] }];
   const { flags, context } = started([[{}], groups, groups], { p: long });
   const selected = selectFlags(flags, {});

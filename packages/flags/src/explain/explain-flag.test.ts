@@ -71,7 +71,7 @@ test('explains every property of every condition with the source of its value, a
   expect(explanation).toMatchObject({ hashed: 'distinct_id', holdout: null, variantHash: expect.any(Number) });
 });
 
-test('without the group in the request, neither the condition nor the holdout has a hash', () => {
+test('returns no hash for the condition and the holdout if the request lacks the group', () => {
   const explanation = explain(
     { aggregation_group_type_index: 0, groups: [{}], holdout: { id: 7, exclusion_percentage: 10 } },
     {},
@@ -83,7 +83,7 @@ test('without the group in the request, neither the condition nor the holdout ha
   });
 });
 
-test('the first matching condition in the explanation agrees with the result of every shared case', () => {
+test('names the same first matching condition as the result of every shared case', () => {
   for (const [document, , key, distinctId, sent, , expected] of caseFile.cases) {
     const flags = caseFlags[document];
     const flag = flags?.byKey.get(key);
@@ -97,7 +97,7 @@ test('the first matching condition in the explanation agrees with the result of 
   }
 });
 
-test('the reported source of a value contains that value', () => {
+test('names a source that contains the value', () => {
   const keys = fc.constantFrom('plan', '$browser', '$initial_browser', 'distinct_id', '$group_key', '__proto__');
   const properties = fc.dictionary(keys, fc.integer(), { noNullPrototype: true });
   const stored = fc.oneof(properties, fc.constant('unavailable' as const));

@@ -1,4 +1,4 @@
-// Explains why a flag has its value for a person: the result of each condition and filter.
+// Explains a flag's value for a person, with the result of each condition and filter.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledCondition, CompiledFilter, CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
@@ -9,16 +9,16 @@ import type { EvaluatedFlags } from '../evaluate/evaluate-flags.ts';
 import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation-state.ts';
 import { currentPropertyOf, groupKeyOf } from '../evaluate/property-values.ts';
 
-/** Explains how a flag got its value for a person. Contains no property values, only their sources. */
+/** The explanation of a flag's value for a person. Contains the sources of property values, but not the values. */
 export interface FlagExplanation {
-  /** Which kind of ID is hashed for rollouts. The explanation does not contain the ID itself. */
+  /** The kind of ID that is hashed for rollouts. The explanation does not contain the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
   /** The properties that may contain the person's choice about an early access flag. Null for other flags. */
   enrollment: PropertySource[] | null;
-  /** The explanations of all conditions, including those after the condition that decided. */
+  /** The explanations of all conditions, including those after the deciding condition. */
   conditions: ConditionExplanation[];
-  /** Hash that chooses the variant. Null if the flag has no variants, or if the request contains no ID to hash. */
+  /** The hash that determines the variant. Null for a flag without variants, or without an ID to hash. */
   variantHash: number | null;
 }
 
@@ -35,12 +35,12 @@ export type FilterExplanation = { outcome: Outcome } & (
   | { about: 'nothing' }
 );
 
-/** This limit is higher than that of an evaluation, because an explanation tests all filters. */
+/** An explanation tests all filters, so its limit is higher than that of an evaluation. */
 const maxSteps = 4 * stepLimits.whole;
 
 /**
  * Creates a pure function that explains one flag at a time. Filters beyond the step limit have an undetermined outcome.
- * @param evaluated results of an evaluation in the same context, with the flags and all their dependencies
+ * @param evaluated results of an evaluation of the flags and all their dependencies, with the same context
  */
 export function createExplainer(
   flags: CompiledFlags,
@@ -117,10 +117,10 @@ function explainFilter(filter: CompiledFilter, evaluation: Evaluation): FilterEx
   }
 }
 
-/** Where the value of a property comes from. `propertyValues` returns the value itself. */
+/** The source of a property's value. `propertyValues` returns the value itself. */
 interface PropertySource {
   source: 'request' | 'distinct_id' | 'group_key' | 'stored' | 'missing' | 'unavailable';
-  /** The property that the filter names, or the current one that replaced a missing initial one. */
+  /** The property that the filter names, or the current property that replaces a missing initial property. */
   property: string;
 }
 
@@ -143,7 +143,7 @@ function ownPersonSource(key: string, { personProperties, stored }: Sources): Pr
 }
 
 /**
- * Returns where the value of a group property comes from.
+ * Returns the source of a group property's value.
  * @param typeName group type name; undefined if the type does not exist
  */
 export function groupSource(

@@ -1,4 +1,4 @@
-// Finds flags that SDKs evaluate differently from the server, and builds warnings for the person who edits them.
+// Finds flags that SDKs evaluate differently from the server, and returns warnings for users who edit such flags.
 
 import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
@@ -104,7 +104,7 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
 const orderings = new Set<unknown>(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * Returns whether clients may plausibly send the property in upper or mixed case, or as another type. Lower-case values
+ * Returns whether clients are likely to send the property in upper or mixed case, or as another type. Lower-case values
  * are usually sent unchanged.
  */
 function hasCaseOrType(value: unknown): boolean {
@@ -113,9 +113,9 @@ function hasCaseOrType(value: unknown): boolean {
 }
 
 /**
- * Returns warnings for the person who edits a flag: about SDKs whose local evaluation of the flag differs from the
- * server. They depend only on the definition. docs/flags.md describes the differences for unusual property values. A
- * flag with experience continuity has no warnings, because no SDK evaluates it locally.
+ * Returns warnings about SDKs whose local evaluation of a flag differs from the server, for users who edit the flag.
+ * The warnings depend only on the definition. docs/flags.md describes the differences for unusual property values. A
+ * flag with experience continuity has no warnings, because no SDK evaluates such a flag locally.
  */
 export function sdkWarnings(flag: Flag): string[] {
   if (flag.ensure_experience_continuity === true) return [];

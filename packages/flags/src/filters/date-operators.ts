@@ -47,8 +47,8 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /**
  * Parses a date to milliseconds since 1970, or returns null if the text is not a date. Dates and times without an
- * offset are in the project time zone. A date without a time means midnight. A time that does not exist because of
- * daylight saving is invalid.
+ * offset are in the project time zone. A date without a time means midnight. A local time that a clock change skips is
+ * invalid.
  */
 function parseDate(text: string, zone: TimeZone): number | null {
   const trimmed = text.trim();
@@ -110,8 +110,8 @@ const relative = /^-?(\d{1,4})([hdwmy])$/;
 const hourMs = 3_600_000;
 
 /**
- * Parses a relative date such as `7d` or `-3m`. It is always in the past, with or without the sign. Hours have a fixed
- * length. Other units are calendar units in the project time zone.
+ * Parses a relative date such as `7d` or `-3m`. The date is always in the past, with or without the sign. Hours have a
+ * fixed length. Other units are calendar units in the project time zone.
  */
 function parseRelativeDate(text: string, zone: TimeZone): ((now: number) => number) | null {
   const [, digits, unit = ''] = relative.exec(text) ?? [];
@@ -129,8 +129,8 @@ function stepBack(unit: string, count: number): (wall: number) => number {
 }
 
 /**
- * Goes back step by step. If a month does not have the day, its last day is used, and all further steps start from that
- * day.
+ * Subtracts months step by step. If a month does not have the day, its last day is used, and all further steps start
+ * from that day.
  */
 function monthsBefore(wall: number, steps: number, monthsEach: number): number {
   const date = new Date(wall);

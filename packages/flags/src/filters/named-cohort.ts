@@ -6,7 +6,7 @@ export const cohortFilterTypes: ReadonlySet<unknown> = new Set(['cohort', 'stati
 /**
  * Returns the cohort ID of a property filter. All code that validates, stores or evaluates cohort filters uses this
  * function.
- * @returns undefined for other filters, and for a value that is not a valid ID.
+ * @returns undefined if the filter is not about a cohort, or if its value is not a valid ID
  */
 export function namedCohort({ type, value }: { type?: unknown; value?: unknown }): number | undefined {
   return cohortFilterTypes.has(type) ? parseRecordId(value) : undefined;

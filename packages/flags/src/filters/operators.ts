@@ -17,7 +17,7 @@ import { type VersionOperator, versionTest } from './version-operators.ts';
 interface Operator {
   /** The outcome if the property does not exist. */
   whenMissing: boolean;
-  /** Prepares the test. Returns null if the filter's value is invalid, in which case nothing matches. */
+  /** Prepares the test for a filter's value. Returns null if the value is invalid and matches nothing. */
   prepare(expected: unknown, options: TestOptions): ValueTest | null;
 }
 
@@ -78,8 +78,8 @@ const searching = new Set<PropertyOperator>([
 ]);
 
 /**
- * Returns whether the text that a filter searches for is so long that the filter would never match. Used to validate
- * flags and cohorts.
+ * Returns whether a filter's search text is so long that the filter would never match. Used to validate flags and
+ * cohorts.
  */
 export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boolean {
   const needles = Array.isArray(value) ? value : [value];
@@ -109,9 +109,9 @@ function not(test: ValueTest | null): ValueTest | null {
 const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
 
 /**
- * Prepares a property filter as far as it does not depend on the property.
+ * Prepares the part of a property filter that does not depend on the property.
  * @param operator null and undefined mean `exact`; an unknown operator matches nothing
- * @param expected the filter's value; without it, only `is_set` and `is_not_set` can match
+ * @param expected the filter's value; without a value, only `is_set` and `is_not_set` can match
  */
 export function compileTest(operator: unknown, expected: unknown, options: TestOptions): CompiledTest {
   const operatorName = operator ?? 'exact';
@@ -148,9 +148,7 @@ function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: 
   };
 }
 
-/**
- * Returns whether a number is in the range. Returns null if there is no number, which is neither inside nor outside.
- */
+/** Returns whether a number is in the range. Returns null for null, which is neither inside nor outside. */
 function isWithin(number: number | null, low: number, high: number): boolean | null {
   return number === null ? null : low <= number && number <= high;
 }

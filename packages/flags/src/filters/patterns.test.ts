@@ -7,7 +7,7 @@ test.each([
   ['x{1000}'.repeat(140), /too many repetitions/],
   [`(?:${'ab'.repeat(40)}){1000}`, /too many repetitions/],
   ['('.repeat(10), /missing/],
-])('rejects %.20s before it costs anything', (pattern, problem) => {
+])('rejects %.20s without compiling it', (pattern, problem) => {
   expect(findPatternProblem(pattern)).toMatch(problem);
 });
 
@@ -19,7 +19,7 @@ test.each([
   expect(findPatternProblem(pattern)).toBeNull();
 });
 
-test('flag-090: a text that takes too long to match neither matches nor mismatches', () => {
+test('flag-090: neither matches nor mismatches a text that takes too long', () => {
   const tests = patternTests('(a|b|c){500}$');
   const long = 'x'.repeat(10_000);
   expect([
@@ -29,7 +29,7 @@ test('flag-090: a text that takes too long to match neither matches nor mismatch
   expect(tests.isNotFound.matches(new PropertyValue('x'), 0)).toBe(true);
 });
 
-test('equal patterns are shared, and an invalid pattern neither matches nor mismatches', () => {
+test('shares equal patterns, and neither matches nor mismatches an invalid pattern', () => {
   expect(sharedPattern('^a+$')).toBe(sharedPattern('^a+$'));
   expect(sharedPattern('^a+$').compiled()).toBe(sharedPattern('^a+$').compiled());
   const invalid = patternTests('(?=a)');
@@ -39,7 +39,7 @@ test('equal patterns are shared, and an invalid pattern neither matches nor mism
   ]).toEqual([false, false]);
 });
 
-test('validating filters compiles each pattern once, in a separate step', () => {
+test('compiles each pattern once when it validates filters, in a separate step', () => {
   const filter = (operator: string, value: unknown) => ({ key: 'k', type: 'person', operator, value });
   const properties = [filter('regex', '^a+$'), filter('not_regex', '('), filter('regex', '^a+$'), filter('exact', '[')];
   const steps = validatePatterns({ groups: [{ properties }] });

@@ -1,4 +1,4 @@
-// Compiles the regular expressions in filters, and limits them so that none of them is slow.
+// Compiles the regular expressions in filters, with limits that prevent slow expressions.
 
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
@@ -11,12 +11,12 @@ const longestPattern = 1000;
  */
 const largestExpansion = 20_000;
 
-/** The problem of each pattern, or null if it is valid. */
+/** The problem of each pattern. Null for a valid pattern. */
 export type ValidatedPatterns = ReadonlyMap<string, string | null>;
 
 /**
- * Validates all patterns in filters that a user saves. Yields after each pattern, because validating one may take 50
- * ms, and a flag may contain hundreds.
+ * Validates all patterns in filters that a user saves. Yields after each pattern, because validating a pattern may take
+ * 50 ms and a flag may contain hundreds of patterns.
  */
 export function* validatePatterns(filters: unknown): Steps<ValidatedPatterns> {
   const tried = new Map<string, string | null>();
@@ -41,7 +41,7 @@ export function findPatternProblem(pattern: string): string | null {
   return typeof compiled === 'string' ? compiled : null;
 }
 
-/** Compiles a pattern, or returns why it cannot be used. */
+/** Compiles a pattern, or returns why the pattern cannot be used. */
 function compilePattern(pattern: string): RE2JS | string {
   if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`;
   if (pattern.length * maxRepetitions(pattern) > largestExpansion) return 'too many repetitions';
@@ -53,7 +53,7 @@ function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** Returns an upper bound for how often a part of the pattern is repeated. Only repetitions of groups can be nested. */
+/** Returns the maximum number of repetitions of a part of the pattern. Only repetitions of groups can be nested. */
 function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
   let ofOthers = 1;

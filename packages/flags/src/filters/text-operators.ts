@@ -45,12 +45,12 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** If the product of both lengths is at most this, the engine's own search is faster for all texts. */
+/** If the product of both lengths is at most this, the JavaScript engine's own search is faster for all texts. */
 const maxCompared = 10_000;
 
 /**
- * Searches a text in time proportional to its length. The engine's own search may take time proportional to the product
- * of both lengths, so it is only used for short texts.
+ * Searches a text in time proportional to its length. The JavaScript engine's own search may take time proportional to
+ * the product of both lengths, so it is only used for short texts.
  */
 class Search implements ValueTest {
   readonly #needle: string;
@@ -101,8 +101,8 @@ function isFound(text: string, needle: string, borders: Uint16Array): boolean {
 
 /**
  * Tests whether the text forms are equal, ignoring case, so that 5 equals "5". If the filter has a list, one equal
- * element is enough. Under matching version 1, a boolean-like value only tests whether the property is true: "false"
- * matches everything that is not true.
+ * element is enough. Under matching version 1, a boolean-like filter value only tests whether the property is true, so
+ * "false" matches everything that is not true.
  */
 export function exactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest {
   if (Array.isArray(expected) && expected.length === 0) return quickTest(({ isTrue }) => isTrue);
@@ -137,17 +137,17 @@ class EqualTest implements ValueTest {
   }
 }
 
-/** A text that is longer than this matches neither the operator nor its negation. */
+/** Maximum length of a text. A longer text matches neither the operator nor its negation. */
 const longestText = 16 * 1024;
 /**
  * A search takes time proportional to the size of the pattern (including repetitions) times the length of the text. At
- * this limit, it takes 40 ms.
+ * this limit, a search takes 40 ms.
  */
 const maxSteps = 3_000_000;
 
 /**
  * Prepares a search for a pattern in RE2 syntax, anywhere in the text. For every pattern, the time is proportional to
- * the length of the text. Look-around and back-references would make this impossible, so a pattern with one of them is
+ * the length of the text. This is not possible for look-around and back-references, so a pattern with one of these is
  * invalid and matches neither the operator nor its negation.
  */
 export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {

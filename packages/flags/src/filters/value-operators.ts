@@ -8,9 +8,9 @@ import type { SharedPattern } from './patterns.ts';
 export interface ValueTest {
   /** Returns whether the value passes the test. @param now milliseconds since 1970, for relative dates */
   matches(value: PropertyValue, now: number): boolean;
-  /** Returns the number of steps for a text of this length, in addition to the steps for computing its forms. */
+  /** Returns the number of steps for a text of this length, in addition to the steps for computing the text's forms. */
   stepsFor(length: number): number;
-  /** Pattern to compile before the first test. This is a separate step because it takes long. */
+  /** The pattern to compile before the first test. Compiling it is a separate step, because it takes long. */
   pattern?: SharedPattern;
 }
 
@@ -24,7 +24,7 @@ export interface CompiledTest {
 export interface TestOptions {
   /** Version 1 compares texts like "true" as booleans (see `exactTest`). Version 2 does not. */
   matchingVersion: 1 | 2;
-  /** Time zone of the project. */
+  /** The project time zone. */
   zone: TimeZone;
 }
 
@@ -38,16 +38,16 @@ export function quickTest(matches: ValueTest['matches']): ValueTest {
   return { matches, stepsFor: noSteps };
 }
 
-/** A test that never matches. It is used for unknown operators and invalid values. */
+/** A test that never matches, for unknown operators and invalid values. */
 export const never: CompiledTest = { test: quickTest(() => false), whenMissing: false };
 
 /** A property value in the forms that filters compare. Each form is computed once, on first use. */
 export class PropertyValue {
-  /** The value as it was sent or stored. */
+  /** The value as sent or stored. */
   readonly value: unknown;
-  /** Length of a text. It is 0 for numbers, booleans and null, which are always short. */
+  /** Length of a text. Zero for numbers, booleans and null, which are always short. */
   readonly length: number;
-  /** True if the evaluation has already counted the cost of computing the forms. */
+  /** True if the steps for computing the forms have already been counted. */
   isCounted = false;
   private textMade: string | undefined;
   private searchedMade: string | undefined;
@@ -101,8 +101,8 @@ export class PropertyValue {
  */
 export function asciiLower(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Converts character by character. A hostile text may contain half a million capitals, which are too many for
-  // a replacement function.
+  // Converts character by character. A malicious text may contain half a million capital letters, for which a
+  // replacement function would take too long.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

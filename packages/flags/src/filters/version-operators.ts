@@ -10,15 +10,13 @@ import {
 } from '../values.ts';
 import type { ValueTest } from './value-operators.ts';
 
-/**
- * A condition on a version. It is plain data, because it is applied both to values in memory and to database columns.
- */
+/** A condition on a version, as plain data, because it is applied both to values in memory and to database columns. */
 export type VersionRule =
   | { compared: '=' | '<>' | '>' | '>=' | '<' | '<='; bound: SemanticVersion }
   /**
-   * A range that includes `from` and ends before `before`. Null means that there is no bound. Only major, minor and
-   * patch are compared. A pre-release matches only if `withPreReleases` is set and its major, minor and patch equal
-   * those of `from`.
+   * A range from `from` up to but not including `before`. Null means that the range has no bound on that side. Only
+   * major, minor and patch are compared. A pre-release matches only if `withPreReleases` is set and its major, minor
+   * and patch equal those of `from`.
    */
   | { from: SemanticVersion | null; before: SemanticVersion | null; withPreReleases: boolean };
 
@@ -44,15 +42,12 @@ export function versionRule(operator: string, expected: unknown): VersionRule | 
   return { compared: comparisons[operator as keyof typeof comparisons], bound: from };
 }
 
-/** Returns a range that includes pre-releases only if its start is one. */
+/** Returns a range that includes pre-releases only if its start is a pre-release. */
 function rangeFrom(from: SemanticVersion, before: SemanticVersion): VersionRule {
   return { from, before, withPreReleases: from.preRelease.length > 0 };
 }
 
-/**
- * Parses `*`, `1.*` or `1.2.*`. A version without a star has the same meaning as with a caret. Pre-releases never
- * match.
- */
+/** Parses `*`, `1.*` or `1.2.*`. A version without a star means the same as with a caret. Pre-releases never match. */
 function wildcardRule(expected: unknown): VersionRule | null {
   const text = textForm(expected).trim().replace(/^v/, '').trim();
   if (!text.includes('*')) return releases(parseVersion(text), nextIncompatible);

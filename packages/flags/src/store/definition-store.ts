@@ -10,7 +10,7 @@ export interface DefinitionRow {
 
 /**
  * Reads all definitions that flag evaluation in an environment needs, and their version. A single statement reads one
- * consistent snapshot. If it returns no row of kind `project`, the environment does not exist.
+ * consistent snapshot. The result has a row of kind `project` if the environment exists.
  */
 export async function findDefinitionRows(sql: Sql, environmentId: number): Promise<DefinitionRow[]> {
   return sql.query<DefinitionRow & Record<string, unknown>>(
@@ -40,7 +40,7 @@ export async function findDefinitionRows(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Reads the version of an environment's definitions. It is `0` if there were never any. */
+/** Reads the version of an environment's definitions, which is `0` if there have never been any. */
 export async function findDefinitionsVersion(sql: Sql, environmentId: number): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     'SELECT version::text FROM flag_definitions_version WHERE project_id = $1::int',
@@ -56,7 +56,7 @@ interface RemoteConfig {
   payload: string | null;
 }
 
-/** Finds a remote config flag by key or ID. Returns null if it does not exist. */
+/** Finds a remote config flag by key or ID. Returns null if the flag does not exist. */
 export async function findRemoteConfig(sql: Sql, environmentId: number, keyOrId: string): Promise<RemoteConfig | null> {
   const [row] = await sql.query<RemoteConfig & Record<string, unknown>>(
     `SELECT f.id, f.created_by_id AS "createdById", f.filters->'payloads'->>'true' AS payload

@@ -23,7 +23,7 @@ afterAll(async () => {
 const deaf: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'> = { subscribe: () => {}, isSubscribed: () => false };
 const keysOf = async (flags: CompiledFlags | Promise<CompiledFlags>) => [...(await flags).byKey.keys()].sort();
 
-/** Creates the cache that is tested, and records its database queries. */
+/** Creates the cache under test, and records its database queries. */
 function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> = {}) {
   const queries: string[] = [];
   const outcomes: string[] = [];
@@ -44,7 +44,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> 
 }
 
 describe('loadDefinitions', () => {
-  test('reads undeleted flags in key order, cohorts, group types, time zone and version in one statement', async () => {
+  test('reads flags in key order, cohorts, group types, time zone and version in one statement', async () => {
     const environmentId = await fixture.createEnvironment();
     const { sql } = fixture.database;
     await fixture.addFlag(environmentId, 'b');
@@ -99,7 +99,7 @@ describe('loadDefinitions', () => {
 });
 
 describe('createFlagDefinitions', () => {
-  test('shares one query among concurrent callers, and sends none while nothing changes', async () => {
+  test('shares one query among concurrent callers, and does not query again without a change', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     const { definitions, queries } = remember({ changes: { subscribe: () => {}, isSubscribed: () => true } });
@@ -108,7 +108,7 @@ describe('createFlagDefinitions', () => {
     expect(queries).toEqual(['load']);
   });
 
-  test('the next request after a change is announced uses the new definitions', async () => {
+  test('uses the new definitions for the next request after a change is announced', async () => {
     const environmentId = await fixture.createEnvironment();
     const other = await fixture.createEnvironment();
     const { definitions, queries } = remember();
@@ -119,7 +119,7 @@ describe('createFlagDefinitions', () => {
     expect(definitions.get(other)).not.toBeInstanceOf(Promise);
   });
 
-  test('without a subscription, it checks the version every second and loads definitions only after a change', async () => {
+  test('checks the version every second without a subscription, and loads definitions only after a change', async () => {
     const environmentId = await fixture.createEnvironment();
     const { definitions, queries, outcomes } = remember({ changes: deaf });
     await definitions.get(environmentId);
@@ -132,7 +132,7 @@ describe('createFlagDefinitions', () => {
     expect(outcomes).not.toContain('failed');
   });
 
-  test('definitions loaded while a change is announced are used only until they are loaded again', async () => {
+  test('loads definitions again if a change is announced while they are loaded', async () => {
     const environmentId = await fixture.createEnvironment();
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -169,7 +169,7 @@ describe('createFlagDefinitions', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['new']);
   });
 
-  test('uses the last known definitions while the database is down, and fails if it has none', async () => {
+  test('uses the last known definitions while the database is down, and fails without known definitions', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isAway = false;
@@ -189,7 +189,7 @@ describe('createFlagDefinitions', () => {
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 2, { what: 'the change' });
   });
 
-  test('an unresponsive database does not delay requests with known definitions', async () => {
+  test('does not delay requests with known definitions if the database is unresponsive', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isSilent = false;
@@ -203,7 +203,7 @@ describe('createFlagDefinitions', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['a']);
   });
 
-  test('limits its memory: evicts the least recently used entry, and stores an oversized entry alone', async () => {
+  test('evicts the least recently used entry to limit memory, and stores an oversized entry alone', async () => {
     const [small, other, large] = await Promise.all([1, 2, 3].map(() => fixture.createEnvironment()));
     if (small === undefined || other === undefined || large === undefined) throw new Error('unreachable');
     const filters = { groups: [], note: 'x'.repeat(20_000) };
@@ -217,7 +217,7 @@ describe('createFlagDefinitions', () => {
     expect(definitions.usedBytes()).toBeLessThanOrEqual(10_000);
   });
 
-  test('an evaluation does not reveal encrypted payloads', async () => {
+  test('does not reveal encrypted payloads in an evaluation', async () => {
     const environmentId = await fixture.createEnvironment();
     const filters = { groups: [{}], payloads: { true: 'v1:secret' } };
     await fixture.addFlag(environmentId, 'secret', {

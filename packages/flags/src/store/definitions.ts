@@ -28,7 +28,7 @@ export function createFlagDefinitions(options: DefinitionMemoryOptions): Version
   });
 }
 
-/** Compiles definitions for evaluation. If there are many, lets other work run in between. */
+/** Compiles definitions for evaluation. If there are many definitions, other work can run in between. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
   return inTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
@@ -71,7 +71,7 @@ export interface StoredDefinitions extends ProjectDefinitions {
   environmentId: number;
   /** The version, which increases with every change. */
   version: string;
-  /** Flags sorted by key, without deleted ones. */
+  /** All flags except deleted ones, sorted by key. */
   flags: StoredFlag[];
   /** Length of all definitions as JSON text. */
   textLength: number;
@@ -79,14 +79,14 @@ export interface StoredDefinitions extends ProjectDefinitions {
   patterns: number;
 }
 
-/** The version of the rules by which `exact` compares booleans. SDKs with local evaluation receive this number. */
+/** Version of the rules by which `exact` compares booleans. SDKs with local evaluation receive this number. */
 const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;
 
 /**
- * Loads an environment's definitions. Returns null if the environment does not exist. Passes database errors on to the
- * caller.
+ * Loads an environment's definitions. Returns null if the environment does not exist.
+ * @throws database errors
  */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
   return inTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
@@ -138,8 +138,8 @@ function addRow(definitions: StoredDefinitions, { kind, json }: DefinitionRow): 
 }
 
 /**
- * Returns the filter tree of a cohort. Cohorts of older versions have a list of groups instead. A person is a member if
- * any group matches, and a group matches if all its filters do.
+ * Returns a cohort's filter tree. Cohorts of older versions have a list of groups instead. A person is a member if any
+ * group matches, and a group matches if all its filters match.
  */
 function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }): unknown {
   if (isObject(filters)) return filters.properties ?? null;

@@ -23,7 +23,7 @@ const condition = (...properties: object[]) => ({ groups: [{ properties }] });
 const onFlag = (key: unknown) => ({ key: String(key), type: 'flag', operator: 'flag_evaluates_to', value: true });
 const onCohort = (value: unknown) => ({ key: 'id', type: 'cohort', value });
 
-test('the document contains active and inactive flags sorted by key, without encrypted flags and survey flags', async () => {
+test('includes active and inactive flags sorted by key, but no encrypted flags and survey flags', async () => {
   const id = await fixture.createEnvironment();
   await fixture.addFlag(id, 'b', { name: 'What it is for', evaluation_contexts: ['web'], version: 3 });
   await fixture.addFlag(id, 'a', { active: false, filters: {}, rollout_percentage: 40 });
@@ -63,7 +63,7 @@ test('the document contains active and inactive flags sorted by key, without enc
   });
 });
 
-test('the document names dependencies by key, with their evaluation chain, which is empty for cycles and missing flags', async () => {
+test('identifies dependencies by key, with an evaluation chain that is empty for cycles and missing flags', async () => {
   const id = await fixture.createEnvironment();
   const base = await fixture.addFlag(id, 'base');
   const middle = await fixture.addFlag(id, 'middle', { filters: condition(onFlag(base)) });
@@ -91,7 +91,7 @@ test('the document names dependencies by key, with their evaluation chain, which
   });
 });
 
-test('the document contains dynamic cohorts that flags use, and the cohorts that these refer to, but no static ones', async () => {
+test('includes the dynamic cohorts that flags directly or indirectly use, but no static cohorts', async () => {
   const id = await fixture.createEnvironment();
   const leaf = { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: 'pro' }] };
   const inner = await fixture.addCohort(id, { filters: { properties: leaf } });
@@ -103,7 +103,7 @@ test('the document contains dynamic cohorts that flags use, and the cohorts that
   expect((await read(id)).document.cohorts).toEqual({ [inner]: leaf, [outer]: tree });
 });
 
-test('flag-078: the same definitions always have the same ETag, and deactivating a flag changes it', async () => {
+test('flag-078: returns the same ETag for the same definitions, and another one after a flag is deactivated', async () => {
   const id = await fixture.createEnvironment();
   const flag = await fixture.addFlag(id, 'a');
   const [first, second] = await Promise.all([read(id), read(id)]);

@@ -1,4 +1,4 @@
-// Builds the document from which SDKs evaluate flags locally.
+// Builds the document with which SDKs evaluate flags locally.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -15,13 +15,13 @@ import { createVersionedMemory, type VersionedMemory } from './versioned-memory.
 
 /** The document for local evaluation, ready to be sent. */
 export interface FlagDocument {
-  /** The ETag without quotes. All processes compute the same one for equal documents. */
+  /** The ETag without quotes. Equal documents have the same ETag in all processes. */
   etag: string;
   gzipped: Buffer;
 }
 
 /**
- * Creates a cache that holds one document per environment. Each version of a document is written, hashed and compressed
+ * Creates a cache with one document per environment. Each version of a document is serialized, hashed and compressed
  * only once.
  */
 export function createFlagDocuments(options: DefinitionMemoryOptions): VersionedMemory<FlagDocument> {
@@ -30,7 +30,7 @@ export function createFlagDocuments(options: DefinitionMemoryOptions): Versioned
     ...options,
     async load(environmentId) {
       const definitions = await loadDefinitions(sql, environmentId);
-      // An empty document would make every SDK drop its flags.
+      // SDKs drop all their flags when they receive an empty document, so throw an error instead.
       if (definitions === null) throw new Error('The environment does not exist.');
       const value = await makeDocument(JSON.stringify(localEvaluationDocument(definitions)));
       return { version: definitions.version, value, bytes: value.gzipped.length + bytesBeside };
@@ -53,7 +53,7 @@ async function makeDocument(text: string): Promise<FlagDocument> {
 const surveyPrefix = 'survey-targeting-';
 
 /**
- * Builds the document for local evaluation. It contains all flags that are not deleted, with the key and the evaluation
+ * Builds the document for local evaluation. It contains all flags except deleted ones, with the key and the evaluation
  * chain of each dependency. It also contains the dynamic cohorts that flags use, and the cohorts to which these refer.
  * Static cohorts are omitted, so that SDKs query the server for flags that use them. The order is fixed, so that equal
  * definitions result in equal text.
@@ -93,7 +93,7 @@ function flagInDocument(flag: StoredFlag, environmentId: number, filters: object
 function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefinitions): Record<string, unknown> {
   const byId = new Map(cohorts.map((cohort) => [cohort.id, cohort]));
   const wanted = new Set(flags.flatMap(({ filters }) => cohortIdsIn(filters)));
-  // Iterating over a set also visits elements that are added during the loop.
+  // The loop also visits elements that are added to the set during the loop.
   for (const id of wanted) for (const inner of cohortIdsIn(byId.get(id)?.tree)) wanted.add(inner);
   const dynamic = [...wanted]
     .sort((a, b) => a - b)
@@ -104,7 +104,7 @@ function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefi
 
 type Fields = Record<string, unknown>;
 
-/** Converts a flag's filters to the format of SDKs: conditions in `groups`, and dependencies by key. */
+/** Converts a flag's filters to the format for SDKs: conditions in `groups`, and dependencies by key. */
 function filtersForSdks(
   { filters, rollout_percentage }: StoredFlag,
   targetOf: (id: string) => DependencyTarget | undefined,
@@ -127,7 +127,7 @@ function withKeys(group: Fields, targetOf: (id: string) => DependencyTarget | un
   return { ...group, properties };
 }
 
-/** Maps the objects in a list. Returns anything that is not a list unchanged. */
+/** Maps the objects in a list. Returns any value that is not a list unchanged. */
 function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
   if (!Array.isArray(list)) return list;
   return list.map((member: unknown) =>
@@ -136,8 +136,8 @@ function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
 }
 
 /**
- * SDKs query the server for longer chains. The document repeats a chain for each flag in it, so its size would grow
- * quadratically.
+ * SDKs query the server for flags with longer chains. The document repeats a chain for each flag in it, so without a
+ * limit its size would grow quadratically.
  */
 const longestChain = 100;
 
@@ -154,7 +154,7 @@ interface Flag {
   filters: unknown;
 }
 
-/** Returns a function that finds the target of a dependency by its ID, or returns undefined if it does not exist. */
+/** Returns a function that finds the target of a dependency by its ID. It returns undefined for an unknown ID. */
 function createDependencyChains(flags: readonly Flag[]): (targetId: string) => DependencyTarget | undefined {
   const byId = new Map(flags.map((flag) => [String(flag.id), flag]));
   const targets = new Map<string, DependencyTarget>();
@@ -167,7 +167,7 @@ function createDependencyChains(flags: readonly Flag[]): (targetId: string) => D
   };
 }
 
-/** Returns the chain of a flag. It is empty if there is a cycle, a missing flag, or a chain that is too long. */
+/** Returns a flag's evaluation chain. It is empty for a cycle, a missing flag, or a chain that is too long. */
 function chainOf(target: Flag, byId: ReadonlyMap<string, Flag>): string[] {
   const chain: string[] = [];
   const visited = new Map<string, 'open' | 'done'>();

@@ -53,7 +53,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Reads the named properties of groups. Leaves out unknown groups. */
+/** Reads the named properties of groups. Omits unknown groups. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
@@ -83,7 +83,7 @@ export async function findStaticCohorts(
   return rows.map(({ cohort_id }) => cohort_id);
 }
 
-/** A row for a person and the person's hash key, which is null if none is stored. */
+/** A person with a hash key. The key is null if the person has no stored key. */
 export interface HashKeyRow {
   distinctId: string;
   personUuid: string;

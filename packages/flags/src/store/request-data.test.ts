@@ -49,7 +49,7 @@ async function loadAndEvaluate(
 
 const person = (key: string, value: unknown) => [{ key, type: 'person', operator: 'exact', value }];
 
-test('reads properties of the person and of groups, and memberships, with one query each and only if needed', async () => {
+test('reads person properties, group properties and memberships with one query each, and only if needed', async () => {
   const id = await fixture.createEnvironment();
   const { sql } = fixture.database;
   const uuid = await fixture.addPerson(id, ['ann', 'ann@home'], { plan: 'pro' });
@@ -98,7 +98,7 @@ test('reads properties of the person and of groups, and memberships, with one qu
   });
 });
 
-test('reads only the properties that the flags use from a person with many properties', async () => {
+test('reads only the properties that the flags use if a person has many properties', async () => {
   const id = await fixture.createEnvironment();
   const others = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`other-${index}`, 'x'.repeat(50)]));
   await fixture.addPerson(id, ['ann'], { ...others, plan: 'pro', tier: null, $browser: 'Chrome' });
@@ -130,7 +130,7 @@ describe('experience continuity across login', () => {
       )
     ).map(({ flag_key, hash_key, id }) => `${id}: ${flag_key}=${hash_key}`);
 
-  test('flag-060 to flag-062: stores the anonymous ID for the person, and uses it from then on', async () => {
+  test('flag-060 to flag-062: stores the anonymous ID for the person, and uses the stored ID in later requests', async () => {
     const id = await fixture.createEnvironment();
     for (const key of ['one', 'two']) await fixture.addFlag(id, key, half);
     await fixture.addFlag(id, 'off', { ...half, active: false });
@@ -152,7 +152,7 @@ describe('experience continuity across login', () => {
     expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
   });
 
-  test("stores a row for both persons of a request, and if both already have one, uses that of the distinct ID's person", async () => {
+  test("stores a row for both persons of a request, and prefers an existing row of the distinct ID's person", async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);
@@ -175,7 +175,7 @@ describe('experience continuity across login', () => {
     expect([stored.hashKeyOverrides, queryCount, await keysStored(id)]).toEqual([new Map(), 1, []]);
   });
 
-  test('flag-064: when the database is down, only flags with experience continuity fail', async () => {
+  test('flag-064: fails only flags with experience continuity when the database is down', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addFlag(id, 'plain');
@@ -189,7 +189,7 @@ describe('experience continuity across login', () => {
     expect(await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' })).toMatchObject({ queryCount: 0 });
   });
 
-  test('concurrent requests write one row, and all get the same value', async () => {
+  test('writes one row for concurrent requests, and returns the same value to all of them', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addPerson(id, ['u']);
@@ -205,7 +205,7 @@ describe('experience continuity across login', () => {
   });
 });
 
-test('flag-066: a static cohort does not contain unknown persons, so `not_in` is true', async () => {
+test('flag-066: matches `not_in` for unknown persons, because no static cohort contains them', async () => {
   const id = await fixture.createEnvironment();
   const cohort = await fixture.addCohort(id, { is_static: true });
   const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];

@@ -17,13 +17,13 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
   environmentId: number;
   flags: CompiledFlags;
   needed: NeededData;
-  /** Called for each query that fails. Its data is then `unavailable`. */
+  /** Called for each query that fails. The query's data is then `unavailable`. */
   onFailure(error: unknown): void;
 }
 
 /**
- * Loads the data that an evaluation needs, with concurrent queries. There is at most one query per kind of data, and
- * only if it is needed. Never rejects.
+ * Loads the data that an evaluation needs, with concurrent queries. Sends at most one query per kind of data, and only
+ * if the data is needed. Never rejects.
  */
 export async function loadStoredData(sql: Sql, request: StoredDataRequest): Promise<StoredData> {
   const { environmentId, flags, needed, onFailure } = request;
@@ -71,8 +71,8 @@ interface HashKeyRequest {
 }
 
 /**
- * Returns the IDs to hash instead of the person's own, by flag key. If the request contains the ID before login, stores
- * that ID for all such flags that have no stored ID yet. Stores nothing for unknown persons.
+ * Returns the IDs to hash instead of the person's own ID, by flag key. If the request contains the ID before login,
+ * stores that ID for all such flags that have no stored ID yet. Stores nothing for unknown persons.
  */
 async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<ReadonlyMap<string, string>> {
   const { environmentId, distinctId, anonymousDistinctId, flagKeys } = request;

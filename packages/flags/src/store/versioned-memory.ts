@@ -1,4 +1,4 @@
-// A cache of values derived from flag definitions, which follows their changes and works during outages.
+// A cache of values derived from flag definitions. It follows changes, and keeps working during database outages.
 
 import { type ProjectChanges, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
@@ -14,8 +14,8 @@ export interface Versioned<Value> {
 
 export interface VersionedMemory<Value> {
   /**
-   * Returns a value that is at most a second old, or the last known one while the database is down. A cached value is
-   * returned directly and not as a promise, which is nearly always the case.
+   * Returns a value that is at most a second old, or the last known value during a database outage. A cached value,
+   * which is the usual case, is returned directly and not as a promise.
    * @throws the errors of `load` if no value is known
    */
   get(environmentId: number): Value | Promise<Value>;
@@ -33,27 +33,27 @@ export interface VersionedMemoryOptions<Value> {
 }
 
 interface Remembered<Value> extends Versioned<Value> {
-  /** Time at which the value was last known to be current. */
+  /** When the value was last known to be current. */
   checkedAtMs: number;
-  /** Time at which the last check failed. */
+  /** When the last check failed. */
   failedAtMs: number;
   /** True if a change was announced after the value was loaded. */
   isOutdated: boolean;
 }
 
 /**
- * How long a value is used without a check while changes are being announced. There is a limit because an announcement
- * may be lost.
+ * How long a value is used without a check while changes are announced. The limit is necessary because an announcement
+ * can be lost.
  */
 const trustedForMs = 60_000;
-/** If a value is cached, a caller waits at most this long for a newer one. */
+/** Maximum time that a caller with a cached value waits for a newer value. */
 const patienceMs = 200;
-/** Minimum pause between queries while the database is down. */
+/** Minimum pause between queries during a database outage. */
 const restAfterFailureMs = 1000;
 
 /**
- * Creates a cache of values derived from definitions. A value expires when a change is announced. While no
- * announcements can be received, the cache checks the version every second. Concurrent callers share one query.
+ * Creates a cache of values derived from definitions. A value expires when a change is announced. While announcements
+ * cannot be received, the cache checks the version every second. Concurrent callers share one query.
  */
 export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Value>): VersionedMemory<Value> {
   const { changes, maxBytes, load, findVersion, onLookup } = options;
@@ -78,7 +78,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
     const ageMs = performance.now() - remembered.checkedAtMs;
     const usedForMs = changes.isSubscribed() ? trustedForMs : unsubscribedMaxAgeMs;
     if (isCurrent(remembered) && ageMs < usedForMs) {
-      // The check runs in the background, so that no request waits while traffic is steady.
+      // The check runs in the background, so that requests do not wait for it while traffic is steady.
       if (ageMs > usedForMs / 2 && isDue(remembered)) lookUpOnce(environmentId).catch(() => {});
       return remembered.value;
     }
@@ -118,7 +118,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
       const loaded = await load(environmentId);
       const isOutdated = !isStillCurrent();
       const entry = { ...loaded, checkedAtMs: startedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
-      // If the database goes down now, a value that may be outdated is still better than none.
+      // If the database fails now, a value that may be outdated is still better than no value.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onLookup('loaded');
       return loaded.value;
@@ -133,7 +133,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   return { get, usedBytes: () => memory.calculatedSize };
 }
 
-/** Returns the known value if the database takes too long. */
+/** Waits for a new value, but returns the known value if the database takes too long. */
 function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(known), patienceMs);

@@ -12,7 +12,7 @@ import {
   selectFlags,
 } from '../index.ts';
 
-/** Creates a flag with default values. `groups` are its condition sets. */
+/** Creates a flag with default values. `groups` are the flag's condition sets. */
 export function flag(
   key: string,
   { groups = [], filters = {}, ...others }: Partial<FlagDefinition> & { groups?: unknown[]; filters?: object },
@@ -20,7 +20,7 @@ export function flag(
   return { id: idOf(key), key, active: true, filters: { groups, ...filters }, ...others };
 }
 
-/** Derives an ID from the key, so that one flag can refer to another. */
+/** Derives a flag ID from the key, so that one flag can refer to another. */
 export function idOf(key: string): number {
   return [...key].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_000_007, 7);
 }

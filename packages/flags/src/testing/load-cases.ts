@@ -8,8 +8,7 @@ import {
 } from '../index.ts';
 
 /**
- * One case: `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, results of
- * others]`.
+ * One case: `[document, category, flag, distinct ID, context, value, reason, payload, SDKs that agree, other results]`.
  */
 export type FlagCase = [
   document: number,
@@ -51,7 +50,7 @@ interface CaseFilter {
 
 export const caseFile = JSON.parse(readFileSync(new URL('flag-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
-/** The documents in the format in which definitions are stored. The second one has matching version 2. */
+/** The documents of the case file in the format of stored definitions. The second document has matching version 2. */
 const caseDefinitions: ProjectDefinitions[] = caseFile.docs.map((document, index) => ({
   flags: withTargetIds(document.flags),
   cohorts: [
