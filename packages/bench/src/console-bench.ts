@@ -1,4 +1,4 @@
-// Benchmark of the console: how quickly pages load, and what live events cost the API.
+// Benchmark of the console: how quickly pages load, and how much live events cost the API.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import type { Print } from './harness/command.ts';
 export const consoleParts = ['load', 'live', 'flood', 'watchers', 'events'];
 
 export interface ConsoleBenchOptions {
-  /** The parts to measure. Must be in `consoleParts`. */
+  /** The parts to measure. Each must be in `consoleParts`. */
   only: string[];
   /** Number of times that each page is opened. */
   visits: number;
@@ -34,8 +34,8 @@ const busyProjects = 20;
 const watchers = 50;
 
 /**
- * Measures the console with the running system in a browser and compares it with Unleash's. Also measures the API while
- * live streams are open.
+ * Measures the console of the running system in a browser and compares it with Unleash's console. Also measures the API
+ * while live streams are open.
  */
 export async function benchConsole(options: ConsoleBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -69,7 +69,7 @@ export async function benchConsole(options: ConsoleBenchOptions, print: Print): 
   });
 }
 
-/** Loads both sites for the first time, alternating between them. */
+/** Loads both sites for the first time, alternately. */
 async function measureLoads({ browser, bench, directory }: ConsoleSystem, root: string, visits: number) {
   bench.print('fetching the pages of Unleash');
   const sites: BuiltSite[] = [{ name: 'millrace', directory, path: '/console/' }];

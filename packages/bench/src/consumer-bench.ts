@@ -1,4 +1,4 @@
-// Benchmark of the event consumer: how fast it stores the events of a full topic.
+// Benchmark of the event consumer: how fast it stores a full topic's events.
 
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
@@ -18,19 +18,19 @@ import {
 } from './harness/report.ts';
 
 export interface ConsumerBenchOptions {
-  /** Number of runs of each side. */
+  /** Number of runs of each consumer or situation. */
   pairs: number;
   /** Number of events in the topic. */
   events: number;
-  /** Whether to measure a consumer that uses COPY as a third side. */
+  /** Whether to also measure a consumer that uses COPY. */
   copy: boolean;
-  /** Numbers of projects to which the events belong. There is one measurement for each number. */
+  /** Numbers of projects to which the events belong. Each number is measured separately. */
   projects: number[];
-  /** Numbers of events that are stored before a run. There is one measurement for each number. */
+  /** Numbers of events that are stored before a run. Each number is measured separately. */
   prefill: number[];
   /**
-   * Number of events that are processed before a measurement begins, so that it leaves out the one-time cost of each
-   * project.
+   * Number of events that are processed before a measurement begins. The measurement then excludes the one-time cost of
+   * each project.
    */
   warmUp: number;
 }
@@ -39,7 +39,7 @@ type Side = 'millrace' | 'createMany' | 'COPY';
 
 /**
  * Measures how fast a consumer drains a full topic into a new database. With a single number of projects and of stored
- * events, compares Millrace with simpler consumers. With several numbers, compares the cost of an event in Millrace.
+ * events, compares Millrace with simpler consumers. With several numbers, compares Millrace's cost per event.
  */
 export async function benchConsumer(options: ConsumerBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -124,11 +124,11 @@ const columns = {
   uuids: (run) => run.uuids,
 } satisfies Columns<ConsumerMeasurement>;
 
-/** Compares all sides or situations with the first one. */
+/** Compares all consumers or situations with the first one. */
 export function consumerReport(runs: readonly ConsumerMeasurement[]): string {
   const of = (name: string, column: keyof typeof columns) =>
     median(runs.filter((run) => nameOf(run) === name).map(columns[column]));
-  // If PostgreSQL's CPU time is not known, the report compares only the consumer's CPU time.
+  // If PostgreSQL's CPU time is unknown, the report compares only the consumer's CPU time.
   const cost = (name: string) => of(name, 'cpu µs/event') + (of(name, 'postgresql µs/event') || 0);
   const [first = '', ...others] = new Set(runs.map(nameOf));
   const targets = others.map((name): Target => {

@@ -23,9 +23,9 @@ export interface E2eBenchOptions {
   seconds: number;
   /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;
-  /** Whether these are twenty SQL queries at a time, of which Millrace rejects all but three. */
+  /** Whether the queries are twenty SQL queries at a time, of which Millrace rejects all except three. */
   sql: boolean;
-  /** The number of stored events that these queries cover. */
+  /** The number of stored events that the queries cover. */
   events: number;
 }
 
@@ -34,7 +34,7 @@ const markerEveryMs = 50;
 
 /**
  * Measures the time from an SDK's request to the visible row. Sends batches to the gateway in an open loop, and
- * measures when each marker event is visible in PostgreSQL, counted from the time when it was due.
+ * measures the time from when each marker event's request is due until the event is visible in PostgreSQL.
  */
 export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -84,7 +84,7 @@ interface Load {
 /** A project may run three queries at the same time. */
 const insightQueries: Load = { queries: dashboardTiles, count: 3 };
 
-/** Runs one query after the other without cached results. */
+/** Repeatedly runs one query after the other, without cached results. */
 function runQueriesRepeatedly(api: MeasuredProcess, { database }: Bench, { queries, count }: Load) {
   const completedMs: number[] = [];
   let failures = 0;
@@ -133,7 +133,7 @@ async function measure(
   return {
     rate: options.rate,
     /**
-     * For each marker, milliseconds from the time when its request was due until it was visible. Infinity if it did not
+     * For each marker, the milliseconds from when its request was due until it was visible. Infinity if it did not
      * appear.
      */
     visibleAfterMs,
@@ -143,7 +143,7 @@ async function measure(
   };
 }
 
-/** Waits until the consumer has processed all records. @throws Error if that takes more than two minutes. */
+/** Waits until the consumer has processed all records. @throws Error if this takes more than two minutes */
 async function waitUntilDrained({ topics, prefix, database }: Bench): Promise<void> {
   const { live, historical, overflow } = topicNames(prefix);
   const deadline = performance.now() + 120_000;

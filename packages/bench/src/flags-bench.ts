@@ -18,7 +18,7 @@ const clients = createClients(1000);
 const warmUpMs = 2000;
 const connections = 64;
 
-/** Measures flag evaluation, flag requests, requests for definitions, events while flags are requested, and memory. */
+/** Measures flag evaluation, flag requests, requests for definitions, events during flag requests, and memory. */
 export async function benchFlags(options: FlagsBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
     const evaluations = await measureEvaluators(options, bench);
@@ -40,16 +40,14 @@ export async function benchFlags(options: FlagsBenchOptions, print: Print): Prom
   });
 }
 
-/**
- * The targets are for 50 and 1,000 flags. posthog-node is measured only with the number of flags of a usual project.
- */
+/** The targets apply to 50 and 1,000 flags. posthog-node is measured only with 50 flags, a typical number. */
 const evaluators: [side: EvaluatorSide, flags: number][] = [
   ['millrace', 50],
   ['millrace', 1000],
   ['posthog-node', 50],
 ];
 
-/** Measures both evaluators alternately, each time in a new process. */
+/** Measures both evaluators alternately, with a new process for each run. */
 async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: Bench) {
   const measured: { name: string; cpuMicros: number }[] = [];
   for (let pair = 1; pair <= pairs; pair++) {
@@ -65,8 +63,8 @@ async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: B
 }
 
 /**
- * Measures a closed loop (how many requests the gateway can handle, and their CPU time), and an open loop at half of
- * that rate.
+ * First measures a closed loop (how many requests the gateway can handle, and their CPU time), and then an open loop at
+ * half of that rate.
  */
 async function measureLoops(name: string, requests: string[], run: FlagsRun): Promise<NamedRun[]> {
   const job = { requests, connections, requestsPerSecond: null, durationMs: run.seconds * 1000 };

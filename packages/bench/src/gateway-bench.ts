@@ -1,4 +1,4 @@
-// Benchmark of the ingest gateway and of a simple one: how many requests they can handle, and how long clients wait.
+// Benchmark of the ingest gateway and a simple gateway: how many requests they can handle, and how long clients wait.
 
 import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
@@ -10,7 +10,7 @@ import { type LoadJob, measureRequests } from './load/measure-requests.ts';
 import { buildRequests, fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
-  /** Number of runs of each side and workload. */
+  /** Number of runs of each gateway and workload. */
   pairs: number;
   /** Duration of a run. */
   seconds: number;
@@ -24,16 +24,16 @@ interface Side {
 
 const warmUpMs = 3000;
 /**
- * Number of connections in closed loops. If there are few connections and they send single events, most of the latency
- * is the time for which the producer waits for more records.
+ * Number of connections in closed loops. With fewer connections that send single events, most of the latency would be
+ * the time that the producer waits for more records.
  */
 const closedConnections = { 'single-2kb': 128, 'batch-50x1kb': 8 };
 const openConnections = 64;
 
 /**
- * Compares the gateway with the naive gateway on the same broker, alternating between the two. First measures a closed
- * loop (how many requests they can handle, and their CPU time), and then an open loop at half the rate of the slower
- * side (how long clients wait).
+ * Compares the gateway with the naive gateway on the same broker, alternately. First measures a closed loop (how many
+ * requests they can handle, and their CPU time), and then an open loop at half the rate of the slower gateway (how long
+ * clients wait).
  */
 export async function benchGateway(options: GatewayBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -113,7 +113,7 @@ const eventBytes = 1000;
 const pauseMs = 250;
 const smallRequests = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
 
-/** Builds a compressed batch of 20 MB. Imports send such batches, and so do servers that were offline for a while. */
+/** Builds a compressed batch of 20 MB. Imports and servers that were offline for a while send such batches. */
 function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
   const batch = Array.from({ length: batchBytes / eventBytes }, (_, index) => ({
     event: 'imported',
@@ -126,7 +126,7 @@ function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
 type SmallRun = { name: string; p99Ms: number };
 const [alone, duringBatches] = ['alone', 'during gzip batches of 20 MB'];
 
-/** Measures the latency of small requests. Runs with and without large batches at the same time alternate. */
+/** Measures the latency of small requests. Runs with and without simultaneous large batches alternate. */
 async function measureLargeBatches(side: Side, run: Run): Promise<SmallRun[]> {
   const body = largeBatch(run.bench.database.projectApiKey);
   const measured: SmallRun[] = [];
@@ -181,7 +181,7 @@ function gatewayReport(measurements: readonly GatewayMeasurement[], small: reado
   const single = cpu('single-2kb closed millrace');
   const p99Of = (name: string) => median(small.filter((one) => one.name === name).map(({ p99Ms }) => p99Ms));
   const added = p99Of(duringBatches) - p99Of(alone);
-  // A request that failed may still be in the topic.
+  // The events of a failed request may still be in the topic.
   const inexact = measurements.filter(
     ({ acknowledgedEvents, eventsInTopic, otherStatuses }) =>
       eventsInTopic < acknowledgedEvents ||

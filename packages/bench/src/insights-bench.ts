@@ -20,7 +20,7 @@ export interface InsightsBenchOptions extends ClickHouseBenchOptions {
 type Engine = (query: object) => Promise<unknown>;
 
 const [engineName, asSql] = ['PostgreSQL', 'SQL on PostgreSQL'] as const;
-/** SQL may take this many times as long as the equivalent insight query. */
+/** Maximum time of SQL, as a multiple of the time of the equivalent insight query. */
 const longerAsSql = 1.3;
 
 /** Times in milliseconds with warm caches, by variant. */
@@ -30,8 +30,8 @@ const maxMs = 120_000;
 const budget = () => ({ signal: new AbortController().signal, maxMs, maxBytes: 512 * 1024 * 1024 });
 
 /**
- * Runs each query in all its variants (one is simple SQL), alternating between them, so that a busy machine slows all
- * of them equally.
+ * Runs each query in all its variants, including simple SQL. The variants alternate, so that other work on the machine
+ * slows all of them equally.
  */
 export async function benchInsights(options: InsightsBenchOptions, print: Print): Promise<void> {
   if (options.clickhouse) return benchOnClickHouse(options, print);
@@ -80,7 +80,7 @@ async function measureQuery(
   return measured;
 }
 
-/** Returns the median of several runs, after an additional run that fills the caches. */
+/** Returns the median of several runs, which follow an additional run that fills the caches. */
 async function warmMedian(run: () => Promise<unknown>, runs: number): Promise<number> {
   await run();
   const times: number[] = [];

@@ -1,4 +1,4 @@
-/** The process that generates load: it performs one job at a time and sends back the result. See `Worker` in the harness. */
+/** The process that generates load. It performs one job at a time and sends back the result (see `Worker`). */
 import { publishEvents } from './console/publish-events.ts';
 import { closeStreams, countMessages, openStreams } from './console/watch-streams.ts';
 import { prepareRequests, sendPreparedRequests } from './e2e/stamped-requests.ts';

@@ -17,7 +17,7 @@ export interface ChaosOptions {
   rate: number;
 }
 
-/** The result of a phase. The counts cover the run up to the end of the phase. */
+/** The result of a phase. The counts include everything up to the end of the phase. */
 export interface PhaseResult extends StateCheck {
   name: string;
   longestStallMs: number;
@@ -30,21 +30,21 @@ const eventsPerPerson = 60;
 const clients = 6;
 const patienceMs = 60_000;
 
-/** Sends a story to gateways while parts of the system are broken. */
+/** Starts a run that sends a story to gateways while parts of the system are broken. */
 export async function startRun(
   system: ChaosSystem,
   { seconds, seed, rate, phases, urls }: ChaosOptions & { phases: number; urls: readonly string[] },
   print: Print,
 ) {
   print(`sending ${rate} events per second (seed ${seed})`);
-  // The story has more events than the phases need, even if the phases take 50% longer.
+  // The story has more events than the phases need, even if they take 50% longer.
   const events = Math.ceil(rate * phases * (seconds * 1.5 + 60));
   const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
   const load = createStoryLoad(urls, system.tenant.projectApiKey, { streams, eventsPerSecond: rate });
   system.onEnd(load.pause);
   const watch = await watchPartitions(system.kafka.address, system.database, topicPrefix);
   system.onEnd(watch.stop);
-  /** Waits until all events are processed, and reports if they are not. */
+  /** Waits until all events are processed, and prints a message if some are not. */
   const settle = async () => {
     await load.pause();
     if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
@@ -57,7 +57,7 @@ export async function startRun(
     seconds,
     settle,
     /**
-     * Sends events while `act` runs, waits until all are processed, and compares the stored events with the
+     * Sends events while `act` runs, waits until all events are processed, and compares the stored events with the
      * acknowledged ones.
      */
     async phase(name: string, act: () => Promise<unknown>): Promise<PhaseResult> {
@@ -77,22 +77,22 @@ export async function startRun(
   };
 }
 
-/** Something that a chaos test breaks. */
+/** A fault that a chaos test causes. */
 export interface Fault {
   name: string;
-  /** Breaks it for about `ms`, and resolves when it works again. */
+  /** Causes the fault for about `ms` milliseconds, and resolves when the system works again. */
   strike(ms: number): Promise<void>;
-  /** Repairs what `strike` has left broken. */
+  /** Repairs any damage that remains after `strike`. */
   end?(): void;
 }
 
 const warmUpMs = 3000;
-/** A fault of this length makes every time limit expire. */
+/** Maximum duration of a fault. A fault of this length exceeds every time limit. */
 const longestFaultMs = 15_000;
 
 /**
- * Runs a phase for each selected fault. The fault strikes repeatedly until the phase is over. A phase lasts at least
- * until every partition has moved.
+ * Runs a phase for each selected fault, and causes the fault repeatedly during the phase. A phase lasts at least until
+ * every partition has made progress.
  */
 export async function strikeFaults(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
   const { watch, seconds } = run;
@@ -115,7 +115,7 @@ export async function strikeFaults(run: ChaosRun, faults: readonly Fault[]): Pro
   return results;
 }
 
-/** Selects faults by name, or all of them if there are no names. @throws Error for an unknown name */
+/** Selects faults by name. Selects all faults if the list of names is empty. @throws Error for an unknown name */
 export function selectFaults(faults: readonly Fault[], names: readonly string[]): Fault[] {
   const known = faults.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
@@ -124,8 +124,7 @@ export function selectFaults(faults: readonly Fault[], names: readonly string[])
 }
 
 /**
- * Prints the results. Returns whether all of them are correct and no partition stood still for longer than
- * `stallLimitMs`.
+ * Prints the results. Returns whether all results are correct and no partition stalled for longer than `stallLimitMs`.
  */
 export function reportPhases<Result extends PhaseResult>(
   results: readonly Result[],

@@ -33,7 +33,7 @@ export interface ChaosSystem extends ChaosServices {
   tenant: TestTenant;
   /** The settings of every service. */
   settings: Record<string, string>;
-  /** Starts services of another build. */
+  /** Returns functions that start the services of another build. */
   servicesOf(files: ServiceFiles): ChaosServices;
   /** Registers a function to call when the run ends. The function that was registered last is called first. */
   onEnd(stop: () => unknown): void;
@@ -43,13 +43,13 @@ export interface ChaosSystem extends ChaosServices {
 type ServiceFiles = ReleaseBuild['files'];
 
 export interface ChaosServices {
-  /** Starts a gateway. @param port the previous port of a gateway that was stopped, or 0 for any free port */
+  /** Starts a gateway. @param port the previous port of a stopped gateway, or 0 for any free port */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
 
 /**
- * Additional settings of the services and of PostgreSQL, and a different way to migrate the database and create the
+ * Additional settings of the services and of PostgreSQL, and an alternative way to migrate the database and create the
  * project.
  */
 interface ChaosSystemOptions {
@@ -81,17 +81,17 @@ export async function withChaosSystem<Result>(
       const server = await startBreakableServer({
         directory,
         killSignal,
-        // The port must not be 0, because Kafka also uses the next port and needs the same one again after a restart.
+        // The port must not be 0, because Kafka also uses the next port and needs both ports again after a restart.
         start: async (port) => start({ directory, preferredPort: port || (await freePort()), reaper }),
       });
       onEnd(server.stop);
       return server;
     };
-    // A commit must survive the end of the PostgreSQL server, but it does not have to survive the end of the machine.
+    // A commit must survive a crash of the PostgreSQL server, but not a crash of the machine.
     const ofPostgres = { fsync: 'off', full_page_writes: 'off', ...postgresSettings };
     const [postgres, kafka, redis] = await Promise.all([
-      // Stop the server with SIGQUIT, because after SIGKILL its child processes would still run for a moment and keep
-      // the next server from starting.
+      // Stop the server with SIGQUIT. After SIGKILL, its child processes would still run for a moment and prevent the
+      // next server from starting.
       own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: ofPostgres })),
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),
@@ -126,7 +126,7 @@ async function prepareDatabase(address: string): Promise<TestTenant> {
   return createTestTenant(address);
 }
 
-/** Starts services with these settings, and stops them at the end. */
+/** Returns functions that start services with these settings. The services are stopped when the run ends. */
 export function createServiceStarter(
   settings: Record<string, string>,
   onEnd: (stop: () => unknown) => void,

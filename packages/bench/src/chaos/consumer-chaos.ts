@@ -1,4 +1,4 @@
-// Chaos test of the event consumers: breaks them and their servers under load.
+// Chaos test of the event consumers: disrupts them and their servers under load.
 
 import { createFaultProxy, seededRandom, startKafkaFaultProxy } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
@@ -14,10 +14,10 @@ export interface ConsumerChaosOptions extends ChaosOptions {
 
 const consumers = 4;
 const patienceMs = 60_000;
-/** Millrace guarantees that no partition stands still for longer than this after the end of a fault. */
+/** Millrace guarantees that no partition stalls for longer than this after the end of a fault. */
 const stallLimitMs = 10_000;
 
-/** Breaks four consumers and their servers. Returns true if the stored state is correct after each fault. */
+/** Disrupts four consumers and their servers. Returns true if the stored state is correct after each fault. */
 export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print: Print): Promise<boolean> {
   return withChaosSystem(print, {}, async (system) => {
     const address = new URL(system.postgres.address);
@@ -59,7 +59,7 @@ export function chaosConsumer({ only, ...options }: ConsumerChaosOptions, print:
       only,
     );
     run = await startRun(system, { ...options, phases: faults.length, urls: [gatewayUrl] }, print);
-    // The time in which new consumers form their groups does not count as a stall.
+    // The time that new consumers need to form their groups does not count as a stall.
     run.load.resume();
     run.watch.faultEnds();
     if (!(await run.watch.untilMoved(patienceMs))) throw new Error('The consumers are not processing any records.');

@@ -17,15 +17,15 @@ export interface ConsumerFaultsDeps {
   kafkaProxy: KafkaFaultProxy;
   random: () => number;
   run(): ChaosRun;
-  /** Switches to this log: restarts the gateway with it, and starts all later consumers with it. */
+  /** Switches to this log: restarts the gateway with the log, and starts all later consumers with it. */
   useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
 const cutPauseMs = 700;
 const repeatedEvents = 500;
 /**
- * How long a consumer is frozen before the fault counts as over. A frozen consumer may hold its partitions for 15
- * seconds, of which 10 seconds then remain. This is the limit for a stall.
+ * How long a consumer is frozen before the fault counts as over. A frozen consumer may keep its partitions for 15
+ * seconds. The remaining 10 seconds are the limit for a stall.
  */
 const frozenBeforeMs = 5000;
 
@@ -67,7 +67,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     },
     {
       name: 'consumer-freeze',
-      // Each strike thaws the frozen consumer and freezes another one. Under load, a consumer is nearly always in a
+      // Each strike resumes the frozen consumer and freezes another one. Under load, a consumer is nearly always in a
       // transaction.
       async strike() {
         pool.thaw();
@@ -101,8 +101,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'topic-recreated',
       async strike() {
-        // All records must have been read before this, because they are deleted with the topic. The consumers are not
-        // restarted.
+        // The records are deleted with the topic, so all of them must be read first. The consumers are not restarted.
         await deps.run().settle();
         await recreateTopics(system.kafka.address, Object.values(topicNames(topicPrefix)));
         deps.run().load.resume();
@@ -111,15 +110,15 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'log-exchanged',
       async strike(ms) {
-        // Wait for the consumer, because records in Kafka that have not been read would be processed after newer events
-        // from PostgreSQL.
+        // Wait for the consumer. Otherwise, the unread records in Kafka would be processed after newer events from
+        // PostgreSQL.
         await deps.run().settle();
         await pool.dismiss(poolSize);
         await deps.useLog('postgres');
         deps.run().load.resume();
         await pool.add(poolSize);
         await sleep(ms / 2);
-        // A backlog remains in PostgreSQL, which consumers read before Kafka.
+        // This leaves a backlog in PostgreSQL, which consumers read before Kafka.
         await pool.kill([...Array(pool.size()).keys()]);
         await sleep(ms / 4);
         await deps.useLog('kafka');
@@ -137,7 +136,7 @@ async function recreateTopics(broker: string, names: readonly string[]): Promise
     const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
     await admin.deleteTopics({ topics: [...names] });
     const recreated = topics.map(({ name, partitions }) => ({ topic: name, numPartitions: partitions.length }));
-    // The broker may still be deleting the previous topic of this name.
+    // The broker may still be deleting the topic's predecessor.
     await eventually(() => admin.createTopics({ topics: recreated }), { what: 'The topics' });
   } finally {
     await admin.disconnect();

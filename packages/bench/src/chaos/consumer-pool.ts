@@ -45,7 +45,7 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     thaw(): void {
       for (const consumer of running) consumer.thaw();
     },
-    /** Sends SIGTERM to the consumers at the end of the list. */
+    /** Sends SIGTERM to the last consumers in the list. */
     dismiss: (count: number) => end(running.slice(-count), 'stop'),
   };
 }

@@ -1,4 +1,4 @@
-// Chaos test of the gateways: breaks them and their servers under load.
+// Chaos test of the gateways: disrupts them and their servers under load.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BreakableServer, ServiceProcess } from '@millrace/testing';
@@ -14,7 +14,7 @@ export interface GatewayChaosOptions extends ChaosOptions {
 }
 
 /**
- * Breaks two gateways and their servers. Returns true if no event was lost, duplicated or stored in the wrong order.
+ * Disrupts two gateways and their servers. Returns true if no event was lost, duplicated or stored in the wrong order.
  */
 export function chaosGateway({ only, fallback, ...options }: GatewayChaosOptions, print: Print): Promise<boolean> {
   const settings = { EVENT_LOG_FALLBACK: 'postgres', EVENT_LOG_FALLBACK_AFTER_MS: '2000' };
@@ -30,7 +30,7 @@ export function chaosGateway({ only, fallback, ...options }: GatewayChaosOptions
 
 /**
  * Returns the faults of the gateways.
- * @param gateways the running gateways; a stopped one is replaced by a gateway on the same port
+ * @param gateways the running gateways; a stopped gateway is replaced by one on the same port
  */
 function gatewayFaults(system: ChaosSystem, gateways: ServiceProcess[]): Fault[] {
   let round = 0;

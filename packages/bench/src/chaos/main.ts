@@ -1,4 +1,4 @@
-// `npm run chaos`: breaks servers and services under load, and checks that no event is lost or duplicated.
+// `npm run chaos`: disrupts servers and services under load, and checks that no event is lost or duplicated.
 
 import { testSeed } from '@millrace/testing';
 import { createCommand, runCommand } from '../harness/command.ts';
@@ -27,5 +27,5 @@ await runCommand('chaos', about, {
   upgrade: createCommand(chaosUpgrade, { seconds: 15, from: '', seed, rate: 400 }),
   restore: createCommand(chaosRestore, { seconds: 60, seed, rate: 400 }),
 });
-// A kafkajs client that lost its connection might retry indefinitely.
+// End the process explicitly, because a kafkajs client that lost its connection might retry indefinitely.
 process.exit();

@@ -1,4 +1,4 @@
-// Measures how long partitions stand still because no consumer makes progress.
+// Measures how long partitions stall because no consumer makes progress.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOffsetReader } from '@millrace/testing/offset-reader';
@@ -6,7 +6,9 @@ import type { Pool } from 'pg';
 
 const sampleMs = 200;
 
-/** Observes the progress of the consumers from outside, and measures how long partitions stood still. */
+/**
+ * Watches the progress of the consumers through the broker and the database, and measures how long partitions stall.
+ */
 export async function watchPartitions(broker: string, database: Pool, topicPrefix: string) {
   const offsets = createOffsetReader(broker, database, topicPrefix);
   const { partitions, lag } = offsets;
@@ -26,7 +28,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
 
   async function repeat(read: () => Promise<void>, everyMs: number): Promise<void> {
     while (isRunning) {
-      // Repeats a read that failed. In the meantime, the duration of a stall keeps increasing.
+      // A failed read is repeated. Meanwhile, the measured duration of a stall keeps increasing.
       await read().catch(() => {});
       await sleep(everyMs);
     }
@@ -35,7 +37,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   await offsets.readEnds().catch(() => {});
   const running = [repeat(offsets.readEnds, sampleMs * 2), repeat(findStalls, sampleMs)];
   return {
-    /** Marks the begin of a fault. Stalls from then on do not count. */
+    /** Records the start of a fault. Stalls during a fault do not count. */
     faultBegins(): void {
       isBroken = true;
     },
@@ -44,8 +46,8 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       faultEndedAt = performance.now();
     },
     /**
-     * Returns the longest time since the previous call in which a partition had unread records and stood still without
-     * a fault.
+     * Returns the longest stall since the previous call: the time in which a partition had unread records and made no
+     * progress without a fault.
      */
     takeLongestStall(): { ms: number; partition: string } {
       const taken = longest;
@@ -53,7 +55,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       return taken;
     },
     /**
-     * Waits until every partition either has moved since the fault ended or has no unread records. Returns false after
+     * Waits until every partition has made progress since the fault ended or has no unread records. Returns false after
      * `patienceMs`.
      */
     untilMoved: (patienceMs: number) =>
@@ -62,9 +64,9 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
         () => 0,
         patienceMs,
       ),
-    /** Waits until all records of the log are processed. Returns false if nothing has moved for `patienceMs`. */
+    /** Waits until all records of the log are processed. Returns false after `patienceMs` without progress. */
     async untilDrained(patienceMs: number): Promise<boolean> {
-      // The ends are read anew, so that they include the events that were sent last.
+      // Read the end offsets again, so that they include the latest events.
       while (
         !(await offsets.readEnds().then(
           () => true,
@@ -84,7 +86,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   };
 }
 
-/** Resolves with true when the condition holds, and with false when `progress` has not changed for `patienceMs`. */
+/** Resolves with true when the condition is fulfilled, or with false after `patienceMs` without progress. */
 async function until(isTrue: () => boolean, progress: () => number, patienceMs: number): Promise<boolean> {
   let last = progress();
   let changedAt = performance.now();

@@ -8,7 +8,7 @@ import pg from 'pg';
 
 export type PostgresBackup = Awaited<ReturnType<typeof startArchiving>>;
 
-/** A segment is archived after this time even if it is not full. */
+/** PostgreSQL archives a segment after this time even if the segment is not full. */
 const archiveTimeoutSeconds = 60;
 
 /**
@@ -28,7 +28,7 @@ export async function startArchiving(address: string) {
   };
   const archive = ownDirectory('archive');
   const base = join(dirname(data), 'base');
-  // The file is renamed at the end. If the server ends during the copy, the file therefore does not look complete.
+  // The file is renamed after the copy. If the server ends during the copy, the file therefore does not look complete.
   const archiveCommand = `test ! -f "${archive}/%f" && cp "%p" "${archive}/part" && mv "${archive}/part" "${archive}/%f"`;
   await ask(address, `ALTER SYSTEM SET archive_command = '${archiveCommand}'`);
   await ask(address, `ALTER SYSTEM SET archive_timeout = ${archiveTimeoutSeconds}`);
@@ -40,7 +40,7 @@ export async function startArchiving(address: string) {
       rmSync(base, { recursive: true, force: true });
       await copyWhileInUse(address, data, base);
     },
-    /** Waits until everything that was committed before is in the archive. */
+    /** Waits until all earlier commits are in the archive. */
     async archiveAll(): Promise<void> {
       const [last] = await ask<{ segment: string }>(address, 'SELECT pg_walfile_name(pg_switch_wal()) AS segment');
       await eventually(() => existsSync(join(archive, last?.segment ?? '')), { what: 'The archived segment' });
@@ -49,12 +49,12 @@ export async function startArchiving(address: string) {
     destroy: () => rmSync(data, { recursive: true }),
     /**
      * Replaces the data directory with the base backup. When the server starts, it replays the archive up to the given
-     * time, or completely.
+     * time, or the entire archive for null.
      */
     async putBack(until: Date | null): Promise<void> {
       await copy(base, data);
       const recovery = [`restore_command = 'cp "${archive}/%f" "%p"'`, `recovery_target_action = 'promote'`];
-      // PostgreSQL does not accept ISO 8601 in the format of JavaScript.
+      // PostgreSQL does not accept JavaScript's format of ISO 8601.
       const target = until?.toISOString().replace('T', ' ').replace('Z', '+00');
       if (target !== undefined) recovery.push(`recovery_target_time = '${target}'`);
       appendFileSync(join(data, 'postgresql.auto.conf'), `${recovery.join('\n')}\n`);
@@ -64,7 +64,7 @@ export async function startArchiving(address: string) {
   };
 }
 
-/** Does the same as pg_basebackup, which is not part of every installation: copies files between two statements. */
+/** Copies files between two statements, like pg_basebackup, which not every installation contains. */
 async function copyWhileInUse(address: string, data: string, base: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();

@@ -18,7 +18,7 @@ interface Round extends ChaosRun {
 }
 
 const consumers = 2;
-/** This is longer than it takes to store events, so that some events are stored after the last archived segment. */
+/** Longer than it takes to store events, so that some events are stored after the last archived segment. */
 const unarchivedMs = 4000;
 
 /**
@@ -28,7 +28,7 @@ const unarchivedMs = 4000;
  * correct.
  */
 export function chaosRestore(options: ChaosOptions, print: Print): Promise<boolean> {
-  // Archiving can only be turned on when the server starts. The command is set later.
+  // Archiving can only be turned on at the start of the server. The archive command is set later.
   return withChaosSystem(print, { postgres: { archive_mode: 'on' } }, async (system) => {
     const cli = await compilePrograms(['packages/cli/src/main.ts']);
     system.onEnd(cli.remove);
@@ -74,7 +74,7 @@ async function restoreRound(
     await backup.takeBase();
     await sleep((round.seconds * 2000) / 3);
     const target = toEndOfArchive ? null : new Date();
-    // Events stored from now on are not archived in the first round, and are not restored in the second round.
+    // Later events are not archived in the first round, and are not restored in the second round.
     if (toEndOfArchive) await backup.archiveAll();
     await sleep(unarchivedMs);
     if (!toEndOfArchive) await backup.archiveAll();
@@ -108,7 +108,7 @@ export async function waitUntilRecovered(database: Pool): Promise<void> {
 
 export type Operator = ReturnType<typeof createOperator>;
 
-/** Runs commands of the compiled `millrace` program with the settings of a consumer. */
+/** Returns functions that run commands of the compiled `millrace` program with a consumer's settings. */
 export function createOperator(program: string, settings: Record<string, string>) {
   return {
     async finishRestore(): Promise<{ unread: number }> {

@@ -79,7 +79,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-test(`every acknowledged event is stored once after the database is lost and restored to an earlier state (seed ${seed})`, async () => {
+test(`stores every acknowledged event once after the database is deleted and restored to an earlier state (seed ${seed})`, async () => {
   const [gateway, consumer] = [await services.startGateway(0), await services.startConsumer()];
   const streams = writeStory({ events: 100_000, people: 2000, clients: 2, seed });
   const story = { streams, eventsPerSecond: 400 };

@@ -2,7 +2,7 @@ import { createTestDatabase, createTestTenant, expectedState, type TestDatabase,
 import pg from 'pg';
 import { checkState } from './state-check.ts';
 
-/** Puts each kind of error into a database, because a check that finds no errors proves nothing. */
+/** Stores each kind of error in a database, to check that the state check finds it. */
 let testDatabase: TestDatabase;
 let database: pg.Pool;
 let projectId: number;
@@ -18,7 +18,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-it('reports every event as missing when nothing is stored', async () => {
+it('reports every event as lost if no events are stored', async () => {
   const streams = writeStory({ events: 300, people: 5, clients: 2, seed: 7 });
   const { events, persons, groups } = expectedState(streams);
   expect(await checkState(database, streams)).toMatchObject({
@@ -30,7 +30,7 @@ it('reports every event as missing when nothing is stored', async () => {
   });
 });
 
-it('reports rows that were not sent as incorrect, and two rows of one event as a duplicate', async () => {
+it('reports rows that were not sent as wrong, and a second row of an event as duplicated', async () => {
   await database.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT $1, timestamp, '00000000-0000-4000-8000-000000000001', 'tick', 'a', gen_random_uuid(), '{}', now()

@@ -1,4 +1,4 @@
-// Computes from the acknowledged events what must be stored, and compares it with the database.
+// Computes from the acknowledged events which rows must be stored, and compares these with the database.
 
 import { isDeepStrictEqual } from 'node:util';
 import { expectedState, type StoryEvent, storedState } from '@millrace/testing';
@@ -12,15 +12,15 @@ export interface StateCheck {
   lost: number;
   /** Events that are stored more than once. */
   duplicated: number;
-  /** Events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */
+  /** Number of events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */
   wrong: number;
   /** Some examples of the differences. They contain only generated values. */
   examples: string[];
 }
 
 /**
- * Computes the state that must be stored for these events, in a different way than the consumer does, and compares it
- * with the stored state.
+ * Computes the state that must be stored for these events, in a different way than the consumer, and compares it with
+ * the stored state.
  */
 export async function checkState(
   database: Pool,
@@ -49,7 +49,7 @@ type Stored = Awaited<ReturnType<typeof storedState>>;
 function wrongEvents(expected: Expected, stored: Stored): string[] {
   const wrong = stored.events.filter((event) => {
     const was = expected.events.get(event.uuid);
-    // This event name is a synonym and is stored under its main name.
+    // This event name is a synonym. The event is stored under the main name.
     const name = was?.event === '$group_identify' ? '$groupidentify' : was?.event;
     const groups = was?.properties.$groups as { company: string } | undefined;
     return (
@@ -71,8 +71,8 @@ function wrongPersons(expected: Expected, stored: Stored): string[] {
     left.delete(name);
     if (found === undefined) return [`no person for ${name}`];
     const { creatorEventUuid, ...rest } = found;
-    // The value depends on the order in which partitions are processed, so any distinct ID or time of the person is
-    // correct.
+    // The value depends on the order in which partitions are processed, so any of the person's distinct IDs and times
+    // is correct.
     const mainDistinctId = person.mainDistinctId ?? rest.mainDistinctId;
     const createdAt = person.createdAt ?? rest.createdAt;
     const isRight =

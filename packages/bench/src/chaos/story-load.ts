@@ -8,7 +8,7 @@ const retryPauseMs = 200;
 
 /**
  * Sends a story. Each client sends its stream in order and can be paused.
- * @param urls addresses of gateways; after a failure, a client uses the next one, like a load balancer
+ * @param urls addresses of gateways; after a failure, a client uses the next address, like a load balancer
  */
 export function createStoryLoad(
   urls: readonly string[],
@@ -21,7 +21,7 @@ export function createStoryLoad(
   let running: Promise<unknown> = Promise.resolve();
   let longestMs = 0;
 
-  /** Retries without a limit, because a batch for which there was no response may or may not be in the log. */
+  /** Retries without a limit, because a batch without a response may or may not be in the log. */
   async function post(batch: readonly StoryEvent[], client: number): Promise<void> {
     const body = JSON.stringify({ api_key: projectApiKey, batch });
     for (let tries = 0; (await sendEvents(`${urls[(client + tries) % urls.length]}/batch/`, body)) !== 200; tries++) {
@@ -44,7 +44,7 @@ export function createStoryLoad(
 
   return {
     resume(): void {
-      // Starting the same stream twice would break its order.
+      // Sending the same stream twice at the same time would break its order.
       if (isRunning) return;
       isRunning = true;
       running = Promise.all(streams.map(runClient));
@@ -56,7 +56,7 @@ export function createStoryLoad(
     },
     /** The acknowledged events of each client. */
     sent: () => streams.map((stream, client) => stream.slice(0, positions[client])),
-    /** Sends the last acknowledged events of each client again. */
+    /** Sends each client's last acknowledged events again. */
     async sendAgain(count: number): Promise<void> {
       await Promise.all(
         streams.map((stream, client) => {
@@ -65,16 +65,13 @@ export function createStoryLoad(
         }),
       );
     },
-    /**
-     * Returns the longest time since the previous call that it took until a request was acknowledged, including
-     * retries.
-     */
+    /** Returns the longest time until a request was acknowledged, including retries, since the previous call. */
     takeLongestMs(): number {
       const longest = longestMs;
       longestMs = 0;
       return longest;
     },
-    /** Whether there are no more events to send. */
+    /** Returns whether all events have been sent. */
     isOver: () => streams.every((stream, client) => (positions[client] ?? 0) >= stream.length),
   };
 }

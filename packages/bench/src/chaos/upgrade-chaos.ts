@@ -21,8 +21,8 @@ export interface UpgradeChaosOptions extends ChaosOptions {
 const consumers = 2;
 
 /**
- * Upgrades a system under load from another release, service by service, and rolls it back on the migrated database. Returns
- * true if the stored state is correct after each step.
+ * Upgrades a system from another release under load, service by service, and rolls it back on the migrated database.
+ * Returns true if the stored state is correct after each step.
  */
 export async function chaosUpgrade({ from, ...options }: UpgradeChaosOptions, print: Print): Promise<boolean> {
   if (from === '') throw new Error('--from is required: the git revision to upgrade from.');
@@ -66,7 +66,7 @@ async function startFleet(services: ChaosServices) {
   for (let count = 0; count < consumers; count++) running.push(await services.startConsumer());
   return {
     gatewayPort: gateway.port,
-    /** Replaces one consumer after the other, like a rolling deployment. */
+    /** Replaces the consumers one by one, like a rolling deployment. */
     async replaceConsumers(next: ChaosServices, count: number): Promise<void> {
       for (let replaced = 0; replaced < count; replaced++) {
         running.push(await next.startConsumer());

@@ -13,7 +13,7 @@ export interface ConsoleMeasurement {
   loads?: FirstLoad[];
   live?: { usable: PageTimings[]; interactionMs: number[]; curlMs: number[] };
   flood?: FloodRun;
-  /** A run without watchers, and a run with watchers. */
+  /** A run without watchers, followed by a run with watchers. */
   watching?: [WatchRun, WatchRun];
   events?: EventsRun;
 }

@@ -34,7 +34,7 @@ export async function startConsoleSystem(
   const gateway = await bench.start(programs.gateway, settings);
   await bench.start(programs.consumer, settings);
   const api = await bench.start(programs.api, settings);
-  /** Processes that send events, publish stored events, send API requests, and hold live streams open. */
+  /** Worker processes that send events, publish stored events, send API requests, and keep live streams open. */
   const workers = {
     events: await bench.startWorker(),
     publisher: await bench.startWorker(),
@@ -52,8 +52,8 @@ export async function startConsoleSystem(
 export const eventsPerBatch = 25;
 
 /**
- * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that they are new
- * each time.
+ * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that each request
+ * creates new events.
  */
 export function buildBatches(project: BenchProject | undefined, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {

@@ -9,12 +9,12 @@ import { startServer } from '@millrace/testing';
 import type { Browser } from 'playwright-core';
 import { cpuSlowdown, readMainThreadMs } from './open-page.ts';
 
-/** This package contains built pages, unlike Umami's package on npm, which contains only sources. */
+/** Compares with Unleash, because its npm package contains built pages. Umami's contains only sources. */
 const unleash = 'unleash-server@8.2.0';
 
 export type FirstLoad = Awaited<ReturnType<typeof measureFirstLoad>>;
 
-/** A built front end, and the path under which it is served. */
+/** A built front end, and the path at which it is served. */
 export interface BuiltSite {
   name: 'millrace' | 'unleash';
   directory: string;
@@ -79,7 +79,7 @@ const types: Record<string, string> = {
 };
 const counted = new Set(['.html', '.js', '.css']);
 
-/** Reads a file, or the page for an address without a file extension. Returns null for API requests. */
+/** Reads a file. For an address without a file extension, reads the page. Returns null for API requests. */
 async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffer; type: string } | null> {
   const type = extname(pathname);
   if (pathname.startsWith('/api/') || pathname.startsWith('/auth/')) return null;

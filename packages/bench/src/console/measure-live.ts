@@ -1,4 +1,4 @@
-// Measures how quickly the Live page shows events and reacts to the user.
+// Measures how quickly the Live page shows events and responds to the user.
 
 import { randomUUID } from 'node:crypto';
 import { runProgram } from '@millrace/stack/run-program';
@@ -28,7 +28,7 @@ async function whileSending<Result>(system: ConsoleSystem, perSecond: number, wo
   }
 }
 
-/** Measures the time until the Live page shows events, on a slowed-down processor. */
+/** Measures the time until the Live page shows events, with a throttled CPU. */
 export async function measureUsable(system: ConsoleSystem, visits: number): Promise<PageTimings[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, async () => {
@@ -41,9 +41,7 @@ export async function measureUsable(system: ConsoleSystem, visits: number): Prom
   });
 }
 
-/**
- * Measures the time from clicks and key presses to the next frame, on a slowed-down processor and while events arrive.
- */
+/** Measures the time from clicks and key presses to the next frame, with a throttled CPU and while events arrive. */
 export async function measureInteractions(system: ConsoleSystem): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, () =>
@@ -51,13 +49,13 @@ export async function measureInteractions(system: ConsoleSystem): Promise<number
       await waitUntilDrawn(tab, liveOf(system), rows);
       const count = await interact(tab.page);
       const measured = await tab.page.evaluate<number[]>('[...bench.inputMs.values()]');
-      // The browser does not report interactions that take less than a frame.
+      // The browser does not report interactions that take less than one frame.
       return [...measured, ...Array.from({ length: Math.max(0, count - measured.length) }, () => 16)];
     }),
   );
 }
 
-/** Uses the page like a user. Returns the number of interactions. */
+/** Clicks and types on the page like a user. Returns the number of interactions. */
 async function interact(page: Page): Promise<number> {
   const { x = 0, y = 0 } = (await page.locator('.live-rows').boundingBox()) ?? {};
   const clickRow = () => page.mouse.click(x + 200, y + 50);
@@ -94,12 +92,12 @@ export async function measureFlood(system: ConsoleSystem, seconds: number, event
   );
 }
 
-/** Measures the time in milliseconds from the start of `curl` until the event appears on an open page. */
+/** Measures the milliseconds from the start of `curl` until the event appears on an open page. */
 export async function measureCurl(system: ConsoleSystem, times: number): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {
     await page.goto(liveOf(system));
-    // The page does not receive events that were stored before its stream was open.
+    // Wait until the stream is open, because the page does not receive events that were stored before.
     await page.waitForTimeout(1500);
     const taken: number[] = [];
     for (let one = 0; one < times; one += 1) {

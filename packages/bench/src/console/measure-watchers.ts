@@ -1,4 +1,4 @@
-// Measures what open streams of live events cost the management API.
+// Measures how much open streams of live events cost the management API.
 
 import { randomUUID } from 'node:crypto';
 import { testServers } from '@millrace/testing';
@@ -9,16 +9,16 @@ import type { ConsoleSystem } from './console-system.ts';
 import type { publishEvents } from './publish-events.ts';
 import type { closeStreams, countMessages, openStreams } from './watch-streams.ts';
 
-/** Number of events per second in all busy projects together. */
+/** Total number of events per second in all busy projects. */
 const eventsPerSecond = 5000;
 
 export type WatchRun = Awaited<ReturnType<typeof measureWatchers>>;
 
 /**
- * Measures what live events cost the API and how quickly it responds, with and without watchers. All projects except
- * the last one are busy. Their events are written directly to the topic of stored events, because storing them would
- * use the CPU of this machine. The last project has one watcher and few events, which the whole system processes.
- * Nothing should delay them.
+ * Measures the cost of live events for the API, and how quickly the API responds, with and without watchers. All
+ * projects except the last one are busy. Their events are written directly to the topic of stored events, because
+ * storing them would use this machine's CPU. The last project has one watcher and few events, which the whole system
+ * processes. The busy projects should not delay these events.
  */
 export async function measureWatchers(system: ConsoleSystem, watchers: number, seconds: number) {
   const { api, workers } = system;
@@ -60,8 +60,8 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
     apiCores: (cost.cpuMicros[0] ?? Number.NaN) / 1e6 / cost.seconds,
     apiMaxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
     /**
-     * Milliseconds from sending an event of the quiet project until its watcher receives it, or Infinity if it is not
-     * received.
+     * Milliseconds from sending an event of the quiet project until its watcher receives it. Infinity if the watcher
+     * does not receive it.
      */
     quietMs: await quiet.stop(),
   };
@@ -103,7 +103,7 @@ async function watchQuietProject({ api, gateway, bench, projects }: ConsoleSyste
         await new Promise((resolve) => setTimeout(resolve, sendEveryMs));
       }
     },
-    /** Waits for the sent events, and returns how long each one took. */
+    /** Waits for the sent events, and returns the milliseconds that each event took. */
     async stop(): Promise<number[]> {
       const deadline = performance.now() + patienceMs;
       while (takenMs.length < sentAt.size && performance.now() < deadline) {

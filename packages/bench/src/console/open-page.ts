@@ -1,4 +1,4 @@
-// Opens pages in a browser with a slowed-down processor, and measures their loading.
+// Opens pages in a browser with a throttled CPU, and measures how they load.
 
 import type { Browser, CDPSession, Page } from 'playwright-core';
 
@@ -7,13 +7,13 @@ export interface Tab {
   session: CDPSession;
 }
 
-/** How much slower the processor is for pages that are measured as slowed down. */
+/** How many times slower the CPU is for pages that are measured with a throttled CPU. */
 export const cpuSlowdown = 4;
 
 export interface PageTimings {
-  /** Time from the navigation until the selector is on the page and drawn. */
+  /** Time from the navigation until an element that matches the selector is drawn. */
   ms: number;
-  /** CPU time that the main thread used until then. It does not depend on other work on the machine. */
+  /** CPU time of the main thread until then. It does not depend on other work on the machine. */
   mainThreadMs: number;
 }
 
@@ -30,7 +30,7 @@ export async function withTab<Result>(
   try {
     const page = await visitor.newPage();
     const session = await visitor.newCDPSession(page);
-    // `threadTicks` measures CPU time and leaves out the time for which the thread waited for a processor.
+    // `threadTicks` measures CPU time, without the time for which the thread waited for a processor.
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     if (slow > 1) await session.send('Emulation.setCPUThrottlingRate', { rate: slow });
     await page.addInitScript(watchPage);
@@ -51,7 +51,7 @@ export async function readMainThreadMs(session: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
 }
 
-/** This program is a string, because it runs in the page, and a loader may add its own names to functions. */
+/** A string, because it runs in the page, and a module loader might add names to a function. */
 const watchPage = `
 window.bench = {
   frameMs: [],

@@ -16,8 +16,8 @@ interface Publication {
 const stepMs = 50;
 
 /**
- * Every 50 ms, publishes the events that are due. A step that runs late includes the events that became due in the
- * meantime. Returns the number of events.
+ * Publishes every 50 ms the events that are due. A late step includes the events that became due in the meantime.
+ * Returns the number of events.
  */
 export async function publishEvents({
   brokers,

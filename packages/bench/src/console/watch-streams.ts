@@ -1,4 +1,4 @@
-/** Runs in a worker: holds streams of live events open and counts their messages. */
+/** Runs in a worker: keeps streams of live events open and counts their messages. */
 import { connect, type Socket } from 'node:net';
 
 interface Stream {
@@ -10,7 +10,7 @@ let streams: Stream[] = [];
 
 const openAtOnce = 25;
 
-/** Opens a stream for each project ID, several at the same time. Returns the number of open streams. */
+/** Opens one stream per project ID, several at the same time. Returns the number of open streams. */
 export async function openStreams(port: number, personalApiKey: string, projectIds: number[]): Promise<number> {
   for (let first = 0; first < projectIds.length; first += openAtOnce) {
     const some = projectIds.slice(first, first + openAtOnce);
@@ -21,7 +21,7 @@ export async function openStreams(port: number, personalApiKey: string, projectI
 
 const openOnes = () => streams.filter(({ socket }) => !socket.destroyed);
 
-/** Returns the number of messages of each open stream since the previous call. */
+/** Returns the number of messages on each open stream since the previous call. */
 export function countMessages(): number[] {
   const counts = openOnes().map(({ messages }) => messages);
   for (const stream of streams) stream.messages = 0;
@@ -45,7 +45,7 @@ function openStream(port: number, personalApiKey: string, projectId: number): Pr
   return new Promise((resolve) => {
     socket.on('data', (chunk) => {
       resolve(stream);
-      // This does not count a message that is split between two chunks, which is rare.
+      // A message that is split between two chunks is not counted, which is rare.
       for (let at = chunk.indexOf(messageStart); at >= 0; at = chunk.indexOf(messageStart, at + 1))
         stream.messages += 1;
     });

@@ -29,7 +29,7 @@ test('compares the rate with the rates of createMany and COPY', () => {
   ]);
 });
 
-test('reports the targets of a slow, large run that lost events as not met', () => {
+test('reports the targets as not met for a run that is slow, uses much memory and loses events', () => {
   expect(notMet([run({ eventsPerSecond: 9999, maxRssBytes: 201 * 2 ** 20, rows: 99, uuids: 99 })])).toEqual([
     'mixed events per second',
     'max RSS MB',
@@ -38,7 +38,7 @@ test('reports the targets of a slow, large run that lost events as not met', () 
   expect(notMet([run({ rows: 101 })])).toEqual(['runs whose rows do not match the events sent']);
 });
 
-test('compares the CPU time of both processes together, by the median of each situation, with the first situation', () => {
+test('compares the median CPU time of consumer and PostgreSQL in each situation with the first situation', () => {
   const slow = run({ projects: 1000, cpuMicrosPerEvent: 80, databaseMicrosPerEvent: 50 });
   expect(notMet([run(), run({ projects: 1000 }), run({ stored: 5 })])).toEqual([]);
   expect(notMet([run(), slow, slow, run({ projects: 1000 })])).toHaveLength(1);

@@ -13,13 +13,13 @@ export type DrainMeasurement = Awaited<ReturnType<typeof measureDrain>>;
 export interface FilledTopic {
   prefix: string;
   count: number;
-  /** The last event of each partition. When a consumer has stored these, it has stored all events. */
+  /** The last event of each partition. When a consumer has stored these events, it has stored all events. */
   lastEvents: CapturedEvent[];
 }
 
 /**
  * Starts a compiled consumer, which drains a full topic into a database. The measurement begins with the first stored
- * rows, or after `warmUp` events, so that it leaves out the startup. Rows that were stored earlier are not part of the
+ * rows, or after `warmUp` events, so that it excludes the startup. Rows that were stored earlier are not part of the
  * result.
  */
 export async function measureDrain(
@@ -39,7 +39,7 @@ export async function measureDrain(
   try {
     await waitUntilStored(database, async () => (await countRows(database, since)).rows > warmUp);
     const done = (await countRows(database, since)).rows;
-    // Looks up single events, because counting a large table repeatedly would slow down the consumer.
+    // Look up single events, because counting a large table repeatedly would slow down the consumer.
     const cost = await measureCpu([consumer], database, () =>
       waitUntilStored(database, async () => (await countStored(database, lastEvents)) === lastEvents.length),
     );
@@ -70,7 +70,7 @@ async function waitUntilStored(database: BenchDatabase, isStored: () => Promise<
   }
 }
 
-/** Counts rows with an index on the time when they were stored, which is fast even in a large table. */
+/** Counts rows with an index on the storage time, which is fast even in a large table. */
 async function countRows(database: BenchDatabase, since: string): Promise<{ rows: number; uuids: number }> {
   const [row] = await database.query<{ rows: number; uuids: number }>(
     `SELECT count(*)::int AS rows, count(DISTINCT (project_id, uuid))::int AS uuids
@@ -80,7 +80,7 @@ async function countRows(database: BenchDatabase, since: string): Promise<{ rows
   return row ?? { rows: 0, uuids: 0 };
 }
 
-/** Returns how many of these events are stored. Finds them by their keys. */
+/** Returns how many of these events are stored. Finds the events by their keys. */
 async function countStored(database: BenchDatabase, events: readonly CapturedEvent[]): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count

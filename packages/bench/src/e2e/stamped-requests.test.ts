@@ -18,7 +18,7 @@ test('builds as many requests as are due, with one marker event for every 50 ms'
   }
 });
 
-test('marks no event twice at a slow rate', () => {
+test('does not mark an event twice at a low rate', () => {
   const { markers } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,

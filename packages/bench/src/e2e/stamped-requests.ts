@@ -1,4 +1,4 @@
-// Builds and sends the requests whose events the end-to-end benchmark looks for in the database.
+// Builds and sends the end-to-end benchmark's requests. The benchmark later looks for their events in the database.
 
 import { sendRequests } from '../load/send-requests.ts';
 import { requestText } from '../workload/gateway-workloads.ts';
@@ -9,13 +9,13 @@ export const eventsPerRequest = 50;
 /** An event that the benchmark looks up in the database. */
 export interface Marker {
   uuid: string;
-  /** The time when its request is due, in milliseconds since the load started. */
+  /** When the marker's request is due, in milliseconds since the load started. */
   dueAfterMs: number;
 }
 
 /**
- * The property that contains the number of an event's request. It is used to leave out the events of requests that were
- * not acknowledged.
+ * The event property that contains the number of the event's request. With it, the events of unacknowledged requests
+ * can be excluded.
  */
 export const requestProperty = 'bench_request';
 
@@ -31,8 +31,8 @@ export interface StampedLoad {
 const timePlaceholder = '0000-00-00T00:00:00.000Z';
 
 /**
- * Builds complete `/batch/` requests of 50 mixed events each. Also returns a marker for every `markerEveryMs`, each at
- * a different position in its batch. The requests have no `sent_at`, so that timestamps are stored as they were sent.
+ * Builds complete `/batch/` requests of 50 mixed events each. Also returns one marker per `markerEveryMs`, each at a
+ * different position in its batch. The requests have no `sent_at`, so that timestamps are stored as sent.
  */
 export function buildStampedRequests(load: StampedLoad): { requests: Buffer[]; markers: Marker[] } {
   const count = Math.ceil((load.durationMs / 1000) * load.requestsPerSecond);
@@ -76,7 +76,7 @@ export function stampRequest(request: Buffer, timeMs: number): Buffer {
 
 let prepared: { load: StampedLoad; requests: Buffer[] } | null = null;
 
-/** Runs in a worker: builds the requests of the next `sendPreparedRequests` and returns their markers. */
+/** Runs in a worker: builds the requests of the next `sendPreparedRequests` call and returns their markers. */
 export function prepareRequests(load: StampedLoad): Marker[] {
   const { requests, markers } = buildStampedRequests(load);
   prepared = { load, requests };
@@ -88,7 +88,7 @@ export async function sendPreparedRequests(port: number, startAtMs: number) {
   if (prepared === null) throw new Error('No requests are prepared.');
   const { load, requests } = prepared;
   let sent = 0;
-  /** Numbers of the requests whose response was not 200. */
+  /** Numbers of the requests that received a status other than 200. */
   const unacknowledged: number[] = [];
   await new Promise((resolve) => setTimeout(resolve, startAtMs - (performance.timeOrigin + performance.now())));
   await sendRequests({

@@ -1,4 +1,4 @@
-// Waits for certain events to appear in the database, and measures their delay.
+// Waits until given events appear in the database, and measures the delay of each event.
 
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { Marker } from './stamped-requests.ts';
@@ -9,7 +9,7 @@ const patienceMs = 60_000;
 
 /**
  * Waits until all markers are visible in the database. Checks every 10 ms, by primary key and only for markers that are
- * due, so that the checks do not slow down what is measured. The results are up to 10 ms too high and never too low.
+ * due, so that the checks do not slow down the measured system. The results are up to 10 ms too high and never too low.
  *
  * @param startedAtMs when the load started (Unix time)
  * @returns milliseconds from when each marker was due until it was visible, in the order of `markers`; Infinity for a

@@ -1,4 +1,4 @@
-/** The two evaluators that `npm run bench -- flags` compares: Millrace's, and posthog-node with the same definitions. */
+/** The evaluators that `npm run bench -- flags` compares: Millrace's, and posthog-node with the same definitions. */
 import { compileFlags, evaluateFlags, flagValue, neededData, nothingStored, selectFlags } from '@millrace/flags';
 import { PostHog } from 'posthog-node';
 import { type Client, createClients } from './flag-requests.ts';
@@ -8,12 +8,10 @@ export type EvaluatorSide = 'millrace' | 'posthog-node';
 type Evaluate = (client: Client) => unknown;
 
 const clients = createClients(1000);
-/**
- * With a thousand flags, there are few evaluations per second, and it takes many of them until the code is compiled.
- */
+/** With a thousand flags, evaluations are slow, and the code is compiled only after many of them. */
 const warmUpMs = 1500;
 
-/** Runs in a worker: evaluates all flags for one client after the other. Returns the CPU time of an evaluation in microseconds. */
+/** Runs in a worker: evaluates all flags for many clients. Returns the CPU microseconds of one evaluation. */
 export async function evaluateFlagsFor(durationMs: number, side: EvaluatorSide, flagCount: number): Promise<number> {
   const flags = createMixedFlags(flagCount).map((flag, index) => ({
     ...flag,
@@ -29,14 +27,14 @@ export async function evaluateFlagsFor(durationMs: number, side: EvaluatorSide, 
   return (user + system) / evaluations;
 }
 
-/** Returns the number of evaluations. */
+/** Evaluates flags for the given time, and returns the number of evaluations. */
 async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
   const endsAt = performance.now() + durationMs;
   let evaluations = 0;
   while (performance.now() < endsAt) {
     const client = clients[evaluations % clients.length];
     const values = client && evaluate(client);
-    // Millrace's evaluator is synchronous, so its measurement should not include an `await`.
+    // Millrace's evaluator is synchronous, so its measurement must not include an `await`.
     if (values instanceof Promise) await values;
     evaluations += 1;
   }
@@ -46,7 +44,7 @@ async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
 type Definitions = Parameters<typeof compileFlags>[0]['flags'];
 
 /**
- * Does everything that a request does after its definitions are loaded: selects the flags, determines that no data is
+ * Does the work of a flag request after its definitions are loaded: selects the flags, determines that no data is
  * needed, and evaluates the flags.
  */
 function createOurs(flags: Definitions): Evaluate {

@@ -44,7 +44,7 @@ export function requestById(projectApiKey: string, { distinctId }: Client): stri
   return requestText('POST /flags/?v=2', {}, { api_key: projectApiKey, distinct_id: distinctId, groups: {} });
 }
 
-/** Returns a request for flag definitions. `etag` belongs to the definitions that the client already has. */
+/** Returns a request for flag definitions. `etag` is the ETag of the definitions that the client already has. */
 export function definitionRequest(keys: { projectApiKey: string; secretKey: string }, etag: string | null): string {
   const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Accept-Encoding': 'gzip' };
   const all = etag === null ? headers : { ...headers, 'If-None-Match': etag };

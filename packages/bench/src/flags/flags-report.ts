@@ -7,8 +7,8 @@ import type { MemoryMeasurement } from './measure-memory.ts';
 export type NamedRun = RequestRun & { name: string };
 
 /**
- * A run that sends events in a closed loop, with or without flag requests at the same time, and the statuses of these
- * flag requests.
+ * A run that sends events in a closed loop, with or without simultaneous flag requests, and the statuses of these flag
+ * requests.
  */
 export type EventsRun = Pick<NamedRun, 'name' | 'p99Ms' | 'otherStatuses'>;
 

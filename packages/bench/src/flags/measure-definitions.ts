@@ -18,17 +18,17 @@ export interface FlagsRun {
 }
 
 /**
- * Requests per second, by status. They are sent in an open loop, so that their number is known: an environment may send
- * only 600 requests per minute.
+ * Requests per second, by status. An open loop limits the number of requests, because an environment may send only 600
+ * requests per minute.
  */
 const perSecond = { 304: 3000, 200: 1500 } as const;
 const runMs = 1000;
 const minuteLimit = 600;
 
-/** Measures requests for 500 flag definitions from clients that have the current definitions (304), and from other clients (200). */
+/** Measures requests for 500 flag definitions, by clients that already have them (304) and by other clients (200). */
 export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
   const { pairs, bench, server } = run;
-  // There are enough environments to stay below the limit even if all runs are in the same minute.
+  // With this many environments, requests stay below the limit even if all runs are in the same minute.
   const requestCount = (pairs + 1) * (perSecond[304] + perSecond[200]) * (runMs / 1000);
   const count = Math.ceil((requestCount / minuteLimit) * 1.2);
   const environments = await addFlagEnvironments(bench.database, count, createMixedFlags(500));

@@ -7,7 +7,7 @@ import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './m
 
 const projects = 1000;
 const flagsPerProject = 100;
-/** This is enough memory for all definitions. */
+/** Enough memory for all definitions. */
 const memoryMb = 512;
 const parallel = 8;
 
@@ -21,7 +21,7 @@ export async function measureMemory({ database, start, print }: Bench, [client]:
   const gateway = await start(programs.gateway, { FLAG_DEFINITIONS_MEMORY_MB: String(memoryMb) });
   const requestAll = async (part: readonly FlagEnvironment[]) => {
     for (const { projectApiKey } of part) {
-      // On a busy machine, the gateway may reject a request. The time of this request does not matter.
+      // On a busy machine, the gateway may reject a request. The duration of this request is not measured.
       await eventually(() => requestFlags(gateway.port, projectApiKey, client), { what: 'A flag request' });
     }
   };

@@ -6,7 +6,7 @@ import type { Client } from './flag-requests.ts';
 
 export interface MixedFlag {
   key: string;
-  /** The filters in the format of the database. */
+  /** The filters in the database format. */
   filters: object;
 }
 
@@ -22,7 +22,7 @@ const withVariants = (filters: object, ...keys: string[]) => {
   return { ...filters, multivariate: { variants } };
 };
 
-/** Flags as projects have them: with rollouts, properties of each type, variants, and two conditions. */
+/** Typical flags of projects: with rollouts, properties of each type, variants, and two conditions. */
 const kinds: object[] = [
   filtersOf(group(50)),
   filtersOf(group(100, where('plan', 'exact', ['pro', 'enterprise']))),
@@ -57,11 +57,11 @@ export function createMixedFlags(count: number): MixedFlag[] {
 export interface FlagEnvironment {
   environmentId: number;
   projectApiKey: string;
-  /** The key for requesting definitions. */
+  /** The key for requests for definitions. */
   secretKey: string;
 }
 
-/** Adds projects that all have the same flags, before a gateway reads them. */
+/** Adds projects that all have the same flags. Call this before a gateway reads the flags. */
 export async function addFlagEnvironments(
   database: BenchDatabase,
   count: number,

@@ -5,17 +5,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import pg from 'pg';
 
-/** A migrated database for one measurement, with one project in it. */
+/** A migrated database for one measurement, with one project. */
 export interface BenchDatabase {
   url: string;
   projectId: number;
   projectApiKey: string;
   organizationId: string;
-  /** A key of the organization's owner. It has all scopes. */
+  /** A key of the organization's owner, with all scopes. */
   personalApiKey: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /**
-   * Copies the database with its content, and closes the connections to the original. This takes a few seconds per
+   * Copies the database with its content, and closes the connections to the original. Copying takes a few seconds per
    * gigabyte.
    */
   copy(): Promise<BenchDatabase>;
@@ -62,11 +62,11 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
     query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
       (await pool.query<Row>(text, values)).rows,
     async copy() {
-      // PostgreSQL only copies a database that has no connections.
+      // PostgreSQL can only copy a database without connections.
       await close();
       const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
-      // Makes PostgreSQL copy the files. By default, it writes every page to the WAL, which is meant for small
-      // databases.
+      // FILE_COPY makes PostgreSQL copy the files. By default, it writes every page to the WAL, which is only faster
+      // for small databases.
       const original = new URL(url).pathname.slice(1);
       await runOnServer(url, `CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
       return open(withDatabase(url, name), facts, () =>
@@ -80,7 +80,7 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
   };
 }
 
-/** Adds a project with one environment for each project API key, to the organization of the database. */
+/** Adds a project with one environment for each project API key, to the database's organization. */
 export async function addProjects(database: BenchDatabase, projectApiKeys: readonly string[]): Promise<void> {
   await database.query(
     `WITH added AS (

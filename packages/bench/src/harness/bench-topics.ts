@@ -20,7 +20,7 @@ export async function connectBenchTopics(brokers: string[]) {
   const created: string[] = [];
   return {
     async create(topics: readonly string[]): Promise<void> {
-      // kafkajs gives up waiting when the broker does not know a new topic yet.
+      // kafkajs would fail if the broker does not list a new topic yet.
       const waitForLeaders = false;
       await admin.createTopics({
         waitForLeaders,
@@ -35,9 +35,9 @@ export async function connectBenchTopics(brokers: string[]) {
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
     /**
-     * Writes `count` mixed events to the live topic of `prefix`, alternating between the projects. The events of a
-     * person are in one partition, in order. Returns the last event of each partition. When a consumer has stored
-     * these, it has stored all events.
+     * Writes `count` mixed events to the live topic of `prefix`, alternating between the projects. A person's events
+     * are in one partition, in order. Returns the last event of each partition. When a consumer has stored these
+     * events, it has stored all events.
      */
     async fill(prefix: string, projectApiKeys: readonly string[], count: number): Promise<CapturedEvent[]> {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });

@@ -1,4 +1,4 @@
-// What all benchmarks share: they start programs, register what to remove at the end, and print a report.
+// Code that all benchmarks share: starts programs, registers what to remove at the end, and prints a report.
 
 import { randomUUID } from 'node:crypto';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -16,7 +16,7 @@ export const programs = {
 } as const;
 
 /**
- * The servers of a benchmark, and functions that start programs which use them. Everything is removed when the
+ * The servers of a benchmark, and functions that start programs on these servers. Everything is removed when the
  * benchmark ends.
  */
 export interface Bench {
@@ -28,7 +28,7 @@ export interface Bench {
   /** Compiles a program, given by its path from the repository root. */
   compile(program: string): Promise<string>;
   /**
-   * Starts a program and waits until it is ready. `settings` are added to the settings for this database and these
+   * Starts a program and waits until it is ready. `settings` are added to the settings for the benchmark's database and
    * topics.
    */
   start(program: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
@@ -37,7 +37,7 @@ export interface Bench {
   onEnd(stop: () => Promise<unknown>): void;
 }
 
-/** A process that generates load, so that this work does not count as CPU time of another process. */
+/** A process that generates load, so that the CPU time of this work does not count for the measured processes. */
 export interface Worker {
   /** Runs a function of `worker.ts` by its name. */
   perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>>;
@@ -48,7 +48,7 @@ type AnyJob = (...parameters: never[]) => unknown;
 
 /**
  * Runs a benchmark, and prints the environment and the report that `measure` returns.
- * @param keptDatabase a file that describes a database which is kept for the next run (see `openKeptDatabase`)
+ * @param keptDatabase a file that describes a database which remains for the next run (see `openKeptDatabase`)
  */
 export async function withBench(
   print: Print,
@@ -107,11 +107,10 @@ export function serviceSettings(prefix: string): Record<string, string> {
     INGEST_PORT: '0',
     HEALTH_PORT: '0',
     API_PORT: '0',
-    // Requests are counted as usual, but never rejected.
+    // Requests are counted as usual, but are never rejected.
     API_REQUESTS_PER_MINUTE: '1000000000',
     API_REQUESTS_PER_HOUR: '1000000000',
-    // The change from one workload to the next looks like a spike, for which the gateway would write an additional
-    // record.
+    // A change of the workload looks like a spike, for which the gateway would write an additional record.
     SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
   };
 }
@@ -131,7 +130,7 @@ function workerOf(started: MeasuredProcess): Worker {
 /** PostgreSQL settings that determine how slow a large database is, for example the size of the page cache. */
 const printedSettings = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
 
-/** Returns what readers need to know to compare the figures with their own. */
+/** Returns the facts that readers need to compare the figures with their own. */
 async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
   const processors = cpus();
   const settings = await database.query<{ name: string; value: string }>(

@@ -9,7 +9,7 @@ type Value = boolean | number | string | readonly number[] | readonly string[];
 export interface Command {
   /** The options and their default values as text for the usage message. */
   usage: string;
-  /** Reads the arguments and returns the work to do. @throws Error for an invalid argument */
+  /** Parses the arguments and returns a function that does the work. @throws Error for an invalid argument */
   parse(words: string[]): () => Promise<unknown>;
 }
 
@@ -34,7 +34,7 @@ export function createCommand<Options extends object>(
 
 /**
  * Reads options from the command line.
- * @throws Error that names the option if its value is invalid or it does not exist
+ * @throws Error that names an unknown option, or an option with an invalid value
  */
 export function readOptions<Options extends object>(words: string[], defaults: Options): Options {
   const known = Object.entries(defaults).map(([key, fallback]) => ({

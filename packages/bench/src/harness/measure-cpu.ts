@@ -63,13 +63,13 @@ async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | n
 export function parseProcessStat(stat: string): number | null {
   const end = stat.lastIndexOf(')');
   if (!stat.slice(0, end).includes('(postgres')) return null;
-  // The name is followed by the state, ten other fields, the user time and the system time.
+  // After the name, the line contains the state, ten other fields, the user time and the system time.
   const fields = stat.slice(end + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * microsPerTick;
 }
 
 /**
- * Returns the CPU time between two readings. Leaves out processes that ended in between. Returns NaN if one of the
+ * Returns the CPU time between two readings. Excludes processes that ended in between. Returns NaN if one of the
  * readings is null.
  */
 export function databaseCpuBetween(before: DatabaseCpu | null, after: DatabaseCpu | null): number {

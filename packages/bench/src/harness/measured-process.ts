@@ -12,12 +12,12 @@ export interface Usage {
   maxRssBytes: number;
 }
 
-/** A child process that reports its resource usage. Its `port` is 0 if it does not listen. */
+/** A child process that reports its resource usage. Its `port` is 0 if it does not listen on a port. */
 export interface MeasuredProcess extends ServiceProcess {
   usage(): Promise<Usage>;
   /**
-   * Returns the size of the heap and of external buffers in bytes, after a full garbage collection. Don't call this
-   * function during a measurement.
+   * Returns the bytes of the heap and of external buffers after a full garbage collection. Don't call this function
+   * during a measurement.
    */
   liveBytes(): Promise<number>;
 }
@@ -25,7 +25,7 @@ export interface MeasuredProcess extends ServiceProcess {
 const probe = fileURLToPath(new URL('./usage-probe.mjs', import.meta.url));
 
 /**
- * Starts a compiled program with the environment of this process, and waits until it listens.
+ * Starts a compiled program with this process's environment, and waits until the program listens.
  * @throws the same errors as `startService`
  */
 export async function startMeasuredProcess(
@@ -42,7 +42,7 @@ export async function startMeasuredProcess(
   };
 }
 
-/** Waits until a service is ready. @throws Error if it is not ready within 30 s */
+/** Waits until a service is ready. @throws Error if the service is not ready within 30 s */
 export async function waitUntilReady(port: number): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {

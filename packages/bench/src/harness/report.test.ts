@@ -4,7 +4,7 @@ test.each([
   [[3, 1, 2], 2],
   [[4, 1, 3, 2], 2.5],
   [[7], 7],
-])('median of %j is %d', (values, expected) => {
+])('computes the median of %j as %d', (values, expected) => {
   expect(median(values)).toBe(expected);
 });
 
@@ -21,7 +21,7 @@ test('returns NaN as the median and percentile of an empty list', () => {
   expect(percentile([], 0.5)).toBeNaN();
 });
 
-test('aligns the first column to the left and figures to the right', () => {
+test('aligns the first column to the left and all other columns to the right', () => {
   expect(
     formatTable([
       ['name', 'n'],
@@ -42,6 +42,6 @@ test.each([
   [0.31, { atMost: 0.3 }, 'NOT MET'],
   [9999, { atLeast: 10_000 }, 'NOT MET'],
   [Number.NaN, { atMost: 1 }, 'NOT MET'],
-])('judges %d against the target %j as %s', (value, target, expected) => {
+])('formats the figure %d with the target %j as %s', (value, target, expected) => {
   expect(formatTarget('x', value, target).startsWith(expected)).toBe(true);
 });

@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the smallest of the values such that the given share of all values (0 to 1) do not exceed it (nearest rank).
+ * Returns the smallest value that at least the given share (0 to 1) of all values does not exceed (nearest rank).
  * Returns NaN for an empty list.
  */
 export function percentile(values: readonly number[], share: number): number {
@@ -28,12 +28,12 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * The columns of a table of runs. For several runs, numbers are combined into their median, and different texts are
- * joined.
+ * The columns of a table of runs. Several runs are combined: numbers into their median, and different texts into one
+ * text.
  */
 export type Columns<Run> = Record<string, (run: Run) => number | string>;
 
-/** Formats a table with a row for each run. */
+/** Formats a table with one row per run. */
 export function formatRuns<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
   return formatTable([
     ['', ...Object.keys(columns)],
@@ -42,7 +42,7 @@ export function formatRuns<Run>(runs: readonly Run[], nameOf: (run: Run) => stri
 }
 
 /**
- * Formats a table with a row of medians for each name, in the order of their first runs, followed by rows with the
+ * Formats a table with one row of medians per name, in the order of the names' first runs, followed by rows with the
  * ratios between two names.
  */
 export function formatMedians<Run>(
@@ -96,8 +96,8 @@ export function report(tables: readonly (readonly [title: string, table: string]
 }
 
 /**
- * Formats `1234567.8` as `1,234,568`. Numbers below 100 have one decimal, and numbers below 10 have two. The text is
- * `?` if the value was not measured.
+ * Formats `1234567.8` as `1,234,568`. Numbers below 100 have one decimal, and numbers below 10 have two. A value that
+ * was not measured becomes `?`.
  */
 export function formatFigure(value: number): string {
   if (Number.isNaN(value)) return '?';
@@ -105,7 +105,7 @@ export function formatFigure(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 });
 }
 
-/** Formats a target and whether it is met. A figure that was not measured never meets its target. */
+/** Formats a target and whether the figure meets it. A figure that was not measured never meets its target. */
 export function formatTarget(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
   const [bound, isMet] =
     'atMost' in target

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// This file is loaded into a measured process before its program (`--import`), in the same way for both sides of a
-// comparison. It reports the resource usage of the whole process, including its threads.
+// `--import` loads this file into a measured process before its program, for both sides of a comparison. The file
+// reports the resource usage of the whole process, including its threads.
 process.on('message', (message) => {
   if (message?.type === 'memory') process.send({ type: 'memory', liveBytes: liveBytes() });
   if (message?.type !== 'usage') return;

@@ -5,15 +5,15 @@ import { breakdownBy, daily, dashboardTiles, event, funnel, queries, trend, week
 
 export interface ApiRequest {
   name: string;
-  /** Path of the request below the project's path. */
+  /** Path of the request, relative to the project's path. */
   path: string;
-  /** Body of the request if it is a POST request. */
+  /** The body of a POST request. */
   body?: object;
   /** Target time with a hundred million events in 90 days, on two cores. */
   targetMs?: number | undefined;
 }
 
-/** The response to a request, and the time until it arrived. */
+/** The response to a request, and the time until the response arrived. */
 export interface Sent {
   status: number;
   body: string;
@@ -22,7 +22,7 @@ export interface Sent {
 
 export type Send = (request: ApiRequest) => Promise<Sent>;
 
-/** Number of a regular visitor into whom the previous one was merged. */
+/** Number of a regular visitor who was the target of a merge. */
 export const listedPerson = 801;
 export const listedPersonUuid = createHash('md5')
   .update(`person ${listedPerson}`)
@@ -31,7 +31,7 @@ export const listedPersonUuid = createHash('md5')
 export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
 export const personSearch = `persons/?search=person${listedPerson}@example.com`;
 
-/** Returns a request for a query, which must be computed and not come from the cache. */
+/** Returns a request for a query that must be computed, not read from the cache. */
 export const queryRequest = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
 
 const ofProperty = (key: string, value: string | number) =>
@@ -42,7 +42,7 @@ const pages: readonly ApiRequest[] = [
   { name: 'events of a distinct ID', path: `events/?limit=100&distinct_id=id%20${listedPerson}`, targetMs: 500 },
   { name: 'newest events', path: 'events/?limit=100', targetMs: 400 },
   { name: 'newest events with a rare name', path: 'events/?limit=100&event=rare', targetMs: 500 },
-  // One event in 20,000 has the price in this filter.
+  // One event in 20,000 has this price.
   {
     name: 'newest events with a rare property value',
     path: `events/?limit=100&properties=${ofProperty('price', 123.45)}`,

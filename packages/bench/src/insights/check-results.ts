@@ -1,5 +1,5 @@
-// Compares results of the API with expected ones. Those are computed from the rules by which the events were generated,
-// and not from ClickHouse's tables.
+// Compares results of the API with expected results. The expected results are computed from the rules that generated
+// the events, and not from ClickHouse's tables.
 
 import type { ClickHouseClient } from '@millrace/insights';
 import type { Print } from '../harness/command.ts';
@@ -73,8 +73,8 @@ function listChecks(size: GeneratedEvents): readonly Checked[] {
 }
 
 /**
- * Prints how many results were compared. Does not compare a result whose query exceeds its time limit, because a busy
- * machine can be too slow. @throws Error if a result is wrong
+ * Prints how many results were compared. Ignores queries that exceed their time limit, because a machine may be busy.
+ * @throws Error if a result is wrong
  */
 export async function checkResults(
   client: ClickHouseClient,

@@ -8,8 +8,8 @@ const eventsPerPerson = 10;
 const eventsPerStatement = 200_000;
 
 /**
- * Fills a project for insight queries: events with 20 names and about twenty properties, spread over 90 days. There is
- * a person for every ten events, and one person in a hundred was later merged into another one.
+ * Fills a project for insight queries: events with 20 names and about twenty properties, distributed over 90 days.
+ * There is one person per ten events, and one person in a hundred was later merged into another.
  */
 export async function fillInsights(database: BenchDatabase, count: number): Promise<void> {
   await createMonths(database.url, Math.ceil(days / 28));

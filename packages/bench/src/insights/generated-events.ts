@@ -1,5 +1,5 @@
-// Events that ClickHouse itself generates. Every column is an expression of the number of the event, so that the
-// correct results of queries can be computed from the same expressions.
+// Events that ClickHouse itself generates. Every column is an expression of the event's number, so that the correct
+// results of queries can be computed from the same expressions.
 import { createSqlDatabase } from '@millrace/db';
 import { type ClickHouseClient, copyPersonPortion, createTables, propertyColumns } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
@@ -11,8 +11,8 @@ const dayMs = 86_400_000;
 const eventsPerVisit = 5;
 
 /**
- * The size of the data. Half of the visits are from persons who come only once. The other half are from regular
- * visitors.
+ * The number of visits and regular visitors. Half of the visits are from persons who come only once, and the other half
+ * from regular visitors.
  */
 export interface GeneratedEvents {
   projectId: number;
@@ -24,8 +24,8 @@ export interface GeneratedEvents {
 
 /**
  * Generates events and their persons, and copies the persons to ClickHouse as the delivery worker does. Uses the events
- * of an earlier run if ClickHouse still has them.
- * @throws Error if ClickHouse has a different number of events
+ * of an earlier run if ClickHouse still contains them.
+ * @throws Error if ClickHouse contains a different number of events
  */
 export async function ensureGeneratedEvents(
   { database, print, onEnd }: Pick<Bench, 'database' | 'print' | 'onEnd'>,
@@ -57,7 +57,7 @@ export async function ensureGeneratedEvents(
   return size;
 }
 
-/** Returns the number of persons. They are numbered consecutively, beginning with the regular visitors. */
+/** Returns the number of persons. Persons are numbered consecutively, beginning with the regular visitors. */
 const personsOf = ({ visits, regulars }: GeneratedEvents) => regulars + Math.floor(visits / 2);
 
 export const planOf = (number: string) => `['free','pro','team'][1 + ${number} % 3]`;
@@ -110,8 +110,8 @@ const properties = `concat('{', ${Object.entries(usual)
 
 /**
  * Fills ClickHouse's table with one sorted part per day. Sorts the numbers before it builds the large values, because
- * sorting those would take most of the time. It also supplies the values of computed columns, so that ClickHouse does
- * not have to parse JSON.
+ * sorting large values would take most of the time. Also supplies the values of computed columns, so that ClickHouse
+ * does not have to parse JSON.
  */
 async function fillClickHouse(client: ClickHouseClient, size: GeneratedEvents): Promise<void> {
   const time = "fromUnixTimestamp64Milli(ms, 'UTC')";

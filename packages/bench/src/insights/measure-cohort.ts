@@ -1,4 +1,4 @@
-// Measures how long the delivery worker takes to count the persons of a cohort.
+// Measures how long the delivery worker takes to count a cohort's persons.
 
 import type { Bench } from '../harness/bench.ts';
 import type { Send, Sent } from './api-requests.ts';
@@ -10,8 +10,8 @@ const filters = {
 };
 
 /**
- * Creates a cohort of a third of all persons, and waits until it has been counted. Then removes it, because the worker
- * would count it again.
+ * Creates a cohort of a third of all persons, and waits until the cohort has been counted. Then deletes it, because the
+ * worker would count it again.
  * @returns the response, with the time until the cohort had been counted
  */
 export async function measureCohort(bench: Bench, send: Send, settings: Record<string, string>): Promise<Sent> {

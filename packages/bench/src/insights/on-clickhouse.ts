@@ -31,7 +31,7 @@ export interface ClickHouseBenchOptions {
   only: string;
 }
 
-/** What a request costs in ClickHouse and in the API. */
+/** The cost of a request in ClickHouse and in the API. */
 interface Cost {
   status: number;
   ms: number;
@@ -67,7 +67,7 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
   const measureAll = async (name: string, work: () => Promise<Sent>, targetMs?: number, runs = pairs) => {
     if (!name.includes(only)) return;
     print(name);
-    // An additional run fills the caches.
+    // The first run only fills the caches.
     if (runs > 0) await work();
     const costs: Cost[] = [];
     for (let at = 0; at < Math.max(1, runs); at += 1) costs.push(await measureCost({ client, api }, work));
@@ -96,7 +96,7 @@ async function sendRequest({ database }: Bench, api: MeasuredProcess, request: A
 
 /**
  * Loads a dashboard, two tiles at a time.
- * @returns the first response, and the last response with the time of all of them
+ * @returns the first response, and the last response with the total time
  */
 async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
   const startedAt = performance.now();
@@ -113,7 +113,7 @@ async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
 }
 
 /**
- * The server runs nothing else, so its counters belong to this request. The embedded engine has no `system.query_log`.
+ * The server has no other work, so its counters measure this request. The embedded engine has no `system.query_log`.
  */
 async function measureCost(
   { client, api }: { client: ClickHouseClient; api: MeasuredProcess },

@@ -1,4 +1,4 @@
-/** Measures queries in the way in which clients run them: with cached results, and many at the same time. */
+/** Measures queries in the same way as clients run them: with cached results, and many at the same time. */
 import { type Bench, programs } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';
@@ -35,9 +35,9 @@ export async function measureOverApi({ start, database }: Bench) {
   const crowdMs = await measureMs(() => Promise.all(all.map((tile) => untilComplete(tile, 'force_blocking'))));
   const { maxRssBytes } = await api.usage();
   return {
-    /** Time until all tiles of a dashboard have arrived, from cached results. */
+    /** Time until all of a dashboard's tiles have arrived, from cached results. */
     cachedMs: median(cached),
-    /** Time until the simultaneous queries have completed, including rejected queries that were sent again. */
+    /** Time until all simultaneous queries are complete, including retries of rejected queries. */
     crowdMs,
     rejected,
     maxRssBytes,

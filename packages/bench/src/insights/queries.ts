@@ -7,7 +7,7 @@ export interface BenchQuery {
   query: object;
   /** SQL that a user would write for the same result as `query`. */
   sql?: string;
-  /** A simple SQL query for the same result on the `event` table. $1 is the project. */
+  /** A simple SQL query on the `event` table with the same result. $1 is the project. */
   simpleSql?: string;
   /** Umami's query for the same figure. */
   umami?: string;
@@ -156,7 +156,7 @@ export const sqlQueries: readonly object[] = queries.flatMap(({ sql }) =>
   sql === undefined ? [] : [{ kind: 'HogQLQuery', query: sql }],
 );
 
-/** Half of the sum of the tiles' targets. */
+/** Half of the sum of the tiles' targets, because two tiles load at the same time. */
 export const dashboardTargetMs = 8875;
 
 export const dashboardTiles: readonly object[] = [

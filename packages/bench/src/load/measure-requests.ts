@@ -8,9 +8,9 @@ import { sendRequests } from './send-requests.ts';
 
 export interface LoadJob {
   port: number;
-  /** Complete HTTP requests as text. They are sent in turn. */
+  /** Complete HTTP requests as text, which are sent in turn. */
   requests: string[];
-  /** The status of an acknowledged request. The default is 200. */
+  /** Expected status of a response. The default is 200. A response with another status is not acknowledged. */
   status?: number;
   connections: number;
   /** Null for a closed loop (see `sendRequests`). */
@@ -34,7 +34,7 @@ export async function sendLoad({ requests, status: expected = 200, ...stream }: 
   return {
     seconds: elapsedMs / 1000,
     acknowledged: latencies.length,
-    /** Number of other responses, by status. The status is 0 if the connection broke. */
+    /** Number of responses with other statuses, by status. The status is 0 if the connection broke. */
     otherStatuses,
     /** Latency of acknowledged requests. */
     p50Ms: percentile(latencies, 0.5),
@@ -45,7 +45,7 @@ export async function sendLoad({ requests, status: expected = 200, ...stream }: 
 /** The result of one run: its requests and their cost. */
 export type RequestRun = Awaited<ReturnType<typeof measureRequests>>;
 
-/** Sends requests to a server and measures what they cost the server and PostgreSQL. */
+/** Sends requests to a server and measures their cost for the server and PostgreSQL. */
 export async function measureRequests(
   { server, worker, bench }: { server: MeasuredProcess; worker: Worker; bench: Bench },
   job: Omit<LoadJob, 'port'>,
@@ -59,7 +59,7 @@ export async function measureRequests(
     requestsPerSecond: acknowledged / seconds,
     /** CPU time of the server per acknowledged request, in microseconds. */
     cpuMicros: (cost.cpuMicros[0] ?? Number.NaN) / acknowledged,
-    /** CPU time of PostgreSQL per acknowledged request, in microseconds. NaN if it is not visible. */
+    /** CPU time of PostgreSQL per acknowledged request, in microseconds. NaN if the CPU time is not visible. */
     databaseMicros: cost.databaseMicros / acknowledged,
     maxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
   };

@@ -11,21 +11,21 @@ function read(chunks: string[]): number[] {
   return statuses;
 }
 
-test('the parser reads consecutive responses whose body has a length, is chunked, or is missing', () => {
+test('reads consecutive responses whose body has a length, is chunked, or is missing', () => {
   expect(read([ok + unavailable + noContent + ok])).toEqual([200, 503, 204, 200]);
 });
 
-test('the parser reads the same statuses wherever the bytes are split', () => {
+test('reads the same statuses regardless of where the bytes are split', () => {
   const bytes = ok + unavailable;
   for (let cut = 1; cut < bytes.length; cut++) {
     expect(read([bytes.slice(0, cut), bytes.slice(cut)])).toEqual([200, 503]);
   }
 });
 
-test('the parser reports a status only after the body is complete', () => {
+test('reports a status only after the body is complete', () => {
   expect(read([ok.slice(0, -1)])).toEqual([]);
 });
 
-test('the parser throws for bytes that are not HTTP', () => {
+test('throws for bytes that are not HTTP', () => {
   expect(() => read(['SSH-2.0-x\r\n\r\n'])).toThrow('did not respond in HTTP/1.1');
 });

@@ -3,8 +3,8 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * Opens a keep-alive connection that carries one request at a time. It uses a raw socket, because an HTTP client would
- * use more CPU time than the measured server.
+ * Opens a keep-alive connection that carries one request at a time. Uses a raw socket, because an HTTP client would use
+ * more CPU time than the measured server.
  */
 function openHttpConnection(port: number) {
   let socket: Socket | null = null;
@@ -60,13 +60,13 @@ const headEnd = Buffer.from('\r\n\r\n');
 const chunkedEnd = Buffer.from('0\r\n\r\n');
 
 /**
- * Reads the HTTP/1.1 responses of a keep-alive connection, and passes on the status of each. Supports only what a load
- * generator needs: the status line, `Content-Length` and chunked bodies. `push` throws if the bytes are not HTTP.
+ * Reads the HTTP/1.1 responses of a keep-alive connection, and calls `onResponse` with each status. Supports only the
+ * status line, `Content-Length` and chunked bodies. `push` throws if the bytes are not HTTP.
  */
 export function createResponseReader(onResponse: (status: number) => void): { push(chunk: Buffer): void } {
   let pending: Buffer = Buffer.alloc(0);
 
-  /** Removes one response from the front of `pending`. Returns false if it is not complete yet. */
+  /** Removes one response from the start of `pending`. Returns false if the response is not complete yet. */
   function takeOne(): boolean {
     const headLength = pending.indexOf(headEnd);
     if (headLength < 0) return false;
@@ -98,16 +98,16 @@ export function createResponseReader(onResponse: (status: number) => void): { pu
 
 interface RequestStream {
   port: number;
-  /** Number of keep-alive connections. Each has one request at a time. */
+  /** Number of keep-alive connections. Each connection carries one request at a time. */
   connections: number;
   /**
-   * The rate of an open loop. In an open loop, requests are due at fixed times, whether or not the server keeps up, and
+   * The rate of an open loop. In an open loop, requests are due at fixed times, even if the server is too slow, and
    * latency is counted from the time when a request was due. Null for a closed loop, in which each connection sends its
    * next request as soon as it can.
    */
   requestsPerSecond: number | null;
   durationMs: number;
-  /** Returns the bytes of a request, given its number. `dueAt` is a time of `performance.now()`. */
+  /** Returns the bytes of the request with the given number. `dueAt` is a time of `performance.now()`. */
   bytesOf(index: number, dueAt: number): Buffer;
   /** Receives the status of each response, or 0 if the connection broke. */
   onResponse(index: number, status: number, latencyMs: number): void;

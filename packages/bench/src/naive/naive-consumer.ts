@@ -1,7 +1,7 @@
 /**
- * The consumer to which `npm run bench -- consumer` compares Millrace: kafkajs `eachBatch` with its default settings,
- * and Prisma `createMany`, which is what most teams would write first. With NAIVE_WRITE=copy, it uses COPY instead,
- * which is the fastest way to write rows to the table. Both store only event rows. They have no persons, merges or
+ * The consumer with which `npm run bench -- consumer` compares Millrace: kafkajs `eachBatch` with default settings, and
+ * Prisma `createMany`, which is what most teams would write first. With NAIVE_WRITE=copy, it uses COPY instead, which
+ * is the fastest way to write rows to the table. In both cases, it only stores event rows. It has no persons, merges or
  * groups, and no protection against duplicates.
  */
 import { type CapturedEvent, topicNames } from '@millrace/contracts';
@@ -26,7 +26,7 @@ async function createMany(events: readonly CapturedEvent[]): Promise<void> {
     timestamp,
     captured_at: now,
     properties: properties as object,
-    // Any UUID will do, because there are no persons.
+    // Any UUID is sufficient, because this consumer has no persons.
     person_id: uuid,
   }));
   await database.prisma.event.createMany({ data, skipDuplicates: true });

@@ -1,7 +1,7 @@
 import { buildRequests, workloads } from './gateway-workloads.ts';
 
 test.each(Object.keys(workloads) as (keyof typeof workloads)[])(
-  'the request %s has the size that its name states',
+  'builds the request %s with the size in its name',
   (name) => {
     const { requests, eventsPerRequest } = buildRequests(name, 'phc_bench');
     const { eventBytes, variants } = workloads[name];

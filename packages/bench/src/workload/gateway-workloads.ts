@@ -3,14 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '@millrace/testing/seeded-random';
 
-/** The requests that are sent to the gateway: one event of 2 KB, or 50 events of 1 KB. */
+/** The requests that the gateway receives: one event of 2 KB, or 50 events of 1 KB. */
 export const workloads = {
   'single-2kb': { path: '/capture/', eventsPerRequest: 1, eventBytes: 2048, variants: 1000 },
   'batch-50x1kb': { path: '/batch/', eventsPerRequest: 50, eventBytes: 1024, variants: 50 },
 } as const;
 export type WorkloadName = keyof typeof workloads;
 
-/** Builds complete HTTP requests as text. Each has its own events and distinct IDs. */
+/** Builds complete HTTP requests as text. Each request has its own events and distinct IDs. */
 export function buildRequests(
   name: WorkloadName,
   projectApiKey: string,
@@ -29,7 +29,7 @@ export function buildRequests(
   return { requests, eventsPerRequest };
 }
 
-/** Builds an event like those that SDKs send, with about `eventBytes` bytes of JSON. */
+/** Builds a typical SDK event with about `eventBytes` bytes of JSON. */
 function buildEvent(seed: number, eventBytes: number) {
   const event = {
     event: 'order placed',
@@ -55,8 +55,8 @@ const words = 'amber basin cedar delta ember fjord grove harbor island jetty kno
 );
 
 /**
- * Builds properties like those of SDKs and applications, with about `bytes` of JSON: the usual `$` properties, numbers,
- * a list, a nested object, and a text that fills up the rest.
+ * Builds typical properties of SDKs and applications, with about `bytes` bytes of JSON: the usual `$` properties,
+ * numbers, a list, a nested object, and a text that fills the remaining bytes.
  */
 export function fillerProperties(seed: number, bytes: number): Record<string, unknown> {
   const random = seededRandom(seed + 1);

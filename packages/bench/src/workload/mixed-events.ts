@@ -5,7 +5,7 @@ import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contr
 import { seededRandom } from '@millrace/testing/seeded-random';
 import { fillerProperties } from './gateway-workloads.ts';
 
-/** Shares of events from new persons, of `$identify` events that merge persons, and of group updates. The rest are plain events. */
+/** Shares of events from new persons, `$identify` events that merge persons, and group updates. The rest are plain. */
 export const eventMix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
 
 const propertyBytes = 1024;
@@ -14,8 +14,8 @@ export const groupCount = 500;
 
 /**
  * Generates the events of an ordinary product in the proportions of `eventMix`, with properties of about 1 KB. Visitors
- * arrive anonymously and come back. Some of them sign in, which merges their anonymous person into a user. Companies
- * are updated. The same seed produces the same events.
+ * are anonymous at first and come back. Some of them sign in, which merges their anonymous person into a user. Some
+ * events update companies. The same seed produces the same events.
  */
 export function* mixedEvents(count: number, token: string, seed = 1, companies = groupCount): Generator<CapturedEvent> {
   const random = seededRandom(seed);
@@ -70,10 +70,7 @@ export function* mixedEvents(count: number, token: string, seed = 1, companies =
   }
 }
 
-/**
- * Builds a UUID with an increasing prefix and a random rest, so that it has the same effect on indexes as a version 7
- * UUID.
- */
+/** Builds a UUID with an increasing prefix and a random remainder, so that it affects indexes like a version 7 UUID. */
 function deterministicUuid(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   const rising = Number(text.split(':')[1]).toString(16).padStart(12, '0');
