@@ -1,4 +1,4 @@
-// Checks whether the identity provider that an organization has set up for a domain can be used.
+// Checks whether the identity provider that an organization has configured for a domain can be used.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import { isAppError } from '@millrace/runtime';

@@ -57,7 +57,7 @@ import {
 import { verifyDomain } from './verification.ts';
 
 interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** The sign-in providers of the installation. */
+  /** Sign-in providers of the installation. */
   installed: Installed;
   sealedTexts: SealedTexts;
   accountMailing: AccountMailing;
@@ -121,7 +121,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
 }
 
 /**
- * Returns the row if the domain was found.
+ * Returns the row, or throws if the domain was not found.
  * @throws AppError `not_found`
  */
 function requireDomain(row: DomainRow | undefined): DomainRow {
@@ -149,7 +149,8 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireDomainOwner(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
-      // Linked identities belong to the previous name. Under the new name, the provider's users can be other people.
+      // Linked identities belong to the previous name. The new name's provider may have other people with the same
+      // identifiers.
       if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
       await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
       return { before, after };
@@ -215,7 +216,8 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           await lockOrganization(tx, target.organizationId);
           if (hasProvider(row)) await requireDomainOwner(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainIsTaken();
-          // If another organization adds the name concurrently, the first insert fails, and the second one sees that row.
+          // If another organization inserts the name concurrently, the first insert fails. The second insert sees that
+          // row.
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
           if (!created) throw domainIsTaken();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
@@ -272,7 +274,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
   ];
 }
 
-/** Returns the emails to the organization's administrators that a change of a domain requires. */
+/** Returns the emails that administrators of the organization get because of a change to a domain. */
 function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
   const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
   const isSame = before.sso_enforcement_state === after.sso_enforcement_state;
@@ -310,7 +312,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         organizationId: target.organizationId,
         id: params.id,
         onVerified: async (tx, before, after) => {
-          // Verification activates the provider settings that were stored before it.
+          // A verification activates the provider settings that were stored before.
           if (hasProvider(after)) await requireDomainOwner(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },

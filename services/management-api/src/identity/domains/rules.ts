@@ -16,15 +16,15 @@ import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
-/** The changes of the domain's own fields and of its sign-in settings. */
+/** Changes to the domain's own fields and to its sign-in settings. */
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
  * Applies a PATCH request to a domain (docs/api/domains.md). A new name requires a new verification. PostHog keeps the
- * old verification, so an organization can claim any domain.
- * @param mayProvision whether the organization's plan has automatic provisioning
+ * old verification, which allows an organization to claim any domain.
+ * @param mayProvision whether the organization's plan includes automatic provisioning
  * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`,
- * `invalid_certificate`, `required`, or a name or issuer that is not valid
+ *   `invalid_certificate`, `required`, or a name or issuer that is not valid
  */
 export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
@@ -49,8 +49,8 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
 }
 
 /**
- * Rejects a change of `scim_enabled`. SCIM is turned on and off by its own routes, because it needs a token.
- * @param isOn whether it is on now
+ * Rejects a change of `scim_enabled`. SCIM needs a token, so separate routes turn it on and off.
+ * @param isOn whether SCIM is currently on
  * @throws AppError `invalid` naming `scim_enabled` if the request would change it
  */
 export function refuseScimChange(requestedState: boolean | null | undefined, isOn: boolean): void {
@@ -80,8 +80,8 @@ function checkIssuer(issuer: string): void {
 }
 
 /**
- * Requires a new client secret if the issuer changes. Otherwise, the next sign-in would send the secret of the old
- * issuer to the new one.
+ * Requires a new client secret if the issuer changes. Otherwise, the next sign-in would send the old issuer's secret to
+ * the new issuer.
  * @throws AppError `invalid` naming `oidc_client_secret`
  */
 function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_client_secret: secret }: Changes): void {
@@ -93,8 +93,8 @@ function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_clien
 }
 
 /**
- * Keeps the proofs of providers whose settings did not change. A sign-in through the previous provider does not prove
- * that the new settings work.
+ * Keeps the proofs that a provider works only if its settings did not change. A sign-in through the previous provider
+ * does not prove that the new settings work.
  */
 function keepProofsOfUnchangedProviders(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
@@ -126,15 +126,15 @@ const signInFields = [
 /** Returns whether any provider setting is filled in. */
 export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
 
-/** Returns whether a change affects how users sign in. A new name does if the domain is verified or has a provider. */
+/** Returns whether a change affects sign-in. A new name does so if the domain is verified or has a provider. */
 export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
   if (signInFields.some((field) => before[field] !== after[field])) return true;
   return before.domain !== after.domain && (before.verified_at !== null || hasProvider(before));
 }
 
 /**
- * Requires an owner if an owner has an email address in the domain. Otherwise, an administrator could change the
- * domain's sign-in to sign in as an owner (docs/api/domains.md).
+ * Requires an owner if any owner has an email address in the domain. Otherwise, an administrator could change the
+ * domain's sign-in settings to sign in as that owner (docs/api/domains.md).
  * @param level the caller's level in the organization
  * @throws AppError `forbidden`
  */
@@ -161,7 +161,7 @@ function refuseUntilVerified(changes: Changes): void {
   });
 }
 
-/** Returns a domain whose verification is no longer valid, without the settings that require one. */
+/** Returns a domain without its verification, and without the settings that require a verification. */
 export function clearProof(row: DomainRow): DomainRow {
   return {
     ...row,
@@ -175,8 +175,8 @@ export function clearProof(row: DomainRow): DomainRow {
 }
 
 /**
- * The form of a domain name: at least two labels of letters, digits and single hyphens. `xn--` begins the ASCII form of
- * an internationalized label.
+ * Matches a domain name: at least two labels of letters, digits and single hyphens. The prefix `xn--` begins the ASCII
+ * form of an internationalized label.
  */
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
@@ -201,7 +201,7 @@ export function newVerificationChallenge(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The fields whose values are left out of log entries. */
+/** Fields whose values are omitted from log entries. */
 const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'];
 
 /** Records a change of a domain in the activity log. */

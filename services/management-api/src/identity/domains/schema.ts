@@ -59,15 +59,15 @@ export const domain = Type.Object(
   { title: 'Domain' },
 );
 
-/** The path parameters of all routes below `/api/organizations/:organization_id/domains/:id`. */
+/** Path parameters of all routes below `/api/organizations/:organization_id/domains/:id`. */
 export const domainParams = Type.Object({
   ...organizationParams.properties,
   id: Type.String({ format: 'uuid', description: 'ID (UUID) of the domain.' }),
 });
 
 /**
- * Describes how users with an address in the domain sign in. It is separate from the domain, which has only the fields
- * of PostHog's API.
+ * Describes how users with an address in the domain sign in. A separate response, because the response for a domain has
+ * only the fields of PostHog's API.
  */
 export const signOn = Type.Object(
   {
@@ -107,7 +107,7 @@ export const signOn = Type.Object(
   { title: 'DomainSignOn' },
 );
 
-/** In the order of the response: the first invalid field is reported. */
+/** The fields are in the order of the response, because the first invalid field is reported. */
 const writableSettings = {
   jit_provisioning_enabled: Type.Optional(
     Type.Boolean({
@@ -195,7 +195,7 @@ export const signOnExample = {
   proof_missing_since: null,
 } as const;
 
-/** The response of `verify`, including the DNS query and its result. */
+/** Response of `verify`, including the DNS query and its result. */
 export const checkedDomain = Type.Object(
   {
     ...domain.properties,
@@ -231,7 +231,7 @@ export const checkedDomainExample = {
 
 /**
  * Converts a domain to an API response.
- * @param installed the sign-in providers of the installation
+ * @param installed sign-in providers of the installation
  */
 export function toDomain(row: DomainRow, installed: Installed) {
   const saml = checkSamlProvider(row);

@@ -1,4 +1,4 @@
-// SQL that reads and writes the email domains of organizations, on which single sign-on is based.
+// SQL that reads and writes the email domains of organizations, which determine single sign-on.
 
 import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -25,13 +25,13 @@ export type DomainRow = Columns<
   | 'sso_proved'
   | 'proof_missing_since'
 > & {
-  /** The plan features of the organization. */
+  /** Plan features of the organization. */
   features: unknown;
 };
 /**
- * The SQL expression for the name of a domain. The column `domain` is unique. It contains the name in the row of the
- * organization that verified the name or, if none did, added it first. The rows of other organizations have the name in
- * `contested_name`.
+ * SQL expression for the name of a domain. The column `domain` is unique. Only one organization's row has the name in
+ * this column: the row of the organization that verified the name or, if none has, of the first one that added it. The
+ * rows of other organizations have the name in `contested_name`.
  */
 const nameOf = 'coalesce(contested_name, domain)';
 const columns = `id, organization_id, ${nameOf} AS domain, verification_challenge, verified_at, jit_provisioning_enabled,
@@ -39,7 +39,7 @@ const columns = `id, organization_id, ${nameOf} AS domain, verification_challeng
   oidc_client_secret, sso_owner_exception, sso_proved, proof_missing_since,
   (SELECT available_product_features FROM organization o WHERE o.id = organization_id) AS features`;
 
-/** Returns one page of an organization's domains by name, and their total number. */
+/** Returns one page of an organization's domains, sorted by name, and their total number. */
 export async function listDomains(
   sql: Sql,
   organizationId: string,
@@ -70,7 +70,7 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
 
 /**
  * Finds the domain of any organization, if its verification is valid.
- * @param by `name` is in lower case and ASCII
+ * @param by `name` must be in lower case and ASCII
  */
 export async function findVerifiedDomain(
   sql: Sql,
@@ -94,9 +94,7 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/**
- * Returns whether another row of the organization has the name, or another organization has a valid verification of it.
- */
+/** Returns whether another row of the organization has the name, or another organization has validly verified it. */
 export async function isNameTaken(
   tx: Transaction,
   { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
@@ -110,7 +108,7 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** Returns the SQL condition for names that a row other than `id` has in `domain`. */
+/** Returns the SQL condition for names that a row other than `id` has in the column `domain`. */
 const isHeld = (id: string, name: string) =>
   `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
 
@@ -193,7 +191,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
         WHERE id = $1`,
       values,
     );
-    // The SCIM token was created by the provider of the previous, verified name.
+    // The SCIM token was created for the provider of the previous, verified name.
     if (row.verified_at === null) await tx.query('DELETE FROM scim_token WHERE domain_id = $1', [row.id]);
     return true;
   } catch (error) {
@@ -203,9 +201,9 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
 }
 
 /**
- * Makes a name available to a row that is about to be verified. Takes it from the row that was added first, if this row
- * is not verified or its verification is no longer valid.
- * @returns this row as it was before, with its name, or undefined if no row had the name
+ * Makes a name available to a row that is about to be verified. If another row has the name in `domain`, that row gives
+ * the name up, provided that it is not verified or its verification is no longer valid.
+ * @returns that row in its previous state, or undefined if no row had the name
  */
 export async function releaseName(
   tx: Transaction,

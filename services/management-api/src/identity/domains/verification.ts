@@ -16,12 +16,13 @@ import {
 /**
  * Looks up the TXT record and stores the result (docs/api/domains.md). No lock is held during the DNS query. If the
  * domain was renamed or deleted in the meantime, the result is discarded. A domain whose record was missing can be
- * verified again. If another organization had verified the name and its verification is no longer valid, this other
- * organization loses the domain.
+ * verified again. If another organization had verified the name but its verification is no longer valid, that
+ * organization's verification is withdrawn.
  * @param onVerified runs in the transaction that stores the verification
- * @returns the domain afterwards, the result of the DNS query, and the domain of an organization that lost it
+ * @returns the domain after the check, the result of the DNS query, and the domain of the organization whose
+ *   verification was withdrawn
  * @throws AppError `not_found`, `invalid` with code `already_verified`, or `unique` if another organization has
- * verified the name
+ *   verified the name
  */
 export async function verifyDomain(
   database: Pick<Database, 'sql' | 'transaction'>,
@@ -56,8 +57,8 @@ export async function verifyDomain(
 }
 
 /**
- * Removes the verification and the proofs of providers. The provider can then no longer sign users in, even after the
- * organization verifies the name again.
+ * Removes the verification and the proofs that providers work. Users can then no longer sign in through the provider,
+ * even after the organization verifies the name again.
  */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
   const after = clearProof(before);

@@ -32,7 +32,7 @@ export const embeddedUserExample = {
   role_at_organization: 'engineering',
 };
 
-/** A row in the form in which `embeddedUserColumn` reads it. */
+/** A row in the form that `embeddedUserColumn` selects. */
 export interface EmbeddedUserRow
   extends Columns<
     'user',

@@ -1,4 +1,4 @@
-// Declares the routes of the rules that control access to a project or an environment, and converts the rules to
+// Declares the routes for the rules that control access to a project or an environment, and converts the rules to
 // responses.
 
 import {
@@ -72,7 +72,7 @@ export const ruleExample = {
   updated_at: '2026-11-21T12:00:00Z',
 };
 
-/** The request fields for the member or role that a rule is for. */
+/** Request fields that identify the member or role of a rule. */
 export const ruleTarget = {
   organization_member: Type.Optional(
     nullableId(
@@ -112,7 +112,7 @@ export function readRule<Level extends string>(
   return { level, membershipId: membershipId?.toLowerCase() ?? null, roleId: roleId?.toLowerCase() ?? null };
 }
 
-/** Returns the response to a change: the current rule, or the member or role of a removed rule. */
+/** Returns the response to a change: the current rule or, if the rule was removed, its member or role. */
 export function currentRule(
   rules: AccessRule[],
   { membershipId, roleId }: AccessRuleSubject,
@@ -152,9 +152,9 @@ async function changeRule(
 type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
 
 /**
- * Creates the routes of the access control of a project.
- * @param readable can also be a deleted project, which has no level. The Terraform provider learns from its rules that
- *   no one can access it.
+ * Creates the routes for the access rules of a project.
+ * @param readable can also be a deleted project, which has no level. The Terraform provider finds out from such a
+ *   project's rules that no one can access it.
  */
 export function projectAccessRoutes(
   deps: AccessDeps,
@@ -219,9 +219,9 @@ export function projectAccessRoutes(
 }
 
 /**
- * Creates the routes of the access control of an environment. A GET request returns the environment itself
+ * Creates the routes for the access rules of an environment. A GET request returns the environment itself
  * (docs/api/README.md#routes-and-fields), whose `access_control`, `effective_membership_level` and `user_access_level`
- * describe the access. The rules themselves are read at the project.
+ * describe the access. The project's route returns the rules.
  */
 export function environmentAccessRoutes(
   deps: AccessDeps,
@@ -264,7 +264,7 @@ export function environmentAccessRoutes(
 
 const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
 
-/** Reads the rules of an environment for a response: the rule for everyone, then the rules for members and roles. */
+/** Reads the rules of an environment for a response. The rule for everyone comes before those for members and roles. */
 async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),
@@ -296,7 +296,7 @@ export function toAccessRule({
   };
 }
 
-/** Returns a rule without its creator. The rule for everyone is a setting, whose history is in the activity log. */
+/** Returns a rule without its creator. The rule for everyone is a setting, so its history is in the activity log. */
 function describeRule(rule: Partial<AccessRule>): AccessRule {
   const empty = { access_level: null, resource: 'project', resource_id: null, organization_member: null, role: null };
   return { ...empty, created_by: null, created_at: null, updated_at: null, ...rule };

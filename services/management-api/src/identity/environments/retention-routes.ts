@@ -1,4 +1,4 @@
-// Declares the routes that show and change how long an environment keeps its events.
+// Declares the routes that show and change an environment's retention period for events.
 
 import { lockEnvironment, recordActivity, updateEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -25,8 +25,8 @@ const path = '/event_retention';
 const example = { event_retention_days: 365 };
 
 /**
- * Creates the routes. The retention period is not one of the environment's settings, because its effect cannot be
- * undone, and because PostHog clients expect an exact list of fields in an environment.
+ * Creates the routes. The retention period is not an environment setting, because its effect cannot be undone, and
+ * because PostHog clients expect an exact list of fields in an environment.
  */
 export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [

@@ -128,7 +128,8 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {
         const project = await parent(context);
-        // The new environment belongs to the project, so a key for another one of its environments is not sufficient.
+        // The new environment belongs to the project, so a key that is limited to another environment of the project is
+        // not sufficient.
         const { projectId, organizationId } = project;
         requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
         await requireCreator(context, project.organizationId);
@@ -163,7 +164,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
   ];
 }
 
-/** The path parameter of resources that belong to a project and not to one of its environments. */
+/** Path parameter of resources that belong to a project instead of one of its environments. */
 const parentParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project, or `@current`.' }),
 });
@@ -174,9 +175,9 @@ interface ParentProject {
 }
 
 /**
- * Creates a function that finds the project in a path, within the caller's organizations. Single environments can be
- * private, but projects cannot. The function throws AppError `not_found`, or `forbidden` if the API key is limited to
- * other projects.
+ * Creates a function that finds the project in a path, if it is in one of the caller's organizations. Single
+ * environments can be private, but projects cannot. The function throws AppError `not_found`, or `forbidden` if the API
+ * key is limited to other projects.
  */
 function addressedParent(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<ParentProject> => {
@@ -192,7 +193,7 @@ function addressedParent(sql: Sql) {
             only: isCurrent ? findScopedEnvironments(caller) : null,
           });
     if (!found) throw new AppError('not_found', 'Project not found.');
-    // A key for single environments can access their project.
+    // A key that is limited to environments can access the projects that contain them.
     requireProjectInKey(caller, found, params.project_id);
     return found;
   };

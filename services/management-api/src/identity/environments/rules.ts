@@ -1,4 +1,5 @@
-// Rules for creating environments and changing settings: demo data, private environments, and settings that refer to other records.
+// Rules for creating environments and changing settings: demo data, private environments, and settings that refer to
+// other records.
 
 import {
   countEnvironments,
@@ -23,15 +24,15 @@ import { hasDashboard } from './store.ts';
 
 interface CheckDeps {
   tx: Transaction;
-  /** The parser of SQL in filters. */
+  /** Parser for SQL in filters. */
   parser: SqlParser;
 }
 
 /**
- * Adds an environment to a project. It becomes the caller's current environment, unless the API key is limited to some
- * projects or organizations.
- * @returns its ID
- * @throws AppError as `createEnvironment` does, or `forbidden` for `access_control`
+ * Adds an environment to a project. The environment becomes the caller's current one, unless the API key is limited to
+ * some projects or organizations.
+ * @returns the ID of the environment
+ * @throws AppError like `createEnvironment`, or `forbidden` for `access_control`
  */
 export async function createEnvironmentFor(
   { tx, parser }: CheckDeps,
@@ -45,13 +46,13 @@ export async function createEnvironmentFor(
   return id;
 }
 
-/** Parses the SQL in settings that a transaction will check, because parsing can take seconds. */
+/** Parses SQL in settings before the transaction that checks it, because parsing can take seconds. */
 export async function parseSettingsAhead(parser: SqlParser, settings: Record<string, unknown>): Promise<void> {
   await parseExpressionsAhead(parser, settings.test_account_filters);
 }
 
 /**
- * Checks the records and levels that changed settings of a project or environment refer to.
+ * Checks the records and levels to which changed settings of a project or environment refer.
  * @throws AppError `forbidden` or `invalid`
  */
 export async function checkReferencedRecords(
@@ -67,8 +68,8 @@ export async function checkReferencedRecords(
 }
 
 /**
- * Checks the settings that queries use: a mode for person properties that does not exist would be ignored, and invalid
- * filters would make insights fail that exclude internal and test users.
+ * Checks the settings that queries use. An unknown mode for person properties would be ignored, and invalid filters
+ * would make all insights fail that exclude internal and test users.
  * @throws AppError `invalid` naming `modifiers` or `test_account_filters`.
  */
 export async function checkQuerySettings(
@@ -107,7 +108,7 @@ async function checkPrimaryDashboard(
 }
 
 /**
- * Checks the caller's level for the settings of a new environment of an organization.
+ * Checks that the caller's level in the organization allows the settings of a new environment.
  * @throws AppError `forbidden`
  */
 export function requireLevelsOfNew(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
@@ -116,7 +117,9 @@ export function requireLevelsOfNew(caller: Caller, organizationId: string, sent:
   requireLevelForSettings(own?.level ?? 0, { settings: sent });
 }
 
-/** Checks that only administrators of the organization send `access_control`, even if the value does not change. */
+/**
+ * Rejects `access_control`, even with an unchanged value, from callers who are not administrators of the organization.
+ */
 function requireAccessControlLevel(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   if (sent.access_control === undefined) return;
   if (isAdministrator(caller, organizationId)) return;
@@ -128,7 +131,7 @@ function requireAccessControlLevel(caller: Caller, organizationId: string, sent:
 
 /**
  * Checks a change of `is_demo`. A demo environment that becomes a real one counts toward the plan's limit, and a real
- * environment that becomes a demo stops counting. This must be the first check, because the organization is always
+ * environment that becomes a demo stops counting. This check must be the first, because the organization is always
  * locked first.
  * @throws AppError `forbidden`, or `not_found` if the environment was deleted
  */
@@ -169,8 +172,8 @@ async function isDemoRequested(request: ApiRequest): Promise<boolean> {
 }
 
 /**
- * Checks that the caller is an administrator of the organization, who can create projects and environments, or that the
- * request only creates demo data, which every member can do.
+ * Checks that the caller is an administrator of the organization, or that the request creates only demo data, which
+ * every member can create.
  * @throws AppError `forbidden`
  */
 export async function requireCreator(

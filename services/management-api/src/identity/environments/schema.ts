@@ -1,4 +1,4 @@
-// Request and response schemas of environments, with examples. The settings come from a table of packages/accounts.
+// Request and response schemas of environments, with examples. The settings come from a table in packages/accounts.
 
 import { type SettingField, settingFields } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -42,7 +42,7 @@ export const base = {
   ingested_event: ingestedEvent,
 };
 
-/** The fields that only responses have. On projects, they are strings, and objects are JSON text. */
+/** Fields that only responses contain. In a project, they are strings, and objects are JSON text. */
 export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`, as a string.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers: an object, as a JSON string.' }),
@@ -59,7 +59,6 @@ const environmentComputed = {
   }),
 };
 
-/** Returns the schemas of settings in responses. */
 export function settingResponses(isShown: (field: SettingField) => boolean): Record<string, TSchema> {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { response }]) => [field, response]));
@@ -91,15 +90,13 @@ const summary = {
   }),
 };
 
-/**
- * The summary of an environment. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields).
- */
+/** Summary of an environment. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const environmentListItem = Type.Object(
   { ...identity, ...projectId, ...summary },
   { title: 'EnvironmentListItem' },
 );
 
-/** Returns the schemas of the settings that a request can contain. They are optional and have no default. */
+/** Returns the schemas of the settings that a request can contain. All are optional and have no default. */
 export function writableSettings(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
@@ -129,7 +126,6 @@ export const refusedSettings = {
   },
 };
 
-/** The fields that a request can set. */
 export const environmentChanges = Type.Object(
   {
     name: Type.Optional(nameOf('environment')),
@@ -138,7 +134,7 @@ export const environmentChanges = Type.Object(
   { title: 'EnvironmentChanges' },
 );
 
-/** The query modifiers of an environment that sets none (docs/api/projects.md#environments). */
+/** Query modifiers of an environment that does not set any (docs/api/projects.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',
@@ -154,7 +150,7 @@ export const defaultModifiers = {
   s3TableUseInvalidColumns: null,
 } as const;
 
-/** The settings and computed fields that environments and projects share. */
+/** Settings and computed fields that environments and projects share. */
 export const settingsExample = {
   ...examplesOf(({ isEnvironmentOnly }) => isEnvironmentOnly !== true),
   ingested_event: true,
@@ -213,7 +209,6 @@ const secretFields = {
 export const withSecretKeys = (record: TObject, title: string) =>
   Type.Object<Record<string, TSchema>>({ ...record.properties, ...secretFields }, { title });
 
-/** The masked secret keys. */
 export const secretKeyMasks = Type.Object(
   {
     secret_api_token: Type.Union([Type.String(), Type.Null()], {

@@ -17,7 +17,7 @@ export async function listSecretKeys(sql: Sql, environmentId: number): Promise<S
 
 /**
  * Creates a secret key.
- * @returns the key itself, and the masked previous key
+ * @returns the new key, and the masked previous key
  */
 export async function rotateSecretKey(tx: Transaction, { caller, target }: AddressedRecord): Promise<SecretFields> {
   const { environmentId } = target;

@@ -11,7 +11,7 @@ import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
 export interface RecordDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** The secret that currently signs `live_events_token`, and the previous ones. */
+  /** The secret that currently signs `live_events_token`, followed by the previous secrets. */
   tokenSecrets: () => readonly [string, ...string[]];
 }
 
@@ -37,7 +37,7 @@ export async function showRecord(
   return toRecord(row, { caller, secret: tokenSecrets()[0], now: new Date() });
 }
 
-/** The caller who sees the record, and the secret that signs the token in it. */
+/** The caller who sees a record, and the secret that signs the token in the record. */
 export interface Showing {
   caller: Caller;
   secret: string;
@@ -62,12 +62,12 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
   };
 }
 
-/** Returns the access level that a membership level gives (docs/api/access.md#access-to-an-environment). */
+/** Returns the access level that corresponds to a membership level (docs/api/access.md#access-to-an-environment). */
 export function toAccessLevel(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
 
-/** Formats the times of an intent, because PostgreSQL formats times inside JSON differently. */
+/** Formats the times of an intent in the API's format, which differs from PostgreSQL's format for times in JSON. */
 function toIntent(intent: unknown): unknown {
   return Object.fromEntries(
     Object.entries(intent as Record<string, unknown>).map(([field, value]) => {
@@ -80,8 +80,8 @@ function toIntent(intent: unknown): unknown {
 const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
- * Returns a JSON Web Token (HS256) with which clients read an environment's live events. It is valid for seven days,
- * but expires no later than the key or session that requests it (docs/api/live-events.md).
+ * Creates a JSON Web Token (HS256) with which clients read an environment's live events. The token is valid for seven
+ * days, but not longer than the key or session that requests it (docs/api/live-events.md).
  * @returns null for a key without the scope `event:read`
  */
 function liveEventsToken(
@@ -96,7 +96,7 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
-    // The time has milliseconds, because they tell whether the key was rolled since.
+    // The time includes milliseconds, so that it shows whether the key was rolled later.
     iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',

@@ -10,7 +10,7 @@ const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)
   .join(', ');
 
-/** An environment with its project and the computed fields for the caller. Settings keep their own names. */
+/** An environment with its project and the fields computed for the caller. Settings have their own names. */
 export interface EnvironmentRow
   extends Record<string, unknown>,
     Columns<
@@ -35,7 +35,7 @@ export interface EnvironmentRow
   product_intents: unknown[];
 }
 
-/** Reads everything that a response shows of one environment to one caller, in one statement. */
+/** Reads all data for the response that shows one environment to one caller, in one statement. */
 export async function findEnvironmentForCaller(
   sql: Sql,
   userId: number,
@@ -57,7 +57,7 @@ export async function findEnvironmentForCaller(
   return rows[0];
 }
 
-/** The columns of a summary. `name` is the name of the environment. */
+/** Columns of a summary. `name` is the name of the environment. */
 const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.project_id, e.api_token, e.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -81,7 +81,7 @@ export interface EnvironmentSummaryRow
 }
 
 /**
- * Returns one page of the environments that the caller can access, by ID, and their total number.
+ * Returns one page of the environments that the caller can access, sorted by ID, and their total number.
  * @param projectId limits the list to one project. `only` limits it to some environments.
  */
 export async function listEnvironments(
@@ -106,9 +106,9 @@ export async function listEnvironments(
 }
 
 /**
- * Finds a project of the caller's organizations, with the IDs of its environments.
- * @param id null for the current project, which contains the preferred environment or, without one, is the first
- *   project of these organizations
+ * Finds a project in the caller's organizations, with the IDs of its environments.
+ * @param id ID of the project. Null finds the current project: the one with the preferred environment or, if no
+ *   environment is preferred, the first project of these organizations
  * @param only limits the search to projects that have one of these environments
  */
 export async function findProjectOfCaller(
@@ -135,7 +135,9 @@ export async function findProjectOfCaller(
   return rows[0];
 }
 
-/** Records a user's interest in a product, or increases its count (docs/api/projects.md#product-intents). */
+/**
+ * Records a user's interest in a product or, if recorded, increases its count (docs/api/projects.md#product-intents).
+ */
 export async function upsertProductIntent(
   sql: Sql,
   environmentId: number,
@@ -153,16 +155,16 @@ export async function upsertProductIntent(
 
 interface AccessRuleRow
   extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
-  /** The ID of the membership. */
+  /** ID of the membership. */
   organization_member: string | null;
   role: string | null;
-  /** The UUID of a user, or null if the user was deleted. */
+  /** UUID of the user who created the rule, or null if the user was deleted. */
   created_by: string | null;
 }
 
 /**
  * Lists the access rules of an environment (`resource: 'project'`), of kinds of records (null) or of one record. The
- * default rule comes first, then the others from oldest to newest.
+ * default rule comes first, followed by the others from oldest to newest.
  */
 export async function listAccessRules(
   sql: Sql,
@@ -180,7 +182,7 @@ export async function listAccessRules(
   );
 }
 
-/** Tells whether an environment is private and, if not, which access level its default rule gives. */
+/** Whether an environment is private and, if not, the access level that its default rule grants. */
 interface DefaultAccess extends Record<string, unknown> {
   access_control: boolean;
   default_access_level: 'member' | 'admin' | null;
@@ -195,7 +197,7 @@ export async function findDefaultAccess(sql: Sql, environmentId: number): Promis
 }
 
 /**
- * Returns how long an environment keeps its events.
+ * Returns an environment's retention period for events.
  * @throws AppError `not_found` if the environment was deleted in the meantime
  */
 export async function readEventRetention(
@@ -210,7 +212,7 @@ export async function readEventRetention(
   return row;
 }
 
-/** Returns whether the environment has this dashboard and the dashboard is not deleted. */
+/** Returns whether the environment has this dashboard. Deleted dashboards do not count. */
 export async function hasDashboard(sql: Sql, environmentId: number, id: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM dashboard WHERE project_id = $1 AND id = $2 AND NOT deleted', [
     environmentId,

@@ -9,10 +9,10 @@ import { findJoinRecipients, type InviteRow } from './store.ts';
 
 export interface InviteMailing {
   /**
-   * Sends the emails of committed invites. Waits at most `patienceMs`. Emails that are not sent by then continue in the
+   * Sends the emails of committed invites. Waits at most `patienceMs`, after which the remaining emails are sent in the
    * background. Never throws.
    * @returns the error or null for each email attempted so far, by invite ID. Invites over the hourly limit of the
-   * organization are omitted.
+   *   organization are omitted.
    */
   send(
     invites: readonly MailableInvite[],
@@ -34,22 +34,22 @@ export interface Joined {
 
 interface MailableInvite {
   row: InviteRow;
-  /** The secret of the link in the email. */
+  /** Secret of the link in the email. */
   token: string;
 }
 
 interface InviteMailingDeps {
   sql: Sql;
   logger: Logger;
-  /** The mailer. Without it, no attempt is made, and responses say so. */
+  /** The mailer. If absent, no email is attempted, and responses report this. */
   mailer?: Mailer | undefined;
-  /** The base URL of the links. Without it, an email would be useless, so no attempt is made. */
+  /** Base URL of the links. If absent, no email is attempted, because an email without a link would be useless. */
   publicUrl?: string | undefined;
   /** Whether links lead to the console instead of the API. */
   withConsole?: boolean;
-  /** The time for which a request waits for its emails, in milliseconds. */
+  /** Time in milliseconds for which a request waits for its emails. */
   patienceMs: number;
-  /** The number of emails that one organization can send per hour, including subscription reports. 0 means no limit. */
+  /** Maximum number of emails per organization and hour, including subscription reports. 0 means no limit. */
   mailsPerHour: number;
 }
 
@@ -144,7 +144,7 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 interface InviteMailContent {
-  /** The ID of the invite. */
+  /** ID of the invite. */
   id: string;
   token: string;
   withConsole: boolean;
@@ -154,21 +154,21 @@ interface InviteMailContent {
   expiresAt: Date;
   organizationName: string;
   inviter: { email: string; is_email_verified: boolean } | null;
-  /** The URL of the API, without a trailing slash. */
+  /** URL of the API, without a trailing slash. */
   publicUrl: string;
 }
 
 /**
- * Returns the email of an invite (docs/api/invites.md). Its link only shows the invite, because mail scanners open
- * every link and must not accept it.
+ * Creates the email of an invite (docs/api/invites.md). The email's link only shows the invite, because mail scanners
+ * open every link and must not accept the invite.
  */
 function inviteMail(content: InviteMailContent): Mail {
-  // The reply goes to the inviter only if their address is verified. Users choose their own names, and an unverified
-  // address can belong to another person, so neither identifies the inviter.
+  // Replies go to the inviter only if the inviter's address is verified. Users choose their own names, and an
+  // unverified address can belong to another person, so neither identifies the inviter.
   const replyTo = content.inviter?.is_email_verified ? content.inviter.email : undefined;
   const inviter = replyTo ?? `A member of ${content.organizationName}`;
   const address = `${content.publicUrl}/api/signup/${content.id}`;
-  // Browsers do not send the fragment (`#`), so the secret does not reach access logs.
+  // The secret is in the fragment (`#`), which browsers do not send, so the secret does not appear in access logs.
   const page = `${content.publicUrl}/console/invite/${content.id}#${content.token}`;
   return {
     to: content.targetEmail,
@@ -192,7 +192,7 @@ function inviteMail(content: InviteMailContent): Mail {
   };
 }
 
-/** Returns the email to an administrator about a new member. */
+/** Creates the email that tells an administrator about a new member. */
 function joinedMail(
   to: string,
   { organization_name, user }: { organization_name: string; user: { email: string } },

@@ -174,13 +174,13 @@ interface AcceptInviteDeps extends InviteRouteDeps {
 
 /**
  * Creates the routes that accept an invite (docs/api/invites.md). With the mailed secret, a client can read the invite
- * and sign up with its address. A user whose account has this address accepts with a personal API key. All other
- * requests get 404.
+ * and sign up with the invited address. A user whose account has this address accepts with a personal API key. All
+ * other requests get 404.
  */
 export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   const { sql, transaction, inviteMailing, signUpLimit, passwords, withSignIn } = deps;
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
-  /** Runs `work` if the request has the secret, and otherwise returns 404. Limits the number of attempts. */
+  /** Runs `work` if the request has the invite's secret, and otherwise returns 404. Limits the number of attempts. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     hideMissing(async () => {
       try {
@@ -197,7 +197,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   };
 
   /**
-   * Hashes the password of a new user. Called only for requests with the secret.
+   * Hashes the password of a new user. Called only for requests with the secret of the invite.
    * @returns null if the request asks for a key or a passkey instead of a password
    */
   async function hashOfNewUser(
@@ -246,7 +246,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           organization_name: organization.name,
           expires_at: formatDateTime(inviteExpiresAt(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          // Any member can invite any address and then sees a secret, which must not reveal which addresses have
+          // Any member can invite any address and then sees a secret. That secret must not reveal which addresses have
           // accounts.
           has_account: secretKind === 'mailed' ? await hasAccount(sql, invite.email_key) : null,
         };
@@ -284,8 +284,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         withSecret(params.id, async () => {
           const invite = await findInvite(sql, params.id);
           const secretKind = requireToken(invite, body.token);
-          // If the domain enforces a provider, the account is created at the first sign-in, with the level and access
-          // of the invite.
+          // If the domain enforces a provider, the account is created at the first sign-in through the provider, with
+          // the level and access that the invite grants.
           await rejectEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
@@ -345,8 +345,8 @@ const wantsSession = ({ password, with_passkey: withPasskey }: Static<typeof sig
   password !== undefined || withPasskey === true;
 
 /**
- * Returns which of its secrets opens an invite.
- * @throws AppError `not_found` if the token is none of the invite's secrets
+ * Returns which of an invite's secrets the token is.
+ * @throws AppError `not_found` if the token is neither secret
  */
 function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {
   const kind = findInviteSecretKind(invite, token);

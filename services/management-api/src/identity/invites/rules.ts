@@ -24,16 +24,16 @@ interface InviteMembersInput {
   caller: Caller;
   membership: Membership;
   invites: InviteBody[];
-  /** Whether the request is a list. Errors then name the element. */
+  /** Whether the request is a list, in which case errors name the element. */
   isBulk: boolean;
 }
 
 /**
  * Creates all invites or none, and then sends their emails (docs/api/invites.md).
  * @returns the invites after the attempts to send emails, in the order of the request. If an address is invited twice,
- * only its last invite is included. In a session, the response contains the secret of each invite. This secret allows
- * creating an account with a password, which can do more than the key of an invite that was sent with a key
- * (docs/decisions/026-accounts.md).
+ *   only its last invite is included. For a session, the response contains the secret of each invite. This secret
+ *   allows creating an account with a password, which can do more than an account created by an invite from a key
+ *   (docs/decisions/026-accounts.md).
  */
 export async function inviteMembers(
   { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },
@@ -78,7 +78,8 @@ function toNewInvite(body: InviteBody): NewInvite {
 }
 
 function invitingKeyOf(caller: Caller): Inviter['key'] {
-  // The expiry of a session does not limit its invites, as it does not limit other records that it creates.
+  // The expiry of a session does not limit its invites, just as it does not limit other records that the session
+  // creates.
   const { credential } = caller;
   const expiresAt = credential.kind === 'key' ? credential.expiresAt : null;
   return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt };
@@ -87,7 +88,7 @@ function invitingKeyOf(caller: Caller): Inviter['key'] {
 const maxInvites = 20;
 
 /**
- * Parses the body of a bulk request, which is a list of up to 20 invites, or one invite.
+ * Parses the body of a bulk request: one invite, or a list of up to 20 invites.
  * @throws AppError `invalid`. In a list, the field is named `<index>__<field>`.
  */
 export function parseInvites(body: unknown): InviteBody[] {
@@ -114,7 +115,7 @@ export function parseInvites(body: unknown): InviteBody[] {
 /**
  * Returns the error for one element of a list, with the index before the field name. Errors of other kinds are returned
  * unchanged.
- * @param otherwise the field to name if the error does not name one
+ * @param otherwise the field to name if the error does not name a field
  */
 function ofElement(index: number, error: unknown, otherwise?: string): unknown {
   if (!isAppError(error, 'invalid')) return error;
@@ -126,9 +127,10 @@ function ofElement(index: number, error: unknown, otherwise?: string): unknown {
 }
 
 /**
- * Makes the caller a member. An account with an unverified address also needs a secret of the invite.
+ * Makes the caller a member of the organization. An account with an unverified address also needs a secret of the
+ * invite.
  * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`, or `not_found` for
- * another user's invite
+ *   another user's invite
  */
 export async function acceptAsUser(
   { transaction }: Pick<Database, 'transaction'>,

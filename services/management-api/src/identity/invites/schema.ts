@@ -1,4 +1,4 @@
-// Request and response schemas of invites and of accepting one.
+// Request and response schemas of invites and of their acceptance.
 
 import { isInviteExpired } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -56,7 +56,7 @@ export const invite = Type.Object(
   { title: 'Invite' },
 );
 
-/** The response to the creation of an invite. In a session, it contains the secret of the invite. */
+/** Response to the creation of an invite. For a session, the response contains the secret of the invite. */
 export const createdInvite = Type.Object(
   {
     ...invite.properties,
@@ -90,7 +90,7 @@ export const newInvite = Type.Object(
     message: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Personal message for the email.' }),
     ),
-    // The schema accepts any value, because `createInvites` reports the errors of this field itself.
+    // Accepts any value, because `createInvites` reports the errors of this field.
     private_project_access: Type.Optional(
       Type.Unknown({ description: 'Access to private projects, as a list of `{id, level}` with level 1 or 8.' }),
     ),
@@ -127,7 +127,7 @@ const linkSecret = Type.String({ minLength: 1, description: 'Secret from the inv
 
 export const inviteLookup = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
 
-/** The part of an invite that the invited user can see before accepting it. */
+/** Part of an invite that the invited user can see before accepting it. */
 export const invitation = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
@@ -157,7 +157,7 @@ export const invitationExample = {
   has_account: false,
 };
 
-/** The result of accepting an invite. */
+/** Result of accepting an invite. */
 const accepted = {
   user: embeddedUser,
   organization_id: Type.String({ format: 'uuid', description: 'ID of the organization that was joined.' }),
@@ -218,7 +218,7 @@ export const acceptedInviteExample = {
   level: membershipLevels.member,
 };
 
-/** Converts an invite to an API response at a given time. */
+/** Converts an invite to an API response at the given time. */
 export function toInvite({ mail_error: mailError, ...row }: InviteRow, now: Date) {
   return {
     ...row,

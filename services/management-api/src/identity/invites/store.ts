@@ -31,7 +31,7 @@ export interface InviteRow
 type Row = InviteRow & Record<string, unknown>;
 
 /**
- * The columns leave out environments that the caller (`$1`) cannot access. The list of them is null if none are left.
+ * The columns omit environments that the caller (`$1`) cannot access. If no environment remains, their list is null.
  */
 const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.mail_error, i.level, i.created_at,
   i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
@@ -42,7 +42,7 @@ const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_att
                                       WHERE o.id = i.organization_id AND (${effectiveLevel}) IS NOT NULL)
   ) AS private_project_access`;
 
-/** Returns one page of an organization's invites as a member sees them, newest first, and their total number. */
+/** Returns one page of an organization's invites in the form that members see, newest first, and their total number. */
 export async function listInvites(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
@@ -67,7 +67,7 @@ export async function listInvites(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** Returns these invites as a member sees them, in the order of the IDs. Deleted invites are omitted. */
+/** Returns these invites in the form that members see, in the order of the IDs. Omits deleted invites. */
 export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
   return sql.query<Row>(
     `SELECT ${columns}
@@ -79,15 +79,15 @@ export async function findInvites(sql: Sql, userId: number, ids: string[]): Prom
   );
 }
 
-/** Returns whether an account has this address (in lower case). */
+/** Returns whether an account has this address. The address must be in lower case. */
 export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
   return (await sql.query('SELECT 1 FROM "user" WHERE email = $1', [email])).length > 0;
 }
 
 /**
- * Returns the active administrators and owners who get an email when a user joins, except this user. Returns none if
- * the organization has turned these emails off. PostHog emails every member, which is too much in organizations with
- * thousands of members.
+ * Returns the active administrators and owners who get an email when a user joins, except that user. Returns an empty
+ * list if the organization has turned these emails off. PostHog emails every member, which is too much in organizations
+ * with thousands of members.
  */
 export async function findJoinRecipients(sql: Sql, organizationId: string, joinedUserId: number): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(

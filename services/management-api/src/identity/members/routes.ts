@@ -43,7 +43,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
   const path = '/api/organizations/:organization_id/members';
   const organization = addressedOrganization(sql);
 
-  /** Returns the membership that the path names, if the caller can change it. Runs before the body is validated. */
+  /** Returns the membership in the path, if the caller can change it. Runs before the body is validated. */
   const addressedMember = async (context: {
     caller: Caller;
     params: { organization_id: string; user__uuid: string };

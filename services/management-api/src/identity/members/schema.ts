@@ -47,7 +47,6 @@ export const memberExample = {
   last_login: null,
 };
 
-/** Converts a member to an API response. */
 export function toMember(row: MemberRow) {
   return {
     ...row,

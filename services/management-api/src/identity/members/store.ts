@@ -21,7 +21,7 @@ export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.leve
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
-/** The sort orders of the list. The ID of the membership comes last, so that pages do not overlap. */
+/** Sort orders of the list. The ID of the membership comes last, so that pages do not overlap. */
 const orders = {
   '-joined_at': 'm.joined_at DESC, m.id DESC',
   joined_at: 'm.joined_at, m.id',
@@ -37,7 +37,7 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
-  /** A part of a name or an email address. */
+  /** Part of a name or an email address. */
   search?: string | undefined;
   order: MemberOrder;
   limit: number;
@@ -45,15 +45,15 @@ interface MemberFilter {
 }
 
 /**
- * Returns the SQL expression for the number of active members. It is the stored count of all members minus the inactive
- * ones, who are few and have an index.
+ * Returns the SQL expression for the number of active members: the stored count of all members minus the inactive ones.
+ * Inactive members are few and have an index.
  */
 export const activeMembers = (organizationId: string) =>
   `(coalesce((SELECT size.members FROM organization_size size WHERE size.organization_id = ${organizationId}), 0)
     - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
         WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
 
-/** Returns one page of the active members, and their total number. */
+/** Returns one page of an organization's active members, and their total number. */
 export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
   const conditions = createConditions();
   conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);
@@ -84,7 +84,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   return { count, rows: results };
 }
 
-/** Finds a member by the user's UUID or number, including inactive members. */
+/** Finds a member by the user's UUID or numeric ID, including inactive members. */
 export async function findMember(
   sql: Sql,
   organizationId: string,

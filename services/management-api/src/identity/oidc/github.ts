@@ -1,4 +1,4 @@
-// Reads the account of a user from GitHub's API after OAuth 2, because GitHub has no OpenID Connect for users.
+// Reads a user's account from GitHub's API after an OAuth 2 sign-in, because GitHub has no OpenID Connect for users.
 
 import {
   createRefusal,
@@ -17,7 +17,8 @@ export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record
 }
 
 /**
- * Returns the URL of a GitHub API. For github.com it is on a separate host, and for GitHub Enterprise it has a path.
+ * Returns the URL of a GitHub API. For github.com, the API is on a separate host. For GitHub Enterprise, it is below a
+ * path.
  */
 function apiOf(issuer: string): string {
   const url = issuer.replace(/\/+$/, '');
@@ -32,8 +33,8 @@ interface Callback {
 }
 
 /**
- * Reads the identity of a user. The account is identified by its number. Only its primary address is used, and only if
- * GitHub has verified it.
+ * Reads the identity of a user. The account's number identifies the user. Only the primary email address is used, and
+ * only if GitHub has verified it.
  */
 export async function fetchGitHubIdentity(
   provider: OidcProvider,

@@ -1,5 +1,5 @@
-// Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing: the caller
-// keeps the state of the sign-in.
+// Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing, so the caller
+// must store the state of the sign-in.
 
 import { isSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
@@ -21,7 +21,7 @@ export interface OidcSignIn {
   /**
    * Starts a sign-in.
    * @param reauthenticate whether the user must authenticate again, even if the provider still has a session
-   * @returns the URL of the provider, and `state`, with which the caller finds the sign-in again
+   * @returns the URL of the provider, and `state`, which identifies the sign-in when the user returns
    */
   begin(
     provider: OidcProvider,
@@ -29,7 +29,7 @@ export interface OidcSignIn {
   ): Promise<
     { ok: true; url: string; state: string; secrets: OidcSecrets } | { ok: false; reason: OidcRefusal; detail: string }
   >;
-  /** Checks the provider's response. Never throws, whatever a provider or a browser sends. */
+  /** Checks the provider's response. Never throws, whatever the provider or a browser sends. */
   finish(
     provider: OidcProvider,
     callback: { callbackUrl: string; redirectUri: string; state: string; secrets: OidcSecrets },
@@ -41,15 +41,13 @@ const maxBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const maxRemembered = 500;
 const skewSeconds = 60;
-/**
- * The accepted signature algorithms. Signatures with a shared secret (HS256) are not accepted, and neither is `none`.
- */
+/** Accepted signature algorithms. Signatures with a shared secret (HS256) are not accepted, and neither is `none`. */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
 interface OidcSettings {
   /** Whether the identity providers of organizations may be on private networks or use HTTP without TLS. */
   mayBePrivate: boolean;
-  /** The timeout of one request to a provider, in milliseconds. */
+  /** Timeout of one request to a provider, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -57,7 +55,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, maxBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
-  /** The discovery documents and keys of providers, which are cached for one hour. */
+  /** Discovery documents and keys of providers, which are cached for one hour. */
   const known = new LRUCache<string, openid.Configuration>({ max: maxRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
@@ -71,7 +69,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,
       timeout: timeoutMs / 1000,
-      // The standard allows unsigned ID tokens over TLS. Check the signature anyway.
+      // The standard allows unsigned ID tokens over TLS. Require a valid signature anyway.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
     });
     known.set(name, found);
@@ -118,7 +116,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
       }
       try {
         const configuration = await configurationOf(provider);
-        // Use the redirect URL that the provider knows, because behind a proxy, the request has another URL.
+        // Use the redirect URL that is registered at the provider, because behind a proxy, the request has another URL.
         const url = new URL(redirectUri);
         url.search = new URL(callbackUrl).search;
         const tokens = await openid.authorizationCodeGrant(configuration, url, {
@@ -126,14 +124,14 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           expectedNonce: secrets.nonce,
           expectedState: state,
           idTokenExpected: true,
-          // A few minutes are allowed, because the provider's clock can differ from ours.
+          // Allow five minutes, because the provider's clock can differ from the clock of this server.
           ...(secrets.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
         if (!algorithms.test(String(alg)))
           return createRefusal('weak_algorithm', `The signature algorithm ${alg} is not accepted.`);
         const claims = tokens.claims() as openid.IDToken;
-        // The library compares it only if the token has several audiences.
+        // The library compares this claim only if the token has several audiences.
         if (claims.azp !== undefined && claims.azp !== provider.clientId) {
           return createRefusal('wrong_audience', 'The ID token was issued for a different client (azp).');
         }

@@ -5,17 +5,17 @@ import { type createGuardedFetch, describeOutboundFailure } from '@millrace/runt
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
-  /** The label on the sign-in button. */
+  /** Label on the sign-in button. */
   name: string;
-  /** The URL of the issuer. For GitHub, it is the URL of its pages and its API. */
+  /** URL of the issuer. For GitHub, the URL of its pages and its API. */
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whether the operator configured the URL, which can then be in a private network. If not, an organization did. */
+  /** Whether the operator configured the URL, which can then be in a private network. If false, an organization did. */
   isConfiguredByOperator: boolean;
 }
 
-/** The secrets to which the response is compared. The browser never sees them. */
+/** Secrets with which the response is compared. The browser never receives them. */
 export interface OidcSecrets {
   nonce: string;
   codeVerifier: string;
@@ -29,7 +29,7 @@ export interface OidcIdentity {
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
-  /** All claims, as strings. */
+  /** All claims, with their values as strings. */
   attributes: Record<string, string[]>;
 }
 
@@ -54,7 +54,7 @@ export type Fetch = (
   init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
 ) => Promise<Response>;
 
-/** Returns the claims that an administrator sees after a test. They contain nothing that could be used to sign in. */
+/** Returns the claims that an administrator sees after a test. They cannot be used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
   // PostgreSQL cannot store null characters.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
@@ -76,7 +76,7 @@ export function createRefusal(reason: OidcRefusal, detail: string): OidcOutcome 
   return { ok: false, reason, detail: detail.slice(0, 200) };
 }
 
-/** Returns the refusal for an error of the library or of the network, with its message. */
+/** Creates the refusal for an error of the library or of the network, with the error's message. */
 export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
   const {
     code,
@@ -135,7 +135,7 @@ export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
       return createRefusal('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
-      // Network errors have a code. If there is none, the response arrived but could not be parsed.
+      // Network errors have a code. An error without a code means that the response arrived but could not be parsed.
       if (code === null) return createRefusal('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
       return createRefusal('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
@@ -159,7 +159,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
-/** Returns the claim or field that was wrong. The library names it in one of the causes. */
+/** Returns the claim or field that was wrong. The library names it in one of the error's causes. */
 function claimOf(error: unknown): string | undefined {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { claim, attribute, cause } = inner as { claim?: unknown; attribute?: unknown; cause?: unknown };
@@ -181,7 +181,7 @@ function reasonOf(error: unknown): string | null {
   return null;
 }
 
-/** Keeps only plain words, because responses of providers are included in logs and pages. */
+/** Keeps only plain words, because logs and pages include the responses of providers. */
 function plain(word: string | undefined): string {
   return (word ?? 'unknown').replaceAll(/[^\w.:-]/g, '_').slice(0, 80);
 }

@@ -98,7 +98,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       examples: { request: { name: 'Example Ltd' }, response: organizationExample },
       target: async ({ caller }) => {
         refuseProjectScopedKey(caller);
-        // The key could create the organization, but could not access it afterwards.
+        // A key that is limited to organizations could create the organization, but could not access it afterwards.
         if (caller.scopedOrganizations.length > 0) {
           throw new AppError('forbidden', 'API keys with scoped organizations cannot create organizations.');
         }
@@ -159,7 +159,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
   ];
 }
 
-/** Rejects the ID of a logo. Millrace has no logos, and would otherwise store the ID without effect. */
+/** Rejects the ID of a logo, because Millrace does not support logos and would store the ID without effect. */
 function refuseLogo(id: string | null | undefined): void {
   if (id === undefined || id === null) return;
   throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {

@@ -8,9 +8,10 @@ import type { newOrganization } from './schema.ts';
 
 /**
  * Creates an organization that the caller owns, and a project in it. Both become the caller's current ones. A user's
- * first organization has all features. Another one requires a plan that allows several, and gets the same plan.
- * @returns its ID
- * @throws AppError `forbidden` if the plan does not allow it
+ * first organization has all features. A further organization requires a plan that allows several organizations, and
+ * gets the same plan.
+ * @returns the ID of the organization
+ * @throws AppError `forbidden` if the plan does not allow another organization
  */
 export async function createOwnOrganization(
   tx: Transaction,

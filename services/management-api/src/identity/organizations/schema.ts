@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import type { OrganizationRow } from './store.ts';
 
-/** Environment summary, its fields in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** Summary of an environment. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 const environmentSummary = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the environment.' }),
@@ -70,7 +70,7 @@ const flags = {
   }),
 };
 
-/** An organization as one of its members sees it (docs/api/organizations.md). */
+/** An organization in the form that its members see (docs/api/organizations.md). */
 export const organization = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the organization.' }),
@@ -127,7 +127,9 @@ export const organizationChanges = Type.Object(
   { title: 'OrganizationChanges' },
 );
 
-/** The fields for parts of PostHog that Millrace does not have. Their default values turn nothing on. */
+/**
+ * Fields of PostHog features that Millrace does not implement. Only their default values, which are off, are accepted.
+ */
 export const refusedOrganizationFields = {
   default_role_id: {
     detail: 'Millrace does not assign a default role to new members. Leave out `default_role_id`, or send null.',
@@ -175,7 +177,7 @@ export function toOrganization(row: OrganizationRow, caller: Caller) {
     ...row,
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
-    // The query reads only organizations of which the caller is a member.
+    // The query reads only organizations to which the caller belongs, so the fallback is never used.
     membership_level: membership?.level ?? 0,
     plugins_access_level: 3,
     metadata: { instance_tag: 'none' },

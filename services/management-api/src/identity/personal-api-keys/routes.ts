@@ -31,7 +31,7 @@ const createdExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexa
 
 /**
  * Creates the routes of a user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these routes.
- * Millrace also accepts a key with the user scopes, within the key's own permissions.
+ * Millrace also accepts a key with the user scopes, but only for keys with no more permissions than its own.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   /** Runs a write on a key that the caller can change. */
@@ -215,7 +215,7 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
 async function permissionsOfCaller(tx: Transaction, caller: Caller): Promise<KeyPermissions> {
   const { credential, userId } = caller;
   if (credential.kind === 'key') return getPersonalApiKey(tx, { id: credential.id, userId });
-  // A signed-in user can give a key all of their own permissions.
+  // A session has all permissions of its user, so it can grant all of them to a key.
   return { scopes: ['*'], scoped_teams: [], scoped_organizations: [], expires_at: null };
 }
 

@@ -3,7 +3,7 @@
 import { includesScope, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** The projects and organizations to which a key is limited. An empty list means no limit. */
+/** Projects and organizations to which a key is limited. An empty list means no limit. */
 export interface KeyReach {
   scoped_teams: readonly number[];
   scoped_organizations: readonly string[];
@@ -17,7 +17,7 @@ export interface KeyPermissions extends KeyReach {
 
 /**
  * Checks that another key has no more permissions than the caller's key. Otherwise, a leaked key with few permissions
- * could be used to create one with all. In PostHog, keys cannot create keys at all.
+ * could be used to create a key with all permissions. In PostHog, keys cannot create keys at all.
  * @throws AppError `forbidden`
  */
 export function requireWithin(own: KeyPermissions, other: KeyPermissions): void {
@@ -31,8 +31,8 @@ export function requireWithin(own: KeyPermissions, other: KeyPermissions): void 
 }
 
 /**
- * Checks only the projects and organizations. This runs before those that the request names are looked up, so the
- * response does not reveal whether they exist.
+ * Checks only the projects and organizations of a key. Runs before the requested projects and organizations are looked
+ * up, so that the response does not reveal whether they exist.
  * @throws AppError `forbidden`
  */
 export function requireWithinReach(own: KeyReach, other: KeyReach): void {

@@ -85,7 +85,6 @@ export const personalApiKeyExample = {
   scoped_organizations: [],
 };
 
-/** A key as it is stored. */
 type StoredKey = Columns<
   'personal_api_key',
   | 'id'
@@ -103,7 +102,7 @@ type StoredKey = Columns<
 
 /**
  * Converts a key to a response for its user.
- * @param value the key itself directly after it was created or rolled, otherwise null
+ * @param value the key value directly after the key was created or rolled, otherwise null
  */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {
   return {

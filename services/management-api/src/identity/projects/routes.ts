@@ -195,10 +195,10 @@ function descriptionOf({ product_description: given }: Record<string, unknown>):
 }
 
 /**
- * Creates a project and its first environment. It becomes the caller's current environment, unless the API key is
+ * Creates a project and its first environment. The environment becomes the caller's current one, unless the API key is
  * limited to some projects or organizations.
- * @returns the ID of both
- * @throws AppError as `createProject` does, or `forbidden` for `access_control`
+ * @returns the ID, which the project and the environment share
+ * @throws AppError like `createProject`, or `forbidden` for `access_control`
  */
 async function createProjectFor(
   { tx, parser }: { tx: Transaction; parser: SqlParser },
@@ -215,14 +215,14 @@ async function createProjectFor(
 
 /**
  * Deletes a project with all its environments.
- * @throws AppError as `removeProject` does, or `forbidden` if the caller cannot delete one of the environments
+ * @throws AppError like `removeProject`, or `forbidden` if the caller cannot delete one of the environments
  */
 async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   const requireRemovable = () => requireAllEnvironments(tx, caller, projectId);
   await removeProject(tx, { projectId, actor: caller, requireRemovable });
 }
 
-/** Checks the access to all environments of a project, because before only the access to the first one was checked. */
+/** Checks the caller's access to all environments of a project. Earlier checks cover only the first environment. */
 async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
     if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {

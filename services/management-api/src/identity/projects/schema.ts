@@ -36,7 +36,7 @@ export const project = Type.Object<Record<string, TSchema>>(
   { title: 'Project' },
 );
 
-/** The fields that a request can set. The settings are those of an environment. */
+/** Fields that a request can set. The settings are those of an environment. */
 export const projectChanges = Type.Object(
   {
     name: Type.Optional(nameOf('project')),
@@ -55,7 +55,7 @@ export const projectFullExample = {
   default_modifiers: JSON.stringify(defaultModifiers),
 };
 
-/** The summary of a project. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
+/** Summary of a project. The fields are in the order of PostHog's API (docs/api/README.md#routes-and-fields). */
 export const projectSummary = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the project, which is also the ID of its first environment.' }),
@@ -92,8 +92,8 @@ export const projectExample = {
 };
 
 /**
- * Converts a project to an API response (docs/api/projects.md#projects). It contains the project's own name,
- * description and dates, and everything else from its first environment.
+ * Converts a project to an API response (docs/api/projects.md#projects). The name, description and dates are those of
+ * the project, and all other fields are those of its first environment.
  */
 export function toProject(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
   return {

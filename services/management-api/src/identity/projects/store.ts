@@ -1,4 +1,4 @@
-// Reads projects, including lists of them, and finds which users can access one.
+// Reads and lists projects, and finds which users can access a project.
 
 import { effectiveLevel, environmentsOfCaller, mayHavePrivateEnvironments } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
@@ -7,7 +7,7 @@ import type { Membership } from '../../access/caller.ts';
 import { type Counted, countedPage, pageLimit, pageText } from '../../sql/page-limit.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
-/** A project summary has the fields of an environment summary, except the ID of the project. */
+/** A project summary has the fields of an environment summary, except the project ID. */
 type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
 /** Returns the summary of one environment, with the fields of a project summary. */
@@ -22,7 +22,7 @@ export async function findEnvironmentSummary(sql: Sql, environmentId: number): P
   return rows[0];
 }
 
-/** Returns whether the user deleted a project of one of these organizations and its data is still being deleted. */
+/** Returns whether the user deleted a project of one of these organizations whose data is still being deleted. */
 export async function wasRecentlyDeletedBy(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
@@ -36,12 +36,12 @@ export async function wasRecentlyDeletedBy(
   return rows.length > 0;
 }
 
-/** The columns of a project summary: the project's own name, and everything else from its first environment. */
+/** Columns of a project summary: the project's own name, and all other columns from its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
 
-/** Returns the SQL for the projects found as `p`, with their first environments as `e`. */
+/** Returns SQL that selects the projects in `found` as `p`, with their first environments as `e`. */
 const withFirstEnvironment = (found: string) =>
   `(${found}) p
    CROSS JOIN LATERAL (SELECT uuid, api_token, completed_snippet_onboarding, has_completed_onboarding_for,
@@ -49,8 +49,8 @@ const withFirstEnvironment = (found: string) =>
                          FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e`;
 
 /**
- * Combines the count and the page in one statement, so that they are consistent. Each of them takes less time than
- * another round trip.
+ * Combines the count and the page in one statement, so that they are consistent. Each part takes less time than another
+ * round trip.
  */
 const countAndPage = (count: string, page: string) =>
   `SELECT total.count, page.*
@@ -58,13 +58,13 @@ const countAndPage = (count: string, page: string) =>
      LEFT JOIN LATERAL (SELECT ${summaryColumns} FROM ${withFirstEnvironment(page)}) page ON true
     ORDER BY page.id`;
 
-/** Returns the SQL for the projects of the organization that an expression returns. */
+/** Returns SQL for the projects of the organization whose ID an expression returns. */
 const projectsOf = (organizationId: string) =>
   `SELECT id, organization_id, name FROM project WHERE organization_id = ${organizationId} ORDER BY id`;
 
 /**
- * The statement for one organization, whose ID is in the array `$1`. Does not check the caller's access, which would
- * double the time (see `listProjects`).
+ * Statement for one organization, whose ID is in the array `$1`. Does not check the caller's access, which would double
+ * the time (see `listProjects`).
  */
 const ofOneOrganization = pageText(({ page }) =>
   countAndPage(
@@ -74,7 +74,7 @@ const ofOneOrganization = pageText(({ page }) =>
 );
 
 /**
- * The statement for several organizations, whose IDs are `$1`. They are in a subquery, because PostgreSQL would
+ * Statement for several organizations, whose IDs are in `$1`. The IDs are in a subquery, because PostgreSQL would
  * otherwise plan the statement again for each number of IDs.
  */
 const ofOrganizations = pageText(({ page, reach }) =>
@@ -87,8 +87,8 @@ const ofOrganizations = pageText(({ page, reach }) =>
 );
 
 /**
- * The statement for callers who may not have access to all projects. `$1` are the IDs of the organizations, and `$2` is
- * the caller. Projects whose first environment is private are omitted if the caller has no access.
+ * Statement for callers who may not have access to all projects. `$1` contains the IDs of the organizations, and `$2`
+ * is the caller. Omits projects whose first environment is private if the caller has no access to that environment.
  */
 const openToMember = pageText(({ page, reach }) => {
   // For organizations without private environments, read only the projects on the page.
@@ -111,7 +111,7 @@ const openToMember = pageText(({ page, reach }) => {
 });
 
 /**
- * Returns one page of the projects of these organizations that the caller can access, by ID, and their total number.
+ * Returns one page of these organizations' projects that the caller can access, sorted by ID, and their total number.
  */
 export async function listProjects(
   sql: Sql,
@@ -126,7 +126,7 @@ export async function listProjects(
   return countedPage(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** Returns the caller's level in each environment of a project, or null if the caller has no access. */
+/** Returns the caller's level in each environment of a project. The level is null without access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

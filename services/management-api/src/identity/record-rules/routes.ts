@@ -1,4 +1,5 @@
-// Access rules for kinds of records and for single records (docs/api/access.md#access-to-records).
+// Declares the routes of access rules for kinds of records and for single records
+// (docs/api/access.md#access-to-records).
 
 import { changeRecordRule, recordAccessLevels } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -28,10 +29,7 @@ import {
 } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
-/**
- * The kinds of records that Millrace does not have. Scripts set rules for them, so the rules are stored, without
- * effect.
- */
+/** Kinds of records that Millrace does not have. Scripts set rules for them, so the rules are stored without effect. */
 const kindsWithoutRecords = [
   'action',
   'alert',
@@ -215,7 +213,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
 }
 
 /**
- * Finds the record that an access rule is about.
+ * Finds the record to which an access rule applies.
  * @throws AppError `not_found` or `forbidden`
  */
 async function recordOf(sql: Sql, found: AddressedProject, { kind, id }: { kind: GovernedKind; id: string }) {

@@ -83,8 +83,8 @@ const rolesPath = '/api/organizations/:organization_id/roles';
 const common = { tags: ['roles'] as [string] };
 
 /**
- * Creates the routes of roles. Every member can see the roles. Administrators and owners create, change and assign
- * them.
+ * Creates the routes of roles. Every member can list the roles. Only administrators and owners can create, change and
+ * assign roles.
  */
 export function roleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   return [...roleReadRoutes(database), ...roleWriteRoutes(database), ...roleMemberRoutes(database)];

@@ -9,23 +9,23 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 }
 
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
-  /** The UUID of the user who created the role. */
+  /** UUID of the user who created the role. */
   created_by: string | null;
-  /** The first page of the role's members. */
+  /** First page of the role's members. */
   members: RoleMemberRow[];
 }
 
 interface Window {
-  /** The ID of the only role that is listed. */
+  /** ID of the only role to list. */
   id?: string;
   limit: number;
   offset: number;
 }
 
-/** The number of members in the response for one role. There is a separate list of all members. */
+/** Maximum number of members in the response for one role. A separate route lists all members. */
 const maxShownMembers = 20;
 
-/** Returns one page of an organization's roles by name, and their total number. */
+/** Returns one page of an organization's roles, sorted by name, and their total number. */
 export async function findRoles(
   sql: Sql,
   organizationId: string,
@@ -65,7 +65,7 @@ export async function listRoleMembers(
 
 /**
  * Reads members of roles.
- * @param window limits the members of each role
+ * @param window limits the number of members of each role
  */
 async function selectMembers(
   sql: Sql,
@@ -86,7 +86,7 @@ async function selectMembers(
   return rows.map(({ organization_member: of, ...row }) => ({ ...row, organization_member: withTimes(of) }));
 }
 
-/** Parses times, which are strings in JSON. */
+/** Parses the row's times, which are strings in JSON. */
 function withTimes(row: MemberRow): MemberRow {
   const [joined_at, updated_at] = [new Date(row.joined_at), new Date(row.updated_at)];
   return { ...row, joined_at, updated_at, last_login: row.last_login && new Date(row.last_login) };

@@ -1,5 +1,6 @@
-// Checks the response of a SAML provider, and reads the user's identity from its SAML assertion (SAML 2.0 core;
-// profiles 4.1.4). Everything is read from the verified bytes. A response with anything unusual in it is rejected.
+// Checks the response of a SAML provider, and reads the user's identity from the SAML assertion in the response (SAML
+// 2.0 core; profiles 4.1.4). All data is read from the bytes whose signature was verified. A response with anything
+// unusual in it is rejected.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
@@ -41,14 +42,14 @@ export type SamlRefusal =
   | 'no_subject';
 
 export interface SamlExpectation {
-  /** The entity ID of the provider. */
+  /** Entity ID of the provider. */
   issuer: string;
-  /** The certificates as the administrator pasted them. Each text can contain several certificates. */
+  /** Certificates in the form that the administrator pasted. Each text can contain several certificates. */
   certificates: readonly string[];
   acsUrl: string;
-  /** Our own entity ID. */
+  /** Entity ID of this service provider. */
   audience: string;
-  /** The ID of our request, or null for an unsolicited response, which the domain must allow. */
+  /** ID of the sign-in request, or null for an unsolicited response, which the domain must allow. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -57,8 +58,8 @@ export interface SamlIdentity {
   nameId: string;
   nameIdFormat: string;
   /**
-   * A name that identifies the account even when its address changes. It is null if the provider sends another name ID
-   * at every sign-in.
+   * Name that identifies the account even if its address changes. Null if the provider sends a different name ID at
+   * every sign-in.
    */
   subject: string | null;
   email: string | null;
@@ -72,17 +73,14 @@ export type SamlOutcome =
       ok: true;
       identity: SamlIdentity;
       assertionId: string;
-      /**
-       * The time until which the ID of the assertion must be remembered, so that the same message is not accepted
-       * again.
-       */
+      /** Time until which the assertion's ID must be stored, so that the same message is not accepted again. */
       rememberUntil: Date;
-      /** The time when the user authenticated at the provider. */
+      /** Time when the user authenticated at the provider. */
       authenticatedAt: Date;
     }
   | { ok: false; reason: SamlRefusal; detail: string };
 
-/** The tolerance for differences between the clocks. */
+/** Tolerated difference between the clocks of the provider and this server, in milliseconds. */
 const skewMs = 60_000;
 
 class Refused extends Error {
@@ -96,7 +94,7 @@ class Refused extends Error {
 
 /**
  * Checks a response and reads the identity in it. Never throws, whatever a provider or a browser sends.
- * @param encoded the form field `SAMLResponse` in Base64, which can contain line breaks
+ * @param encoded form field `SAMLResponse` in Base64, which can contain line breaks
  */
 export function checkSamlResponse(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
@@ -255,8 +253,8 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
 }
 
 /**
- * `OneTimeUse` is always met, because no message is accepted twice. `ProxyRestriction` applies to services that pass
- * assertions on, which we never do.
+ * Known conditions of assertions. `OneTimeUse` is always met, because no message is accepted twice. `ProxyRestriction`
+ * applies only to services that pass assertions on, which Millrace does not do.
  */
 const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
@@ -268,7 +266,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   const conditions = only(assertion, assertionNs, 'Conditions');
   if (!conditions) throw new Refused('no_conditions', 'The assertion does not contain Conditions.');
   const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
-  // A condition that we do not know counts as not met (core 2.5.1).
+  // An unknown condition counts as not met (core 2.5.1).
   const unknown = listElements(conditions).find(
     (one) => !knownConditions.some((condition) => isA(one, assertionNs, condition)),
   );
@@ -286,7 +284,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
 
 /**
  * Requires exactly one valid confirmation. If none is valid, throws the error of the first one.
- * @returns its end in milliseconds
+ * @returns the end of the confirmation's validity in milliseconds
  */
 function checkConfirmation(subject: Element, expected: SamlExpectation): number {
   const held: number[] = [];
@@ -323,8 +321,8 @@ function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }:
 }
 
 /**
- * Checks that an element is valid now.
- * @returns its end in milliseconds, or 0 if it has none
+ * Checks that an element is currently valid.
+ * @returns the end of the element's validity in milliseconds, or 0 if its validity has no end
  */
 function checkTimes(
   element: Element,
@@ -370,7 +368,7 @@ function attributesIn(assertion: Element): Record<string, string[]> {
 }
 
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
-/** The attribute names that providers use. The first one with a value is used. */
+/** Attribute names that providers use. The first attribute with a value is used. */
 const attributeNames = {
   id: ['name_id', 'NAME_ID', 'nameId', 'urn:oid:0.9.2342.19200300.100.1.1'],
   email: ['email', 'EMAIL', `${claims}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3'],
@@ -407,16 +405,13 @@ function named(parent: Element, namespace: string, name: string): Element[] {
   return listElements(parent).filter((element) => isA(element, namespace, name));
 }
 
-/**
- * Returns the only child element with this name.
- * @returns undefined if there is no such element, or more than one
- */
+/** Returns the only child element with this name. Returns undefined if the parent has none or several. */
 function only(parent: Element, namespace: string, name: string): Element | undefined {
   const found = named(parent, namespace, name);
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns the text of an element. The text is empty if the element contains other elements. */
+/** Returns the text of an element, or an empty text if the element contains other elements. */
 function textOf(element: Element | null): string {
   return element === null || listElements(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

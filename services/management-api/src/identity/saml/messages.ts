@@ -1,11 +1,11 @@
-// Creates the messages to SAML providers: our metadata, and the requests to sign a user in.
+// Creates the messages to SAML providers: this service's metadata, and the requests to sign a user in.
 
 import { deflateRawSync } from 'node:zlib';
 import { AppError } from '@millrace/runtime';
 
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Returns the metadata of this service provider. They are the same for all domains and contain no secrets. */
+/** Returns the metadata of this service provider. The metadata is the same for all domains and contains no secrets. */
 export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: string }): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,19 +23,19 @@ export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: s
 }
 
 interface SamlRequest {
-  /** The URL at which the provider receives requests (`saml_acs_url` of a domain). Its query string is kept. */
+  /** URL at which the provider receives requests (`saml_acs_url` of a domain). Its query string is kept. */
   signOnUrl: string;
   entityId: string;
   acsUrl: string;
   requestId: string;
-  /** A value of at most 80 bytes that the provider returns with its response. */
+  /** Value of at most 80 bytes that the provider returns with its response. */
   relayState: string;
   now: Date;
   /** Whether the user must authenticate again. */
   forceAuthn: boolean;
 }
 
-/** Returns the URL that asks a provider to sign a user in (redirect binding, unsigned). */
+/** Creates the URL with which the browser asks a provider to sign the user in (redirect binding, unsigned). */
 export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlRequest): string {
   const xml = [
     '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"',

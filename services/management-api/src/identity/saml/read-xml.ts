@@ -1,6 +1,6 @@
-// Reads XML for SAML. Accepts only the part of the language that all parsers read in the same way. Document types,
-// entities, comments, processing instructions and CDATA sections are rejected before parsing, because parsers treat
-// them differently.
+// Reads XML for SAML. Accepts only the part of XML that all parsers read in the same way. Document types, entities,
+// comments, processing instructions and CDATA sections are rejected before parsing, because parsers treat them
+// differently.
 
 import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
 
@@ -29,7 +29,7 @@ const attributePattern = new RegExp(`(${namePattern})\\s*=`, 'g');
 const declaration =
   /^<\?xml\s+version=["']1\.0["'](?:\s+encoding=["'](?:utf-8|UTF-8|us-ascii|US-ASCII)["'])?(?:\s+standalone=["'](?:yes|no)["'])?\s*\?>/;
 const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
-/** Matches characters that XML 1.0 does not allow, not even as character references. */
+/** Matches characters that XML 1.0 does not allow, even as character references. */
 const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /**
@@ -103,7 +103,7 @@ function checkMarkup(text: string): void {
   if (open.length > 0 || !isOver) throw notXml('it ends too early');
 }
 
-/** Returns whether a comment, a CDATA section, a document type or a processing instruction begins here. */
+/** Returns whether a comment, a CDATA section, a document type or a processing instruction begins at this position. */
 function isForbidden(text: string, at: number): boolean {
   return text[at + 1] === '!' || text[at + 1] === '?';
 }

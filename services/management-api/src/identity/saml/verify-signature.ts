@@ -1,6 +1,6 @@
-// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, by a
-// configured certificate. `xml-crypto` does the cryptography. This file decides which algorithms and forms are accepted
-// (docs/decisions/038-saml-checks.md).
+// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, made with a
+// configured certificate. `xml-crypto` performs the cryptography. This file decides which algorithms and forms are
+// accepted (docs/decisions/038-saml-checks.md).
 
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
@@ -24,14 +24,14 @@ const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Objec
 
 export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
 export type SignatureCheck =
-  /** `signed` is the signed XML as it was digested. Callers must not read anything else. */
+  /** `signed` is the signed XML in the form that was digested. Callers must not read anything else. */
   { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
 /**
  * Verifies a signature against the certificates of a provider.
- * @param xml the whole message
- * @param signature the child of the element that it signs. No other element can have its `ID`.
- * @param certificates the certificates as PEM
+ * @param xml the complete message
+ * @param signature child of the element that it signs. No other element can have the same `ID`.
+ * @param certificates certificates in PEM format
  */
 export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): SignatureCheck {
   const form = formOf(signature);
@@ -50,11 +50,12 @@ function problem(name: SignatureProblem, detail: string): { ok: false; problem: 
 }
 
 /**
- * Canonicalizes and digests the message once, and then tries each key on the result, because only the first part takes
- * longer for larger messages.
+ * Canonicalizes and digests the message only once, because the time for this grows with the size of the message. Then
+ * tries each key on the result.
  */
 function checked(xml: string, signature: Element, keys: readonly KeyObject[]): string | null {
-  // The message never provides the key, and only these algorithms are known. `publicCert` must be set but is not used.
+  // The key never comes from the message, and only these algorithms are accepted. `publicCert` must be set but is not
+  // used.
   const verifier = new SignedXml({ publicCert: keys[0], getCertFromKeyInfo: () => null });
   verifier.idAttributes = ['ID'];
   verifier.HashAlgorithms = Object.fromEntries(
@@ -94,7 +95,7 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
   };
 }
 
-/** Checks whether a signature has the only accepted form, with one reference, to its parent element. */
+/** Checks that a signature has the only accepted form: a single reference, to the signature's parent element. */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);
   const parts = listElements(signature);
@@ -142,7 +143,6 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
   return { ok: true, keyType: known.type };
 }
 
-/** Lists the child elements of an element. */
 export function listElements(parent: Element): Element[] {
   return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === 1);
 }

@@ -1,7 +1,6 @@
 /**
- * Declares the part of the types of `@xmldom/xmldom` that we use. The package's own types add those of a browser page
- * to all files, in which `Body` and `Blob` have another meaning. The compiler uses this file instead (`paths` in its
- * settings).
+ * Declares the types of `@xmldom/xmldom` that are used here. The package's own types add browser types to all files, in
+ * which `Body` and `Blob` have another meaning. The compiler uses this file instead (`paths` in its settings).
  */
 declare module '@xmldom/xmldom' {
   export interface Node {

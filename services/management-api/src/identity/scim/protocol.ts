@@ -15,7 +15,6 @@ export const schemas = {
   schema: 'urn:ietf:params:scim:schemas:core:2.0:Schema',
 } as const;
 
-/** The response to one request. */
 export interface ScimResponse {
   status: number;
   body?: object;
@@ -23,7 +22,7 @@ export interface ScimResponse {
   retryAfterSeconds?: number;
 }
 
-/** The maximum and the default page size. */
+/** Maximum page size, which is also the default. */
 export const maxPageSize = 200;
 const usualOnPage = 100;
 
@@ -42,10 +41,10 @@ function invalid(scimType: ScimType, detail: string): AppError {
   return new AppError('invalid', detail, { code: scimType });
 }
 
-/** Returns an error in SCIM's own form (RFC 7644, 3.12). */
+/** Converts an error to the error format of SCIM (RFC 7644, 3.12). */
 export function errorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
-  // SCIM reports a role name that is taken as a conflict instead of an invalid value.
+  // SCIM reports a duplicate role name as a conflict instead of an invalid value.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
   return {
     ...refused(toHttpStatus(kind), message, scimTypeOf(error)),
@@ -65,7 +64,7 @@ function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
 }
 
 /**
- * Reads the page that a list request asks for.
+ * Reads the page that a list request selects.
  * @throws AppError `invalid` (`invalidValue`)
  */
 export function parsePage(query: URLSearchParams): { limit: number; offset: number; startIndex: number } {
@@ -94,7 +93,7 @@ export function listResponse(resources: object[], { startIndex, total }: { start
 const maxAttributes = 100;
 
 /**
- * Parses which parts of a resource a request asks for (RFC 7644, 3.9). Parts are attributes, and sub-attributes after a
+ * Parses which parts of a resource a request selects (RFC 7644, 3.9). Parts are attributes, and sub-attributes after a
  * dot.
  * @returns a function that reduces a resource to these parts
  * @throws AppError `invalid` (`invalidValue`)
@@ -130,7 +129,7 @@ function onlyParts(value: unknown, parts: ReadonlySet<string>): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => parts.has(name.toLowerCase())));
 }
 
-/** Returns an attribute name in lower case, without its schema. */
+/** Returns an attribute name in lower case, without its schema prefix. */
 function attributeName(text: string): string {
   return text
     .trim()
@@ -161,7 +160,7 @@ const filterPattern = /^\s*([A-Za-z][\w.:$-]*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
 /**
  * Returns the attribute and the value of a filter, which must be one comparison with `eq`.
- * @param known the allowed attribute names, in lower case
+ * @param known allowed attribute names, in lower case
  * @throws AppError `invalid` (`invalidFilter`)
  */
 export function parseFilter<Name extends string>(
@@ -190,7 +189,7 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** Returns the attributes of a resource. Their names are case-insensitive (RFC 7643, 2.1). */
+/** Returns the attributes of a resource by lower-case name, because names are case-insensitive (RFC 7643, 2.1). */
 function attributesOf(body: unknown): Map<string, unknown> {
   if (!isObject(body)) throw invalid('invalidSyntax', 'The body must be a JSON object.');
   return new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
@@ -221,7 +220,7 @@ export function readUser(body: unknown): ScimUserFields {
   const attributes = attributesOf(body);
   let fields = nothingYet;
   for (const [name, value] of attributes) fields = withAttribute(fields, name, value);
-  // If the parts of the name are missing, use the display name as first name.
+  // If the parts of the name are missing, use the display name as the first name.
   const whole = textOf(attributes.get('displayname'), 'displayName');
   if (fields.firstName === '' && fields.lastName === '') fields = { ...fields, firstName: whole };
   return requireUserName(fields);
@@ -235,7 +234,7 @@ function requireUserName(fields: ScimUserFields): ScimUserFields {
 
 /**
  * Sets one attribute of a user.
- * @param name the name of the attribute in lower case
+ * @param name name of the attribute in lower case
  */
 function withAttribute(fields: ScimUserFields, name: string, value: unknown): ScimUserFields {
   switch (name) {
@@ -262,7 +261,7 @@ function withAttribute(fields: ScimUserFields, name: string, value: unknown): Sc
 
 interface Operation {
   op: 'add' | 'replace' | 'remove';
-  /** The path as the client sent it. If it is undefined, `value` contains the attributes. */
+  /** Path in the form that the client sent. If undefined, `value` contains the attributes. */
   path: string | undefined;
   value: unknown;
 }
@@ -302,7 +301,7 @@ function operationsOf(body: unknown): Operation[] {
 const pathPattern = /^(?:urn:[\w.:-]+:)?[A-Za-z][\w$-]*(?:\[[^\]]*\])?(?:\.[A-Za-z][\w$-]*)?$/;
 
 /**
- * Returns the attribute of a path, in lower case, without its schema.
+ * Returns the attribute of a path, in lower case and without its schema prefix.
  * @throws AppError `invalid` (`invalidPath`)
  */
 function attributeOf(path: string): string {
@@ -330,7 +329,7 @@ export function patchUser(before: ScimUserFields, body: unknown): ScimUserFields
   return requireUserName(fields);
 }
 
-/** The changes of a group. Undefined fields do not change. */
+/** Changes to a group. Undefined fields stay unchanged. */
 export interface GroupChange {
   name?: string;
   externalId?: string | null;
@@ -368,10 +367,7 @@ function tooManyMembers(): AppError {
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
 
-/**
- * The members of a group after some operations, either as a list that replaces all members, or as additions and
- * removals.
- */
+/** Members of a group after some operations: either a list that replaces all members, or additions and removals. */
 interface MemberChange {
   isList: boolean;
   added: Set<string>;

@@ -1,5 +1,5 @@
-// Declares the routes of a domain's SCIM settings for administrators, which are its token and the provider's latest
-// requests (docs/api/scim.md).
+// Declares the routes with which administrators manage a domain's SCIM token and read the provider's latest requests
+// (docs/api/scim.md).
 
 import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';
@@ -206,7 +206,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
 }
 
 /**
- * Returns the row, or an error if the domain was not found.
+ * Returns the row, or throws if the domain was not found.
  * @throws AppError `not_found`
  */
 function requireDomain(row: DomainRow | undefined): DomainRow {
@@ -216,7 +216,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
 
 /**
  * Checks that SCIM can be turned on for a domain.
- * @throws AppError `invalid` for a domain that is not verified, or `payment_required` if the plan has no SCIM
+ * @throws AppError `invalid` for a domain that is not verified, or `payment_required` if the plan does not include SCIM
  */
 function requireUsable({ verified_at, features }: DomainRow): void {
   if (!hasPlanFeature(features, 'scim')) {

@@ -1,5 +1,4 @@
-// Serves SCIM over HTTP. Authenticates the token, finds the resource, and sends responses and errors in the format of
-// SCIM.
+// Serves SCIM over HTTP. Authenticates the token, finds the resource, and sends responses and errors in SCIM format.
 
 import type { ServerResponse } from 'node:http';
 import {
@@ -49,28 +48,28 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** Limits wrong and missing tokens by address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
-  /** Turns a database failure into an error for the client. Returns null for every other error. */
+  /** Converts a database failure to an error for the client. Returns null for every other error. */
   translateError: (error: unknown) => AppError | null;
 }
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const pathPattern = new RegExp(`^/scim/v2/(${uuid})(?:/([^/]*)(?:/([^/]+))?)?/?$`, 'i');
 
-/** A request of a provider, after routing. */
+/** A provider's request after its route was found. */
 interface ScimRequest {
   domain: ScimDomain;
   request: ApiRequest;
   method: string;
   id: string | undefined;
-  /** The query of the URL, or of the body of a search. */
+  /** Query parameters of the URL or, for a search, of the body. */
   query: URLSearchParams;
-  /** The base URL of the domain's resources. */
+  /** Base URL of the domain's resources. */
   base: string;
 }
 
 /**
- * Creates the page route for everything below `/scim`. SCIM has its own status codes and error format for unknown paths
- * and methods.
+ * Creates the page route for everything below `/scim`. SCIM has its own status codes and error format, even for unknown
+ * paths and methods.
  */
 export function scimPage(deps: ScimDeps): PageRoute {
   const { sql, logger } = deps;
@@ -111,7 +110,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
     if (domain) {
       const detail = scimResponse.status < 400 ? '' : String((scimResponse.body as { detail?: unknown }).detail);
       const row = { method, path: pathWithin(request), status: scimResponse.status, detail };
-      // The change is already committed, so a failure to log it must not fail the request.
+      // The change is already committed, so a failure to log the request must not fail it.
       await recordRequest(sql, domain.id, row).catch((error: unknown) =>
         logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
@@ -129,7 +128,7 @@ const pathWithin = ({ path, query }: ApiRequest) =>
 
 /**
  * Decodes an ID in a path.
- * @throws AppError `invalid` for a null character, which PostgreSQL does not accept in a text
+ * @throws AppError `invalid` for a null character, which PostgreSQL does not accept in text
  */
 function decoded(text: string): string {
   const id = decodeUri(text);
@@ -146,7 +145,7 @@ function decodeUri(text: string): string {
 }
 
 /**
- * Finds the domain of a request by its token, within the limits.
+ * Finds the domain of a request by its token, within the rate limits.
  * @throws AppError `unauthenticated` or `rate_limited`
  */
 async function identify(
@@ -167,7 +166,7 @@ async function identify(
   return domain;
 }
 
-/** Converts a search by POST to a list request. A search has its query in the body. */
+/** Converts a search by POST, whose query is in the body, to a list request. */
 async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
   if (scimRequest.id !== '.search') return scimRequest;
   requireMethod(scimRequest, 'POST');
@@ -228,7 +227,7 @@ async function handleUsers(
     await transaction((tx) => removeProvisionedUser(tx, domain, id));
     return { status: 204 };
   }
-  // If the user does not exist, the response is 404 before the body is read.
+  // If the user does not exist, return 404 before reading the body.
   await requireUser(sql, domain, id);
   const sent = await request.body();
   const { user, emailBefore } = await transaction(async (tx) => {
@@ -295,8 +294,8 @@ function metaOf(
 }
 
 /**
- * Returns whether a client excludes an attribute. The members of large groups are read only if the client asks for
- * them.
+ * Returns whether a client excludes an attribute. This avoids reading the members of large groups that the client does
+ * not need.
  */
 function isExcluded(query: URLSearchParams, name: string): boolean {
   return !Object.hasOwn(readParts(query)({ [name]: null }), name);

@@ -6,7 +6,7 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 
-/** Finds the domain of a token, if it is verified and the organization's plan has SCIM. */
+/** Finds the domain of a token, if the domain is verified and the organization's plan includes SCIM. */
 export async function findScimDomain(
   sql: Sql,
   { domainId, token }: { domainId: string; token: string },
@@ -33,7 +33,7 @@ export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRo
   return rows[0];
 }
 
-/** Stores a token, and replaces the previous one if there is one. */
+/** Stores a token, which replaces the domain's previous token. */
 export async function putToken(
   tx: Transaction,
   { domainId, token, createdById }: { domainId: string; token: string; createdById: number },
@@ -58,7 +58,7 @@ export interface ScimGroupRow extends Columns<'role', 'id' | 'name' | 'created_a
   external_id: string | null;
 }
 
-/** Returns one page of an organization's roles as groups, by name, and their total number. */
+/** Returns one page of an organization's roles as groups, sorted by name, and their total number. */
 export async function listGroups(
   sql: Sql,
   { id, organizationId }: ScimDomain,
@@ -116,7 +116,7 @@ export async function recordRequest(
       WHERE domain_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
     [domainId],
   );
-  // Do not store successful reads, because they would soon replace the changes and errors.
+  // Do not store successful reads, because they would soon replace the records of changes and errors.
   if (method === 'GET' && status < 400) return;
   await sql.query(
     'INSERT INTO scim_request (id, domain_id, method, path, status, detail) VALUES ($1, $2, $3, $4, $5, $6)',

@@ -1,4 +1,5 @@
-// Sends emails to users about their account: links for a new password, and notices about changes of how they sign in.
+// Sends emails to users about their account: links for a new password, and notices about changes to their sign-in
+// methods.
 
 import { createOneTimeLink, findSignInUser, mailAdministrators } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
@@ -7,15 +8,15 @@ import type { Mail, Mailer } from '@millrace/runtime/mail';
 
 /** Sends emails in the background, so that response times do not reveal whether an account exists. No method throws. */
 export interface AccountMailing {
-  /** Sends a link for a new password to the account with this address, if there is one. */
+  /** Sends a link for a new password to the account with this address, if such an account exists. */
   sendReset(account: string): void;
-  /** Whether emails are sent at all. */
+  /** Whether the installation can send emails. */
   sends: boolean;
-  /** Sends the code with which a user proves that they own an address. */
+  /** Sends the code with which a user proves ownership of an address. */
   sendCode(email: string, code: string): void;
   /** Notifies a user about a change of their account. */
   notifyUser(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
-  /** Notifies the administrators of a domain's organization about a change of its sign-in. */
+  /** Notifies the administrators of a domain's organization about a change to the domain's sign-in. */
   notifyAdministrators(
     domain: { organization_id: string; domain: string },
     notice: DomainNotice,
@@ -25,7 +26,7 @@ export interface AccountMailing {
   drain(): Promise<void>;
 }
 
-/** The subjects and texts of the notices, which tell users about changes that they may not have made. */
+/** Subjects and texts of the notices, which inform users about changes that someone else may have made. */
 const notices = {
   password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
@@ -131,11 +132,11 @@ export type DomainNotice = keyof typeof domainNotices;
 
 interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
-  /** The mailer. Without it, no email is sent. */
+  /** The mailer. If absent, no email is sent. */
   mailer?: Mailer | undefined;
   /**
-   * The base URL of the link. It is never taken from the request. Without it, an email would be useless, so none is
-   * sent.
+   * Base URL of the link, which is never taken from the request. If absent, no email is sent, because an email without
+   * a link would be useless.
    */
   publicUrl?: string | undefined;
 }
@@ -191,14 +192,14 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
 }
 
 /**
- * The greeting does not contain the name of the account, because anyone can create an account with another person's
- * address, or request a code for it.
+ * The greeting omits the name of the account, because anyone can create an account with another person's address, or
+ * request a code for it.
  */
 const hello = 'Hello,';
 
 /**
- * Returns the email with the link for a new password. Browsers do not send the fragment (`#`) to servers. Viewing the
- * page does not invalidate the link.
+ * Creates the email with the link for a new password. The secret is in the fragment (`#`), which browsers do not send
+ * to servers. Viewing the page does not invalidate the link.
  */
 function resetMail(
   { uuid, email }: { uuid: string; email: string },

@@ -1,4 +1,4 @@
-// Finds how a domain restricts the sign-in of users with an address in it (docs/api/single-sign-on.md).
+// Finds how a domain restricts the sign-in of users with an address in the domain (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,
@@ -30,7 +30,7 @@ export interface EnforcementDeps {
   installed: Installed;
 }
 
-/** Returns the domain of an address and the provider that it enforces, or null if all sign-in methods are allowed. */
+/** Returns the domain of an address and the provider that the domain enforces, or null if it enforces none. */
 export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,
@@ -41,7 +41,7 @@ export async function findEnforcedProvider(
 }
 
 /**
- * Returns the sign-in methods for an address. The result is the same whether an account has the address or not.
+ * Returns the sign-in methods for an address. The result is the same whether or not an account has the address.
  * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`)
  */
 export async function findSignInMethods(
@@ -90,8 +90,8 @@ export function createSsoEnforcedError(
 }
 
 /**
- * Returns whether a user can sign in by password although a provider is enforced. This is an owner of the organization
- * with a second factor, if the organization allows it.
+ * Returns whether a user can sign in by password although a provider is enforced. Only an owner of the organization
+ * with a second factor can, if the organization allows it.
  */
 export async function isExemptOwner(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
   if (!domain.sso_owner_exception) return false;

@@ -34,7 +34,7 @@ import { readStepCookie } from '../../access/session-cookie.ts';
 import type { SecondFactorDeps } from './second-factor.ts';
 
 const name = 'Millrace';
-/** The COSE numbers of ES256, EdDSA, ES512, RS256, RS384 and RS512. */
+/** COSE numbers of ES256, EdDSA, ES512, RS256, RS384 and RS512. */
 const algorithms = [-7, -8, -36, -257, -258, -259];
 const maxPasskeys = 20;
 
@@ -132,7 +132,7 @@ export async function finishRegistration(
 }
 
 /**
- * Creates the options for `navigator.credentials.get()`. They include the passkeys of the user if the user is known.
+ * Creates the options for `navigator.credentials.get()`. If the user is known, the options include the user's passkeys.
  */
 export async function createPasskeyChallenge(
   publicUrl: string,
@@ -148,9 +148,9 @@ export async function createPasskeyChallenge(
 /**
  * Verifies the response of a passkey, and records its use.
  * @param userId the expected user, or null if the passkey identifies the user
- * @param needsVerification whether the authenticator must have verified the user, e.g. by a PIN
+ * @param needsVerification whether the authenticator must have verified the user, for example by a PIN
  * @returns `isVerified` if the authenticator verified the user by a fingerprint or PIN. The passkey then counts as both
- * factors.
+ *   factors.
  * @throws AppError `invalid` with code `2fa_invalid_passkey` naming `credential`
  */
 export async function checkPasskey(
@@ -174,8 +174,8 @@ export async function checkPasskey(
   if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw badPasskey();
   const response = credential as unknown as AuthenticationResponseJSON;
   const handle = response.response?.userHandle;
-  // If there is no list of passkeys, the user handle identifies the user. If there is one, the handle can be missing
-  // but must not belong to another user.
+  // Without a list of passkeys, the user handle identifies the user. With a list, the handle can be missing but must
+  // not belong to another user.
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
   if (!isHandled) throw badPasskey();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
@@ -187,7 +187,7 @@ export async function checkPasskey(
       expectedOrigin,
       expectedRPID: rpID,
       requireUserVerification: false,
-      // The counter is checked below, in the statement that updates it.
+      // The library does not check the counter. The statement below that updates the counter checks it.
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
     }),
   );
@@ -210,7 +210,7 @@ export async function checkPasskey(
 /**
  * Checks the response to a challenge of `POST /api/webauthn/login/begin`. Any passkey can sign such a challenge, but
  * only once.
- * @throws AppError as `checkPasskey` does, or `invalid` with code `2fa_no_challenge`
+ * @throws AppError like `checkPasskey`, or `invalid` with code `2fa_no_challenge`
  */
 export async function checkDiscoverablePasskey(
   deps: Parameters<typeof checkPasskey>[0],
@@ -224,9 +224,9 @@ export async function checkDiscoverablePasskey(
 }
 
 /**
- * Rejects a response from our page in a frame of another site, where users cannot see which site asks. We never allow
- * frames. The library accepts registrations from frames, and so do browsers that do not report the top origin, such as
- * Safari (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
+ * Rejects a response from a page that is shown in a frame of another site, where users cannot see which site asks.
+ * Millrace never allows frames. The library accepts registrations from frames, and so do browsers that do not report
+ * the top origin, such as Safari (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
  */
 function refuseForeignFrame(credential: { response?: unknown }): void {
   const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
@@ -247,7 +247,7 @@ function parseClientData(text: unknown): Record<string, unknown> {
   }
 }
 
-/** Runs a check of the library. Its errors are about the browser's data, so they become errors for the client. */
+/** Runs a check of the library. Its errors are caused by the browser's data, so they become errors for the client. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -270,9 +270,9 @@ export function noChallenge(): AppError {
 }
 
 /**
- * Checks that the user can still sign in without one of these passkeys.
+ * Checks that the user can still sign in without these passkeys.
  * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no
- * provider
+ *   provider
  */
 export async function requireOtherSignInMethod(sql: Sql, user: SignInUser, passkeys: number): Promise<void> {
   if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
@@ -292,7 +292,7 @@ export async function recordPasskey(
   });
 }
 
-/** Returns the ID of the user that authenticators store. It has 16 random bytes that reveal nothing about the user. */
+/** Returns the ID of the user that authenticators store: 16 random bytes that reveal nothing about the user. */
 function handleOf(uuid: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }

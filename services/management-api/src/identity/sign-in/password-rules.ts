@@ -1,22 +1,20 @@
-// The rules for new passwords (docs/api/passwords.md).
+// Rules for new passwords (docs/api/passwords.md).
 
 import { AppError } from '@millrace/runtime';
 
 const minLength = 8;
 const maxLength = 256;
-/**
- * The lowest accepted score, from 0 to 4. A password with a lower score can be guessed with fewer than 10^8 guesses.
- */
+/** Lowest accepted score, from 0 to 4. A password with a lower score can be guessed with fewer than 10^8 guesses. */
 const minScore = 3;
 /**
- * The number of characters that are judged. More characters cannot make a password weaker, and the time for an estimate
- * grows with the square of the length.
+ * Maximum number of characters that are judged. Further characters cannot make a password weaker, and the time for an
+ * estimate grows with the square of the length.
  */
 const maxJudgedLength = 72;
 
 /**
  * Checks that a password is long enough and hard to guess.
- * @param person what an attacker would try first, which is the user's address and name
+ * @param person what an attacker would try first: the user's address and name
  * @throws AppError `invalid` naming `password`
  */
 export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-// Creates sessions after a password or a link, with all checks before it.
+// Creates sessions after sign-in by password or link, with all checks before a session begins.
 
 import {
   type AddressDomain,
@@ -48,10 +48,10 @@ export interface SignInDeps extends SecondFactorDeps {
 }
 
 /**
- * Creates a session for the right password, or an unfinished sign-in if a second factor is required. An unknown
+ * Creates a session for the correct password, or an unfinished sign-in if a second factor is required. An unknown
  * address, a wrong password and a deactivated user get the same response, after the same amount of work.
  * @throws AppError `invalid` with code `invalid_credentials`, or with `sso_enforced` if a provider is enforced,
- * `unauthenticated` with `2fa_required`, or the errors of the limits
+ *   `unauthenticated` with `2fa_required`, or the errors of the limits
  */
 export async function signInByPassword(
   deps: SignInDeps,
@@ -84,7 +84,7 @@ export async function signInByPassword(
   return signedIn;
 }
 
-/** Rejects the sign-in if the password was changed or the user was deactivated while the password was compared. */
+/** Rejects the sign-in if the password changed or the user was deactivated while the password was compared. */
 async function requireUnchanged(tx: Transaction, seen: SignInUser): Promise<void> {
   await lockUserKeys(tx, seen.id);
   const user = await findSignInUser(tx, { id: seen.id });
@@ -101,11 +101,11 @@ async function hashUnlessBusy(passwords: Passwords, password: string): Promise<s
 }
 
 /**
- * Checks a new password of the caller, and the current one if there is one. A session that began with an operator's
- * link does not need the current password, so that a forgotten one can be replaced without email.
+ * Checks a new password of the caller, and the current one if the caller has one. A session that began with an
+ * operator's link does not need the current password, so that a user can replace a forgotten password without email.
  * @returns a function that stores the password in the transaction of the request and ends the caller's other sessions
  * @throws AppError `forbidden` for keys and for a sign-in too long ago, or `invalid` naming `current_password` or
- * `password`
+ *   `password`
  */
 export async function prepareNewPassword(
   { sql, passwords }: Pick<SignInDeps, 'sql' | 'passwords'>,
@@ -140,7 +140,7 @@ export async function findKnownDevice(sql: Sql, request: ApiRequest, account: st
 }
 
 /**
- * Replaces the browser's last session with a new one, and remembers the browser.
+ * Replaces the browser's previous session with a new one, and stores the browser as a known device.
  * @param remember whether to skip the second factor in this browser from now on
  */
 export async function startSession(
@@ -180,8 +180,8 @@ export async function startSession(
 }
 
 /**
- * Records in the organization's activity log that a user bypassed an enforced provider, by an operator's link or as an exempt
- * owner.
+ * Records in the organization's activity log that a user bypassed an enforced provider, with an operator's link or as
+ * an exempt owner.
  */
 async function recordSsoBypass(
   tx: Transaction,
@@ -206,7 +206,7 @@ async function recordSsoBypass(
   });
 }
 
-/** Returns the details of a sign-in for an activity record, as values that had no previous value. */
+/** Converts the details of a sign-in to changes without a previous value, for an activity record. */
 function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
     type: 'User',
@@ -232,7 +232,7 @@ function wrongCredentials(): AppError {
 }
 
 /**
- * Returns the user of a link for a new password.
+ * Returns the user of a password reset link.
  * @throws AppError `invalid` with code `invalid_token`
  */
 export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SignInUser> {
@@ -246,7 +246,7 @@ export async function requireResetLink(sql: Sql, userUuid: string, token: string
 /**
  * Replaces a forgotten password, which ends all sessions of the user.
  * @returns the address of the account
- * @throws AppError as `requireResetLink` does, or `invalid` naming `password`
+ * @throws AppError like `requireResetLink`, or `invalid` naming `password`
  */
 export async function resetPassword(
   { sql, transaction, passwords, accountMailing }: SignInDeps,
@@ -285,7 +285,7 @@ export async function describeLink(
 /**
  * Signs in the user of a link that `millrace console-link` printed, or creates the first account of the installation
  * and signs it in. Each link works only once.
- * @throws AppError as `describeLink` does, or `invalid` naming a field of the first owner
+ * @throws AppError like `describeLink`, or `invalid` naming a field of the first owner
  */
 export async function useLink(
   deps: SignInDeps,
@@ -299,8 +299,8 @@ export async function useLink(
     await lockUserKeys(tx, link.user_id);
     const user = await findSignInUser(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
-    // The link replaces a second factor, because the operator vouches for the user. Users who have lost their second
-    // factor sign in this way.
+    // The link replaces a second factor, because the operator has confirmed the user's identity. Users who have lost
+    // their second factor sign in this way.
     const hasFactor = requiresSecondFactor(await findSecondFactors(tx, user.id));
     return startSession(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
@@ -317,7 +317,7 @@ async function createFirstOwner(
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {
     const link = await consumeOneTimeLink(tx, body.secret);
-    // Another request may have used `millrace bootstrap` in the meantime.
+    // Another request may have used `millrace bootstrap` in the meantime, so an organization may already exist.
     if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
     const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });
     const actor = { userId: user.id };

@@ -53,7 +53,7 @@ const code = Type.String({
   maxLength: 40,
   description: 'Six-digit code from the authenticator app, or a backup code.',
 });
-/** The response of a browser, with the fields of WebAuthn. */
+/** Response of a browser, with the fields of WebAuthn. */
 const credential = freeFormObject({ description: 'The credential returned by `navigator.credentials`, as JSON.' });
 const credentialOptions = freeFormObject({ description: 'Options for `navigator.credentials`, as JSON (WebAuthn).' });
 
@@ -208,7 +208,7 @@ export const linkUse = Type.Object(
   },
   { title: 'LinkUse' },
 );
-/** The account details of the first owner. */
+/** Account details of the first owner. */
 export const firstOwner = Type.Object({
   email: Type.String({ format: 'email', minLength: 1, maxLength: 254 }),
   first_name: Type.Optional(Type.String({ maxLength: 150 })),
@@ -279,8 +279,8 @@ export function toLoginSession(row: SessionRow, currentId: string) {
 }
 
 /**
- * The browsers that are recognized. More specific patterns come first, because many browsers also contain the names of
- * others.
+ * Browsers that are recognized. More specific patterns come first, because the user agents of many browsers also
+ * contain the names of other browsers.
  */
 const browsers = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
@@ -301,8 +301,8 @@ const systems = [
 ] as const;
 
 /**
- * Describes the browser and the operating system in our own words, because the user agent is text that a client
- * chooses.
+ * Describes the browser and the operating system with fixed names, because a client can send any text as its user
+ * agent.
  */
 export function describeBrowser(browser: string): string {
   const nameIn = (names: typeof browsers | typeof systems) => names.find(([, pattern]) => pattern.test(browser))?.[0];

@@ -5,9 +5,10 @@ import { AppError, type SecretBox } from '@millrace/runtime';
 export interface SealedTexts {
   /**
    * Encrypts a text.
-   * @param context tells where the secret is stored, e.g. `totp:7`. It can be decrypted only with the same context.
-   * @throws AppError `invalid` with code `secrets_key_missing` if there is no key and secrets must not be stored
-   * unencrypted
+   * @param context identifies where the secret is stored, for example `totp:7`. The text can be decrypted only with the
+   *   same context.
+   * @throws AppError `invalid` with code `secrets_key_missing` if no key is configured and secrets must not be stored
+   *   unencrypted
    */
   seal(text: string, context: string): string;
   /**
@@ -19,7 +20,7 @@ export interface SealedTexts {
 
 /**
  * Creates the encryption of sign-in secrets.
- * @param mayBePlain whether secrets are stored unencrypted if there is no key. Only for local development.
+ * @param mayBePlain whether secrets are stored unencrypted if no key is configured. Only for local development.
  */
 export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SealedTexts {
   return {

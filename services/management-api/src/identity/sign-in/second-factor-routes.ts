@@ -1,4 +1,4 @@
-// Declares the routes of the second factors of a signed-in user: authenticator app, backup codes and passkeys.
+// Declares the routes for a signed-in user's second factors: authenticator app, backup codes and passkeys.
 
 import {
   deletePasskey,
@@ -48,7 +48,7 @@ const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID 
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 /**
- * Creates the routes of second factors. They require a session (docs/api/second-factors.md), and also work for users
+ * Creates the routes of second factors. They require a session (docs/api/second-factors.md). They also work for users
  * who must set up a factor before they can do anything else.
  */
 export function secondFactorRoutes(deps: SecondFactorDeps) {

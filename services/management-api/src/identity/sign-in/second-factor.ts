@@ -47,17 +47,14 @@ const secretBytes = 20;
 const stepSeconds = 30;
 
 /**
- * Creates an app for a secret, with the parameters of RFC 6238 that all apps support: SHA-1, six digits, thirty
- * seconds.
+ * Creates an authenticator for a secret, with the parameters of RFC 6238 that all apps support: SHA-1, six digits,
+ * thirty seconds.
  */
 function appOf(secret: string, account: string): TOTP {
   return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
 }
 
-/**
- * Returns the time step of a code, which is the previous, the current or the next one. Returns null if the code matches
- * none of them.
- */
+/** Returns the time step of a code: the previous, the current or the next one. Returns null if no step matches. */
 function stepOfCode(secret: string, code: string): number | null {
   const now = Math.floor(Date.now() / 1000 / stepSeconds);
   const delta = appOf(secret, '').validate({ token: code, window: 1 });
@@ -65,7 +62,7 @@ function stepOfCode(secret: string, code: string): number | null {
 }
 
 /**
- * Starts to connect an app. The secret is stored for ten minutes, and is used after a code was confirmed.
+ * Starts to connect an app. The secret is stored for ten minutes, and takes effect once the user has confirmed a code.
  * @returns the secret in Base32, and the URL that apps read from a QR code
  */
 export async function beginTotpSetup(
@@ -79,7 +76,7 @@ export async function beginTotpSetup(
 }
 
 /**
- * Turns on the codes of the app. Ends the user's other sessions. Remembered browsers need a second factor again.
+ * Turns on the codes of the app, and ends the user's other sessions. Trusted browsers need a second factor again.
  * @returns ten backup codes, which are shown only once
  * @throws AppError `invalid` with `setup_expired`, or with `token_invalid` naming `token`, or `rate_limited`
  */
@@ -98,7 +95,7 @@ export async function finishTotpSetup(
     }
     const sealed = String(begun.data.secret);
     const step = stepOfCode(sealedTexts.open(sealed, totpContext(user.id)), code);
-    // Do not roll the transaction back, so that the user can enter another code.
+    // Throw only after the transaction, so that the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
@@ -132,9 +129,9 @@ export async function createBackupCodes(
 }
 
 /**
- * Turns off the codes of the app. Passkeys stay. Backup codes are deleted with the last second factor.
+ * Turns off the codes of the app, but not passkeys. Deletes the backup codes if no second factor remains.
  * @throws AppError `invalid` with `2fa_not_enabled`, or with `2fa_demanded` if an organization requires a factor and
- * this is the last one
+ *   this is the last one
  */
 export async function disableTotp({ transaction, accountMailing }: SecondFactorDeps, user: SignInUser): Promise<void> {
   await transaction(async (tx) => {
@@ -151,7 +148,7 @@ export async function disableTotp({ transaction, accountMailing }: SecondFactorD
 
 /**
  * Checks that a user keeps a required second factor.
- * @param remaining the factors that remain after a change
+ * @param remaining factors that remain after a change
  * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain
  */
 export function requireRemainingFactor(
@@ -170,7 +167,7 @@ function notEnabled(): AppError {
 }
 
 /**
- * Checks a code of an app, or a backup code.
+ * Checks a code of an app or a backup code.
  * @throws AppError `invalid` with code `2fa_invalid`, or `rate_limited`
  */
 export async function checkCode(
@@ -193,7 +190,7 @@ export async function checkCode(
   return 'backup_code';
 }
 
-/** Records a failed second factor in the account's activity log, because someone else may know the password. */
+/** Records a failed second factor in the account's activity log, because someone else may have the password. */
 async function refuseCode(sql: Sql, user: SignInUser): Promise<AppError> {
   await recordOwnActivity(sql, user, { activity: 'second_factor_refused', changes: [] });
   return wrongCode('2fa_invalid');
@@ -207,10 +204,11 @@ function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
 }
 
 /**
- * Determines what the right password leads to: a session, or an unfinished sign-in that needs the second factor.
- * @param device a known browser, for which the second factor may be remembered
- * @returns in `shown`, the factor for the session, or null if none is required. Otherwise in `step`, the secret of the
- * unfinished sign-in.
+ * Determines the result of a sign-in with the correct password: a session, or an unfinished sign-in that needs the
+ * second factor.
+ * @param device a known browser, which may be allowed to skip the second factor
+ * @returns in `shown`, the factor for the session, or null if no factor is required. Otherwise in `step`, the secret of
+ *   the unfinished sign-in.
  */
 export async function findSecondFactor(
   tx: Transaction,
@@ -222,7 +220,7 @@ export async function findSecondFactor(
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
 
-/** Creates the response to the right password. The client continues with `POST /api/login/token`. */
+/** Creates the response to the correct password. The client continues with `POST /api/login/token`. */
 export function createSecondFactorError(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',

@@ -1,4 +1,4 @@
-// Declares the routes of the second step of a sign-in, and of sign-in by passkey, which has no first step.
+// Declares the routes for the second step of a sign-in, and for sign-in by passkey, which has only one step.
 
 import {
   beginSignInStep,
@@ -65,9 +65,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       await lockUserKeys(tx, user.id);
       const step = await consumeSignInStep(tx, 'second_factor', secret);
       const current = await findSignInUser(tx, { id: user.id });
-      // A new password, a removed factor and a deactivation delete the unfinished sign-in.
+      // A password change, a removed factor and a deactivation all delete the unfinished sign-in.
       if (!step || !current?.is_active) throw expired();
-      // `findSecondFactor` has stored the method.
+      // `findSecondFactor` has stored a valid method.
       const method = step.data.method as NewSession['method'];
       return startSession(deps, tx, request, { user: current, method, ...how });
     });
@@ -137,7 +137,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           const { secret, user, challenge, needsVerification } = await requireHalf(request);
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw noChallenge();
-            // The challenge can be used only once, whatever the result is.
+            // The challenge can be used only once, whether or not the check succeeds.
             await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
             const publicUrl = requirePublicUrl(request);
             await checkPasskey(deps, { credential, challenge, publicUrl, userId: user.id, needsVerification });

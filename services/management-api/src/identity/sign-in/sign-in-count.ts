@@ -6,8 +6,8 @@ export type SignInMethod = 'password' | 'passkey' | 'link' | 'second_factor' | '
 
 /**
  * Counts a sign-in attempt by its outcome.
- * @param outcomeOfResult returns the outcome if `work` succeeds, by default `signed_in`. Null means that the sign-in
- *   continues and is counted later.
+ * @param outcomeOfResult returns the outcome if `work` succeeds. The default is `signed_in`. Null means that the
+ *   sign-in continues and will be counted later.
  */
 export type SignInCount = <T>(
   way: SignInMethod,

@@ -29,8 +29,8 @@ import {
 } from './pending.ts';
 
 /**
- * Starts a sign-in through a provider. The query parameter `email`, or for a test `test`, selects the domain. `next` is
- * the page to open afterwards, and `reauth=true` confirms a session.
+ * Starts a sign-in through a provider. The query parameter `email` selects the domain, or `test` if the sign-in is a
+ * test. `next` is the page to open afterwards, and `reauth=true` confirms a session.
  * @returns the URL of the provider, and the secret for the cookie that binds the response to this browser
  * @throws AppError with one of the codes of docs/api/single-sign-on.md
  */
@@ -49,7 +49,7 @@ export async function startProviderSignIn(
   const domain = await chosenDomain(deps, { kind, email, testedId });
   const purpose = await purposeOf(deps, request, domain);
   const domainId = domain?.id ?? null;
-  // Keep the browser's secret, so that sign-ins in two windows do not invalidate each other.
+  // Keep the browser's existing secret, so that sign-ins in two windows do not invalidate each other.
   const browserSecret = readStepCookie(request) ?? newSecret();
   const started = {
     domainId,
@@ -79,7 +79,7 @@ export async function startProviderSignIn(
   return { url: begun.url, browserSecret };
 }
 
-/** Returns the path if it is on this installation, otherwise the start page. This prevents open redirects. */
+/** Returns the path if it is within this installation, otherwise the start page. This prevents open redirects. */
 export function parseOwnPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;

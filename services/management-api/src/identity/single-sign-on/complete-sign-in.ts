@@ -1,5 +1,5 @@
-// Completes a sign-in through a provider. The response is valid and comes from the browser that started the sign-in
-// (docs/api/single-sign-on.md).
+// Completes a sign-in through a provider. The callers have checked that the response is valid and comes from the
+// browser that started the sign-in (docs/api/single-sign-on.md).
 
 import {
   findConfirmationRefusal,
@@ -60,8 +60,8 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
     const arrival = await signInThroughProvider(tx, profile, { now: new Date(), installed });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
-    // Require a second factor as for other sign-ins, because the account can be in other organizations, which do not
-    // trust this provider.
+    // Require a second factor as for other sign-ins, because the account can also be in organizations that do not trust
+    // this provider.
     const device = await findKnownDevice(tx, request, user.email);
     const factor = await findSecondFactor(tx, user, { device, method: kind });
     if ('step' in factor) return { ...arrival, step: factor.step };
@@ -91,8 +91,8 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
 }
 
 /**
- * Records what the provider reported and what the result of a sign-in would be, so that an administrator can see it.
- * Changes nothing else.
+ * Records what the provider reported and what would happen at a sign-in, so that an administrator can see it. Changes
+ * nothing else.
  */
 async function showTest(
   { sql }: SingleSignOnDeps,
@@ -152,7 +152,7 @@ const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> =
   no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 
-/** Returns the email address that a provider reports in normalized form, or null if it is missing or not valid. */
+/** Returns the email address that a provider reports in normalized form, or null if it is missing or invalid. */
 export function readReportedEmail(written: string | null): string | null {
   const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;

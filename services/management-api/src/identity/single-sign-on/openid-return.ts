@@ -1,4 +1,4 @@
-// Handles the return of the browser from an OpenID provider (docs/api/single-sign-on.md).
+// Completes the redirect from an OpenID provider back to Millrace (docs/api/single-sign-on.md).
 
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
@@ -16,7 +16,7 @@ import {
 } from './pending.ts';
 
 /**
- * Checks the response of an OpenID provider, which is in the URL, and completes the sign-in.
+ * Checks an OpenID provider's response, which is in the URL, and completes the sign-in.
  * @throws AppError with one of the codes of docs/api/single-sign-on.md
  */
 export async function finishOpenId(

@@ -1,4 +1,4 @@
-// Serves the pages that a browser visits when a user signs in through a provider. They redirect to the next page and
+// Serves the pages that a browser visits during a sign-in through a provider. These pages redirect to the next page and
 // never show an error, because the sign-in page explains what went wrong.
 
 import type { ServerResponse } from 'node:http';
@@ -15,14 +15,14 @@ interface PageDeps extends SingleSignOnDeps {
   logger: Logger;
 }
 
-/** The size limit of a SAML response, including its encoding. */
+/** Maximum size in bytes of a SAML response, including its encoding. */
 const bodyLimitBytes = 400 * 1024;
 
 /** Creates the page routes of single sign-on. */
 export function signOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 
-  /** Creates a page that redirects the browser. An error leads to the sign-in page. */
+  /** Creates a page that redirects the browser. After an error, the browser goes to the sign-in page. */
   const page = (
     path: string,
     method: 'GET' | 'POST',
@@ -112,7 +112,7 @@ function follow(request: ApiRequest, { path, signedIn, step }: NextPage): Redire
 }
 
 /**
- * Returns the path of the page that explains an error. It contains nothing from the request. It has only a code for
+ * Returns the path of the page that explains an error. The path contains nothing from the request: only a code for
  * which the sign-in page has a sentence, and an ID with which an administrator finds the details in the log.
  */
 function errorPath(request: ApiRequest, error: unknown, logger: Logger): string {

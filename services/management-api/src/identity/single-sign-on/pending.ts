@@ -2,9 +2,12 @@
 //
 // | State | Stored as | Created by | Used by |
 // | --- | --- | --- | --- |
-// | The browser is at the provider | sign-in step `provider_sign_in` (`Pending`) | `begin.ts` | `openid-return.ts`, `saml-return.ts` |
-// | A SAML response was accepted, the browser follows a redirect | sign-in step `provider_answer` (`SamlTicket`) | `saml-return.ts` | `saml-return.ts` |
-// | The response is valid and from the same browser | not stored | the returns | `complete-sign-in.ts` |
+// | The browser is at the provider | sign-in step `provider_sign_in` (`Pending`) | `begin.ts` | `openid-return.ts`,
+// `saml-return.ts` |
+// | A SAML response was accepted, the browser follows a redirect | sign-in step `provider_answer` (`SamlTicket`) |
+// `saml-return.ts` | `saml-return.ts` |
+// | The response is valid and from the same browser | not stored | `openid-return.ts`, `saml-return.ts` |
+// `complete-sign-in.ts` |
 
 import { clientSecretContext, consumeSignInStep, type ProviderKind } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -24,7 +27,7 @@ import type { SignInOutcome } from '../sign-in/sign-in-count.ts';
 import { recordAttempt } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
-  /** The providers of the installation. */
+  /** Sign-in providers of the installation. */
   installed: ReadonlyMap<ProviderKind, OidcProvider>;
   oidc: OidcSignIn;
 }
@@ -32,19 +35,19 @@ export interface SingleSignOnDeps extends SignInDeps {
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 const shared = {
-  /** The ID of the domain that has its own provider. */
+  /** ID of the domain that has its own provider, or null for a provider of the installation. */
   domainId: nullableText,
-  /** The reason for the sign-in. */
+  /** Reason for the sign-in. */
   purpose: Type.Union([
     Type.Object({ for: Type.Literal('sign_in') }),
     Type.Object({ for: Type.Literal('reauthentication'), sessionId: Type.String(), userId: Type.Integer() }),
     Type.Object({ for: Type.Literal('test') }),
   ]),
-  /** A path of this installation to which the browser is redirected afterwards. */
+  /** Path within this installation to which the browser is redirected afterwards. */
   next: Type.String(),
   /**
-   * The SHA-256 hash of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited
-   * SAML responses).
+   * SHA-256 hash of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited SAML
+   * responses).
    */
   browser: nullableText,
 };
@@ -52,13 +55,13 @@ const shared = {
 const samlPending = Type.Object({
   ...shared,
   kind: Type.Literal('saml'),
-  /** The ID of the SAML request, or null for an unsolicited response. */
+  /** ID of the SAML request, or null for an unsolicited response. */
   requestId: nullableText,
 });
 const openIdPending = Type.Object({
   ...shared,
   kind: Type.Enum(['google-oauth2', 'github', 'gitlab', 'oidc']),
-  /** The secrets to which the response is compared. The browser never sees them. */
+  /** Secrets with which the response is compared. The browser never receives them. */
   secrets: Type.Object({ nonce: Type.String(), codeVerifier: Type.String(), reauthenticate: Type.Boolean() }),
 });
 const samlTicket = Type.Object({
@@ -101,27 +104,27 @@ function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Sc
 }
 
 /**
- * Deletes and returns the stored state with which the browser returns.
- * @returns undefined if it is unknown, expired or already used
+ * Deletes and returns the stored state of a sign-in, when the browser returns from the provider.
+ * @returns undefined if the state is unknown, expired or already used
  */
 export async function takePending(sql: Sql, state: string): Promise<Pending | undefined> {
   const step = await consumeSignInStep(sql, 'provider_sign_in', state);
   return step && parsePending(step.data);
 }
 
-/** The page to which the browser is redirected, and the cookies that it gets. */
+/** Page to which the browser is redirected, and the cookies for the browser. */
 export interface NextPage {
-  /** A path relative to the URL of the installation. */
+  /** Path relative to the URL of the installation. */
   path: string;
   signedIn?: SignedIn;
   step?: string;
-  /** The outcome. It is set when the sign-in is complete. */
+  /** Outcome of the sign-in, once it is complete. */
   outcome?: SignInOutcome;
 }
 
 /**
- * Returns the return URL for a provider. Each provider has its own, so that it cannot be used with another provider's
- * response.
+ * Returns the return URL for a provider. Each provider has its own URL, so that a provider's URL cannot be used with
+ * another provider's response.
  */
 export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
@@ -132,8 +135,8 @@ export const hasSaml = (domain: DomainRow): boolean =>
   checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 
 /**
- * Returns the settings of an OpenID Connect or GitHub provider. They come from the domain or, if there is none, from
- * the installation.
+ * Returns the settings of an OpenID Connect or GitHub provider: those of the domain or, if the domain has none, those
+ * of the installation.
  * @throws AppError `improperly_configured_sso`
  */
 export function openIdProvider(

@@ -27,7 +27,7 @@ import { listAttempts } from './store.ts';
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 const blockedAddressExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
 
-/** Creates the routes of single sign-on of an organization (docs/api/single-sign-on.md). */
+/** Creates the single sign-on routes of an organization (docs/api/single-sign-on.md). */
 export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 'sql' | 'transaction'>) {
   return [
     defineRoute({

@@ -1,5 +1,5 @@
-// Handles the return from a SAML provider in two steps. First, a page of the provider posts the response, without our
-// cookies. Then the browser follows a redirect, with our cookies (docs/api/single-sign-on.md).
+// Completes a sign-in through a SAML provider in two steps. First, a page of the provider posts the response, without
+// Millrace's cookies. Then the browser follows a redirect, with these cookies (docs/api/single-sign-on.md).
 
 import { beginSignInStep, consumeAssertion, consumeSignInStep, findSignInStep, isSubject } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -24,9 +24,9 @@ import {
 } from './pending.ts';
 
 /**
- * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send our cookies
- * with this request, so the result is stored as a ticket, and the browser returns with the ticket and the cookies
- * (`finishSaml`).
+ * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send Millrace's
+ * cookies with this request, so the result is stored as a ticket, and the browser returns with the ticket and the
+ * cookies (`finishSaml`).
  */
 export async function receiveSaml(
   deps: SingleSignOnDeps,
@@ -79,11 +79,11 @@ export async function receiveSaml(
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
 
-/** The maximum age of a reauthentication. */
+/** Maximum age of a reauthentication in milliseconds. */
 const recentlyMs = 5 * 60_000;
 
 /**
- * Returns the sign-in that a response belongs to. Unsolicited responses belong to none, and only some domains allow
+ * Returns the pending sign-in of a response. Unsolicited responses have no pending sign-in, and only some domains allow
  * them.
  */
 async function samlSignInState(
@@ -112,7 +112,7 @@ async function samlSignInState(
   throw await recordRefusal(deps, pending, { reason: 'unsolicited', detail });
 }
 
-/** Completes the sign-in of a ticket in the browser that started it. An unsolicited sign-in needs the user's confirmation first. */
+/** Completes the sign-in of a ticket in its browser. An unsolicited sign-in needs the user's confirmation first. */
 export async function finishSaml(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },
@@ -124,7 +124,7 @@ export async function finishSaml(
   return completeSignIn(deps, { ...taken, request });
 }
 
-/** Returns the user of an unsolicited sign-in, for the page on which they confirm it. */
+/** Returns the user of an unsolicited sign-in, for the page on which the user confirms the sign-in. */
 export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw createSignInError('state_unknown');

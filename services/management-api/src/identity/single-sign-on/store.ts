@@ -10,7 +10,7 @@ export type ProviderAttempt = Columns<
 
 const maxAttempts = 20;
 
-/** Stores an attempt, and deletes the oldest ones over the limit. */
+/** Stores an attempt, and deletes the oldest attempts beyond the limit. */
 export async function recordAttempt(
   sql: Sql,
   row: Omit<ProviderAttempt, 'id' | 'created_at'> & { domain_id: string },

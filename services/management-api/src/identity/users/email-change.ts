@@ -1,5 +1,5 @@
 // Changes the email address of an account. The current address stays in use until the user has entered the code that
-// was sent to the new one (docs/api/users.md).
+// was sent to the new address (docs/api/users.md).
 
 import { randomInt } from 'node:crypto';
 import {
@@ -34,26 +34,26 @@ export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
 const kind = 'email_change';
 const maxAttempts = 5;
 /**
- * The maximum age of the sign-in. It is shorter than for other changes, because an attacker in an open session could
- * take over the account with a new address.
+ * Maximum age of the sign-in in milliseconds. It is shorter than for other changes, because an attacker in an open
+ * session could take over the account with a new address.
  */
 const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** Finds the new address that is not verified yet. Returns null if the address is not being changed. */
+/** Finds the new address that has not been verified yet. Returns null if no change is pending. */
 export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
 }
 
 /**
- * Checks a new address. The response does not reveal whether another account has it. Only the owner of the address can
- * find out.
+ * Checks a new address. The response does not reveal whether another account has the address. Only the owner of the
+ * address can find out.
  * @returns a function that mails the code to the new address and notifies the current one, or null if the address does
- * not change
+ *   not change
  * @throws AppError `forbidden` for keys and for a sign-in more than five minutes ago, `invalid` naming `email`, or
- * `rate_limited`
+ *   `rate_limited`
  */
 export async function prepareEmailChange(
   deps: EmailChangeDeps,
@@ -62,7 +62,7 @@ export async function prepareEmailChange(
   const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
   const newEmail = parseEmailAddress(email);
-  // Clients can send the whole user back, including the unchanged address.
+  // Clients can send the complete user back, including the unchanged address.
   if (newEmail === user.email) return null;
   requireSession(caller);
   requireRecentSignIn(caller, freshMs);
@@ -125,7 +125,7 @@ export async function verifyEmail(
 ): Promise<void> {
   const session = requireSession(caller);
   const user = await requireUser(sql, caller.userId);
-  // Count the attempt before the code is compared, whether it is right or wrong.
+  // Count the attempt before the code is compared, whether the code is right or wrong.
   const step = await countSignInStepAttempt(sql, kind, secretOf(user.id));
   if (step === undefined) throw noPendingEmail();
   if (Number(step.data.tries) > maxAttempts) {

@@ -76,7 +76,8 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       refusedBody: refusedUserFields,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
-      // The target is found before the body is validated, so that failed requests count too (case key-042).
+      // Find the target before the body is validated, so that failed requests count toward the limit too (case
+      // key-042).
       target: async ({ caller }) => {
         const wait = await userChangeLimit.take(String(caller.userId));
         if (wait !== null) throw createThrottledError(wait, 'You changed your account too often.');
@@ -84,9 +85,9 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       handler: async ({ caller, body, request }) => {
         const { password, current_password: current = null, email, passkeys_enabled_for_2fa: count, ...changes } = body;
         const change = password === undefined ? null : { password, current };
-        // Hash before the transaction, because hashing takes long and the transaction occupies a connection.
+        // Hash the password before the transaction, because hashing is slow and the transaction occupies a connection.
         const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
-        // Check everything before anything is changed.
+        // Check everything before changing anything.
         const mailCode = email === undefined ? null : await prepareEmailChange(deps, { caller, email, request });
         const notice = await transaction(async (tx) => {
           const passkeyNotice = count === undefined ? null : await requirePasskeyAfterPassword(tx, caller, count);
@@ -153,7 +154,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
 const tags: [string] = ['users'];
 const isDone = { success: true };
 
-/** Creates the routes for actions of users on their own account. They require a session. */
+/** Creates the routes for users' actions on their own account. They require a session. */
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
@@ -255,7 +256,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
   ];
 }
 
-/** Returns the user after the change, as the next request would return it. */
+/** Returns the user after the change, in the form in which the next request would return it. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
@@ -280,7 +281,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     listOrganizations(sql, { ...reach, only }, { limit: visible.length, offset: 0 }),
     firstEnvironment(sql, reach, { only, preferred: caller.currentEnvironmentId }),
   ]);
-  // The user was deleted after authentication.
+  // The user was deleted after the request was authenticated.
   if (!user) throw new AppError('not_found', 'Not found.');
   const organizations = rows.map((row) => toOrganization(row, caller));
   return {
@@ -289,7 +290,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: await findPendingEmail(sql, caller.userId),
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentSignInUntil(credential)) : null,
-    // Millrace has no users with rights across all organizations.
+    // Millrace does not have users with rights across all organizations.
     is_staff: false,
     // The environment may have become private in the meantime.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,

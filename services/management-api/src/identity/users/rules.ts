@@ -1,4 +1,4 @@
-// Changes the caller's own user: name, settings, current environment and second factor.
+// Changes the caller's own user: name, settings, current environment, and whether a passkey is required.
 
 import {
   changeUserFields,
@@ -33,10 +33,11 @@ import { findUser } from './store.ts';
 
 /**
  * Changes the caller's own user (docs/api/users.md). If the request contains an environment, its organization also
- * becomes the current one. If it contains only an organization, its first environment becomes the current one.
+ * becomes the current one. If the request contains only an organization, the organization's first environment becomes
+ * the current one.
  * @throws AppError `invalid` naming `hedgehog_config` if it is too large, `invalid` naming `set_current_organization`
- * or `set_current_team` with `does_not_exist` if the caller has no access, or for an environment of another
- * organization, or `forbidden` if the API key is limited and would change what `@current` refers to
+ *   or `set_current_team` with `does_not_exist` if the caller has no access, or for an environment of another
+ *   organization, or `forbidden` if the API key is limited and would change what `@current` refers to
  */
 export async function changeUser(
   tx: Transaction,
@@ -80,7 +81,7 @@ export async function requirePasskeyAfterPassword(
   requireRemainingFactor(after);
   await setPasskeysAsSecondFactor(tx, caller.userId, count);
   if (!requiresSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
-  // The other sessions began without a second factor.
+  // The user's other sessions began without a second factor, so end them.
   if (count && !requiresSecondFactor(factors)) {
     await endUserSessions(tx, caller.userId, { except: session.id });
     // A session that began with a passkey has used only this one factor.
@@ -116,7 +117,7 @@ async function changeCurrentEnvironment(
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
-  // A private environment without access looks like a missing one.
+  // A private environment without access gets the same error as a missing one.
   if (!found || found.level === null || !own.includes(found.organizationId))
     throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
@@ -129,7 +130,7 @@ async function changeCurrentEnvironment(
 }
 
 /**
- * The length is limited because each record contains its creator with this value, so a page can repeat it a thousand
+ * Maximum length in characters. Each record contains its creator with this value, so a page can repeat it a thousand
  * times.
  */
 const maxConfigLength = 2000;

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/schema.ts';
 import { projectExample, projectSummary } from '../projects/schema.ts';
 
-/** The caller, as `/api/users/@me/` returns it, with the fields of PostHog that exist in Millrace. */
+/** The caller, as `/api/users/@me/` returns it, with those fields of PostHog that Millrace supports. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
@@ -84,16 +84,16 @@ export const meExample = {
   ],
 };
 
-/** The code that was mailed to the new address. */
+/** Code that was mailed to the new address. */
 export const emailVerification = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 20, description: 'Six-digit code from the email.' }) },
   { title: 'EmailProof' },
 );
 
-/** The roles that users can choose (docs/api/users.md). */
+/** Roles that users can choose (docs/api/users.md). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
-/** The unsupported fields of PostHog that would change more than the appearance of a page. */
+/** Unsupported PostHog fields that would change more than the appearance of a page. */
 export const refusedUserFields = {
   anonymize_data: {
     detail:
@@ -115,7 +115,7 @@ export const refusedUserFields = {
   },
 };
 
-/** The fields that users can change. Others are ignored. */
+/** Fields that users can change. Other fields are ignored. */
 export const userChanges = Type.Object(
   {
     first_name: Type.Optional(Type.String({ maxLength: 150, description: 'First name.' })),
