@@ -11,8 +11,9 @@ export interface DeadLetterLog {
 }
 
 /**
- * The project whose dead letters are read. A record belongs to it if the gateway stored the environment's ID in it. A
- * record without an ID belongs to it if it was sent with the current project API key.
+ * The project whose dead letters are read. A record belongs to the project if the gateway stored the ID of the
+ * project's environment in the record. A record without an ID belongs to the project if it was sent with the current
+ * project API key.
  */
 export interface DeadLetterOwner {
   environmentId: number;
@@ -20,7 +21,7 @@ export interface DeadLetterOwner {
 }
 
 export interface ProjectDeadLetter {
-  /** The topic, partition and offset of the failed record, such as `live-3-1042`. */
+  /** Topic, partition and offset of the failed record, such as `live-3-1042`. */
   id: string;
   topic: EventTopic;
   deadLetter: DecodedDeadLetter;
@@ -32,15 +33,15 @@ export interface ProjectDeadLetter {
 
 export const idPattern = `^(${eventTopics.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
-/** The maximum number of dead letters of one project. A bug in Millrace could produce far more. */
+/** Maximum number of dead letters of one project. A bug in Millrace could produce far more. */
 export const maxDeadLetters = 10_000;
-/** The maximum length of names and IDs in lists. Longer ones are truncated. */
+/** Maximum length of names and IDs in lists. Longer ones are truncated. */
 const maxTextLength = 200;
 const readTimeoutMs = 10_000;
 
 /**
- * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in
- * `fullRecordIds` keep the captured record, because all records together may not fit into memory.
+ * Reads the topic from its start to its current end, and returns the project's latest dead letters. Includes the
+ * captured record only for those in `fullRecordIds`, because all records together may not fit into memory.
  * @throws AppError `unavailable` if the log does not respond in time
  */
 export async function readDeadLetters(
@@ -80,14 +81,14 @@ function latest(deadLetters: ReadonlyMap<string, ProjectDeadLetter>): ProjectDea
   return [...deadLetters.values()].sort(compareByTime).slice(0, maxDeadLetters);
 }
 
-/** Compares two dead letters for the order of lists, latest first. */
+/** Compares two dead letters by their position in lists, which begin with the latest one. */
 function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number {
   return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
 
 /**
- * Converts a dead letter to the form of lists, if it belongs to the project.
- * @returns null if the record belongs to another project, or to none
+ * Converts a dead letter to the form that lists return.
+ * @returns null if the record does not belong to the project
  */
 function toProjectDeadLetter(
   deadLetter: DecodedDeadLetter,
@@ -132,7 +133,7 @@ function timeOf(value: unknown): string | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** Explains what went wrong and how to fix it. */
+/** Explains what went wrong and how to fix the problem. */
 export function describeReason(reason: string): { detail: string; advice: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
   const [detail, advice] = known ?? ['The record could not be processed.', unknownReasonAdvice];

@@ -1,4 +1,4 @@
-// Declares the routes of dead letters, the records that the event consumer could not process
+// Declares the routes of dead letters, which are records that the event consumer could not process
 // (docs/ingestion-rules.md#dead-letters).
 
 import { recordActivity } from '@millrace/accounts';
@@ -36,19 +36,19 @@ import {
 
 interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   searches: Searches;
-  /** The log of dead letters, or null if no event log is configured. */
+  /** Log of dead letters, or null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
 }
 
-/** The last dead letter of the previous page, as milliseconds since 1970 and the ID. */
+/** Last dead letter of the previous page: its time in milliseconds since 1970, and its ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),
   id: Type.String({ pattern: idPattern }),
 });
 
 /**
- * The size limit of one request's records. It limits the memory for the request, and the size of the batch that it
- * appends to the log.
+ * Maximum total size of the records in one request. It limits the memory for the request, and the size of the batch
+ * that the request appends to the log.
  */
 const maxReplayedBytes = 16 * 1024 * 1024;
 
@@ -61,13 +61,13 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
   const common = {
     below: environmentBasePaths(sql),
     tags: ['dead letters'] as [string],
-    // The level is high because captured records can contain personal data such as addresses.
+    // Only administrators have access, because captured records can contain personal data such as addresses.
     level: membershipLevels.administrator,
   };
 
   /**
-   * Finds the dead letters of a request. Reading the log counts as a search, because it takes as long. This way, one
-   * user's requests cannot block another's.
+   * Finds the dead letters of a request. Reading the log takes as long as a search and counts as one, so that one
+   * user's requests cannot block those of other users.
    */
   async function find({ caller, target }: DeadLetterRequest, ids?: readonly string[]) {
     const log = requireLog();
@@ -242,8 +242,8 @@ function stateOf({ deadLetter }: ProjectDeadLetter, decisions: ReadonlyMap<strin
 const notFound = 'Dead letter not found.';
 
 /**
- * Returns the reason why a dead letter cannot be replayed in a request that already contains so many bytes, or null if
- * it can.
+ * Returns the reason why a dead letter cannot be replayed in a request that already contains this number of bytes, or
+ * null if it can be replayed.
  */
 function replayProblem(found: DecidedProjectDeadLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;

@@ -1,4 +1,4 @@
-// Request and response schemas of dead letters, the records that Millrace could not process.
+// Request and response schemas of dead letters, which are records that Millrace could not process.
 
 import { eventTopics } from '@millrace/contracts';
 import { type Static, Type } from 'typebox';

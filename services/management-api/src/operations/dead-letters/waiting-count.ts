@@ -1,4 +1,4 @@
-// Counts the dead letters of an environment that wait for a decision.
+// Counts the dead letters of an environment for which no decision has been made.
 
 import type { Sql } from '@millrace/db';
 import { readDeadLetterDecisions } from '@millrace/db';
@@ -8,20 +8,20 @@ import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { type DeadLetterLog, readDeadLetters } from './read-dead-letters.ts';
 
 interface CachedCount {
-  /** The state for which the count is valid. It consists of the end offsets of the topic, and the decisions. */
+  /** State for which the count is valid: the end offsets of the topic, and the decisions. */
   state: string;
   at: number;
   waiting: Promise<number>;
 }
 
 /**
- * The maximum age of a count. While dead letters arrive or are decided, a count would otherwise be valid for only a
- * second.
+ * Maximum age of a count in milliseconds. Within this time, a count is reused even while dead letters arrive or are
+ * decided.
  */
 const maxAgeMs = 30_000;
 
 /**
- * Creates the count. It reads the topic only after new dead letters or decisions, and at most every half minute for
+ * Creates the counter. It reads the topic only after new dead letters or decisions, and at most every half minute for
  * each environment. Otherwise, a count takes only one request for the end offsets and one query for the decisions.
  */
 export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog }) {
@@ -44,7 +44,7 @@ export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog 
 
   return {
     /**
-     * Counts the dead letters of an environment that wait for a decision.
+     * Counts the dead letters of an environment for which no decision has been made.
      * @throws AppError `unavailable` if the log does not respond
      */
     async count(environmentId: number): Promise<number> {

@@ -109,8 +109,8 @@ const spans = {
 };
 
 /**
- * Collects the times of each type.
- * @param rows are sorted by type, and by time within a type
+ * Groups the times by type.
+ * @param rows sorted by type, and by time within a type
  */
 function byType(rows: readonly WarningsOfInterval[]) {
   const types = new Map<string, WarningsOfInterval[]>();

@@ -1,4 +1,4 @@
-// SQL that lists and counts ingestion warnings, which report events that were rejected or changed.
+// SQL that lists and counts ingestion warnings, which report rejected or changed events.
 
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
@@ -43,12 +43,12 @@ export const readWarnings = createLargeRowReader<TimePosition, IngestionWarningR
 
 export const intervals = ['minute', 'hour'] as const;
 
-/** The warnings of one type in one minute or hour. */
+/** Warnings of one type in one minute or hour. */
 export interface WarningsOfInterval {
   type: string;
   severity: string;
   start: Date;
-  /** The number of events that the warnings are about. */
+  /** Number of events that the warnings report. */
   count: number;
   first_at: Date;
   last_at: Date;

@@ -1,4 +1,4 @@
-// Checks the access to a live event stream, at its start and while it is open.
+// Checks the access to a live event stream when it starts and while it is open.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { findEnvironment, findKeyInUse, findSessionInUse, isProjectInKey } from '@millrace/accounts/access';
@@ -8,20 +8,20 @@ import { AppError } from '@millrace/runtime';
 import type { Credential } from '../../access/caller.ts';
 import { findStreamSettings } from './store.ts';
 
-/** The user, key and project that the access to a stream is based on. */
+/** User, key and project that determine the access to a stream. */
 export interface StreamAccess {
   environmentId: number;
   userId: number;
   credential: Pick<Credential, 'kind' | 'id'>;
-  /** The time when the access began. If the key was rolled later, the access ends. */
+  /** Time when the access began. If the key was rolled after this time, the access ends. */
   since: Date;
-  /** The claims of a token: the project API key that it names, and its expiry. */
+  /** Claims of a token: the project API key that it contains, and its expiry. */
   apiToken?: string;
   endsAt?: Date;
 }
 
 export interface GrantedAccess {
-  /** Whether dropped events can be shown too. */
+  /** Whether the stream can also show dropped events. */
   seesDrops: boolean;
   testAccountFilters: unknown;
   timeZone: string;
@@ -29,8 +29,8 @@ export interface GrantedAccess {
 
 /**
  * Checks the access.
- * @returns what it allows, or the reason why it is denied
- * @throws errors of the database. A stream must not continue without a check.
+ * @returns what the access allows, or the reason why it is denied
+ * @throws database errors, because a stream must not continue without a check
  */
 export async function checkAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {
   const { environmentId, userId, credential, since, apiToken, endsAt } = access;
@@ -75,8 +75,8 @@ const refused = () =>
 
 /**
  * Returns the access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be
- * signed (HS256) with one of our secrets, for this audience, and must not have expired. Call `checkAccess` for
- * everything else.
+ * signed (HS256) with one of the configured secrets, for this audience, and must not have expired. `checkAccess` makes
+ * all other checks.
  * @throws AppError `unauthenticated`
  */
 export function findTokenAccess(header: string | undefined, secrets: readonly string[]): StreamAccess {
@@ -103,7 +103,7 @@ export function findTokenAccess(header: string | undefined, secrets: readonly st
 }
 
 /**
- * Returns what the access to a stream allows now.
+ * Returns what the access to a stream currently allows.
  * @throws AppError `unauthenticated` if the access has ended
  */
 export async function requireAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess> {

@@ -1,5 +1,3 @@
-// Reads the filter of a live event stream.
-
 import { isObject } from '@millrace/contracts';
 import { type Condition, matchesInMemory } from '@millrace/insights';
 import { type Static, Type } from 'typebox';
@@ -37,15 +35,15 @@ export const streamQuery = Type.Object({
 
 export interface StreamFilter {
   passes(event: LiveEvent): boolean;
-  /** The properties in the messages, or null for all. */
+  /** Properties in the messages, or null for all properties. */
   columns: string[] | null;
   showsPlaces: boolean;
-  /** The number of filters for internal users that cannot be evaluated on a single event, e.g. those with cohorts. */
+  /** Number of filters for internal users that cannot be evaluated on a single event, such as those with cohorts. */
   ignoredFilters: number;
 }
 
 /**
- * Reads the filter of a stream.
+ * Reads the filter of a live event stream.
  * @throws AppError `invalid` naming the parameter
  */
 export function readStreamFilter(
@@ -70,7 +68,7 @@ export function readStreamFilter(
       if (wanted.size > 0 && !wanted.has(event.event ?? '')) return false;
       if (event.event !== null && unwanted.has(event.event)) return false;
       if (distinctId !== '' && event.distinctId !== distinctId) return false;
-      // The properties of a dropped event are unknown, so it does not match any property filter.
+      // The properties of a dropped event are unknown, so the event does not match any property filter.
       return event.isDrop ? isUnfiltered : matches(event);
     },
   };
@@ -79,8 +77,8 @@ export function readStreamFilter(
 const listOf = (text = '') => text.split(',').filter((name) => name !== '');
 
 /**
- * Reads the environment's filters for internal users, as far as they can be evaluated on a single event. Filters
- * without a type are about the event.
+ * Reads the environment's filters for internal users that can be evaluated on a single event. Filters without a type
+ * are about the event.
  */
 function readTestAccountFilters(stored: unknown, timeZone: string): { filters: Condition[]; ignored: number } {
   const all = Array.isArray(stored) ? stored : [];

@@ -1,4 +1,4 @@
-// Measures how far the stored events are behind the accepted ones, by topic.
+// Measures how far the stored events lag behind the accepted events, by topic.
 
 import { consumerGroup, type EventTopic, eventTopics, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -6,7 +6,7 @@ import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
 import { readPositions, type StoredPosition } from './store.ts';
 
-/** An import can take hours, so its wait does not count as a delay. */
+/** An import can take hours, so waiting imported events do not count as a delay. */
 const isAwaited = (topic: EventTopic) => topic !== 'historical';
 
 export interface LagDeps {
@@ -14,26 +14,26 @@ export interface LagDeps {
   sql: Sql;
   topics: TopicNames;
   topicPrefix: string;
-  /** Whether stored events are published. If so, an event counts as stored once it is published. */
+  /** Whether stored events are published. If so, an event counts as stored once it has been published. */
   publishes: boolean;
 }
 
 export interface TopicLag {
   topic: EventTopic;
-  /** The number of records that were accepted but are not stored yet. */
+  /** Number of records that were accepted but are not stored yet. */
   waiting: number;
-  /** The maximum age of the oldest of these records, or null if it is unknown. */
+  /** Maximum age of the oldest of these records in seconds, or null if unknown. */
   oldestSeconds: number | null;
-  /** The number of records appended to the log per minute, or null until the second measurement. */
+  /** Number of records appended to the log per minute, or null until the second measurement. */
   acceptedPerMinute: number | null;
-  /** The time when a record of the topic was last stored. */
+  /** Time when a record of the topic was last stored. */
   readAt: Date | null;
 }
 
 export interface Lag {
-  /** The age of the oldest accepted event that is not stored yet, without imports. */
+  /** Age of the oldest accepted event that is not stored yet, in seconds. Imports do not count. */
   seconds: number;
-  /** The lag of each topic. Topics that do not exist are omitted. */
+  /** Lag of each topic. Topics that do not exist are omitted. */
   topics: TopicLag[];
 }
 
@@ -43,19 +43,19 @@ interface TopicState {
 }
 
 /**
- * The shortest and the longest time between compared measurements. The minimum is long enough to average out bursts,
- * and the maximum is short enough to stay current.
+ * Minimum and maximum time in milliseconds between compared measurements. The minimum is long enough to average out
+ * bursts, and the maximum is short enough to stay current.
  */
 const [minWindowMs, maxWindowMs] = [5000, 75_000];
 
 /**
- * Creates the measurement. The log has offsets but no times, so the maximum possible age of an event is reported. It is
- * the shorter of two times: since its partition was last seen read to its end, and since the last read record was
- * appended.
+ * Creates the measurement. The log has offsets but no times, so the measurement reports an event's maximum possible
+ * age. This is the shorter of two times: the time since the event's partition was last fully read, and the time since
+ * the last read record was appended.
  */
 export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
-  /** The time at which each partition was last found fully consumed. */
+  /** Time at which each partition was last fully read. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
   let measuring: Promise<Lag> | undefined;
@@ -99,7 +99,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   async function measure(): Promise<Lag> {
     let states = await readTopics();
     const awaited = () => states.filter(({ topic }) => isAwaited(topic)).flatMap(unreadOf);
-    // A record that has just arrived does not count as a delay, so measure again before reporting one.
+    // A record that has just arrived does not count as a delay, so measure again before reporting a delay.
     if (awaited().some(({ key }) => !endSeenAt.has(key))) {
       await sleep(300);
       states = await readTopics();
@@ -121,7 +121,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
         readAt: latest(one.ends.map(({ stored }) => stored?.updated_at)),
       };
     });
-    // If nothing was ever read from a partition, the age counts from its first measurement.
+    // If nothing was ever read from a partition, its age counts from its first measurement.
     for (const { key, stored } of states.flatMap(unreadOf)) {
       if (appendedAt(stored?.last_record_fingerprint) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
@@ -159,7 +159,7 @@ function createAcceptedCount() {
     if (earlier === undefined) return perMinute;
     for (const [topic, end] of ends) {
       const taken = end - (earlier.ends.get(topic) ?? end);
-      // The offsets of a topic that was created again start at 0.
+      // The offsets of a recreated topic start at 0 again.
       if (earlier.ends.has(topic) && taken >= 0n)
         perMinute.set(topic, Math.round((Number(taken) * 60_000) / (now - earlier.at)));
     }
@@ -174,9 +174,7 @@ function latest(times: readonly (Date | undefined)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.max(...known));
 }
 
-/**
- * Returns when the last record before a stored position was appended (`recordFingerprint`), or 0 if this is unknown.
- */
+/** Returns when the last record before a stored position was appended (`recordFingerprint`), or 0 if unknown. */
 function appendedAt(fingerprint: string | null | undefined): number {
   return Number(fingerprint?.split('/')[1] ?? 0);
 }

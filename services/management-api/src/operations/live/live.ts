@@ -17,9 +17,9 @@ import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
   tickMs: number;
-  /** The time between checks whether sessions, keys and memberships still exist. */
+  /** Milliseconds between checks of whether sessions, keys and memberships still exist. */
   checkMs: number;
-  /** The time between checks of the complete access to each stream. */
+  /** Milliseconds between checks of the complete access to each stream. */
   recheckMs: number;
 }
 
@@ -34,7 +34,7 @@ export const liveTimes: LiveTimes = {
 };
 
 export interface LiveDeps {
-  /** The event log, or null if none is configured. */
+  /** Event log, or null if none is configured. */
   log: EventLog | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -50,7 +50,7 @@ export interface LiveDeps {
 
 export type Live = ReturnType<typeof createLive>;
 
-/** A request for a stream, with the caller's access. */
+/** A request for a stream, and the caller's access. */
 interface StreamRequest {
   access: StreamAccess;
   granted: GrantedAccess;
@@ -58,10 +58,10 @@ interface StreamRequest {
   isPlain: boolean;
 }
 
-/** The time for which users count as active after their last event. */
+/** Number of seconds after their last event for which users count as active. */
 const windowSeconds = 60;
 
-/** Creates the streams of this process. Without open streams, nothing is read. */
+/** Creates the streams of this process. Nothing is read while no stream is open. */
 export function createLive({ log, ...deps }: LiveDeps) {
   const { sql, metrics } = deps;
   const times = { ...liveTimes, ...deps.times };
@@ -97,10 +97,10 @@ export function createLive({ log, ...deps }: LiveDeps) {
   }, times.tickMs * 2).unref();
 
   /**
-   * Opens a stream. Reads its filter, takes one of the limited slots and starts the source. Then passes events on until
+   * Opens a stream: reads its filter, takes one of the limited slots and starts the source. Then passes events on until
    * the client disconnects, the access ends, half an hour has passed, or the process stops.
-   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` if there is no free slot, or
-   * `unavailable` if there is no log
+   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` if no slot is free, or `unavailable`
+   *   if no log is configured
    */
   async function openStream({ access, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
     const { source, measure, lagSeconds } = requireSources();
@@ -120,7 +120,8 @@ export function createLive({ log, ...deps }: LiveDeps) {
         missed: (count) => missed.inc(count),
       });
       const unwatch = source.watch(access.environmentId, stream, since);
-      // Each stream has its own timer, because handling a thousand streams at once would block other requests.
+      // Each stream has its own timer, because processing a thousand streams at the same time would block other
+      // requests.
       const ticks = setInterval(() => stream.tick(), times.tickMs);
       const unwatchAccess = open.watch(stream, access);
       gauge.set(open.streams().length);
@@ -141,7 +142,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
     openStream,
     /**
      * Returns the lag of stored events.
-     * @throws AppError `unavailable` if there is no log, or it does not respond
+     * @throws AppError `unavailable` if no log is configured or the log does not respond
      */
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
@@ -152,7 +153,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
       const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
       return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds: seconds };
     },
-    /** Ends all streams. New requests get 503, so clients connect to another process. */
+    /** Ends all streams. New requests get 503, so that clients connect to another process. */
     async stop(): Promise<void> {
       isStopping = true;
       clearInterval(measures);
@@ -164,7 +165,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
   };
 }
 
-/** Ends streams whose access has ended. */
+/** Creates the check that ends streams whose access has ended. */
 function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
   const open = new Map<LiveStream, StreamAccess>();
   async function check(stream: LiveStream, access: StreamAccess): Promise<void> {
@@ -176,9 +177,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
       stream.end('We could not verify your access. Reconnect in a few seconds.', retryMs());
     }
   }
-  /**
-   * Ends streams within two seconds, which is how soon other requests of an ended session or membership are rejected.
-   */
+  /** Ends streams within two seconds after a session or membership ends. Other requests are rejected equally soon. */
   async function checkAll(): Promise<void> {
     const watched = [...open];
     if (watched.length === 0) return;
@@ -208,10 +207,10 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
     streams: () => [...open.keys()],
     /**
      * Watches whether the access to a stream continues.
-     * @returns a function to call when the stream is over
+     * @returns a function to call when the stream has ended
      */
     watch(stream: LiveStream, access: StreamAccess): () => void {
-      // Each stream has its own timer, because a thousand checks at once would block other requests.
+      // Each stream has its own timer, because a thousand checks at the same time would block other requests.
       const checks = setInterval(() => void check(stream, access), times.recheckMs);
       open.set(stream, access);
       return () => {
@@ -231,9 +230,9 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
   return {
     source,
     lag,
-    /** Returns the last measurement, or null if the log did not respond. */
+    /** Returns the last measured lag, or null if the log did not respond. */
     lagSeconds: () => lagSeconds,
-    /** Measures the lag. Never throws. Reports a failure to the streams instead. */
+    /** Measures the lag. Never throws. Reports failures to the streams instead. */
     async measure(): Promise<void> {
       try {
         lagSeconds = (await lag.measure()).seconds;
@@ -248,7 +247,7 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
 }
 
 /**
- * Creates the counts of active users. A count is shared for two seconds, because pages request it every few seconds.
+ * Creates the counts of active users. A count is reused for two seconds, because pages request it every few seconds.
  */
 function createActiveUserCounts(sql: Sql) {
   const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
@@ -266,7 +265,7 @@ function createActiveUserCounts(sql: Sql) {
 
 const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Buffering': 'no' };
 
-/** Returns a random delay, so that clients do not reconnect at the same time. */
+/** Returns a random delay in milliseconds, so that clients do not reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
 /** Returns the first message, which describes what the stream shows, and why it does not show more. */
@@ -295,7 +294,7 @@ function describeStream(stream: {
 
 type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPerProcess' | 'metrics'>;
 
-/** Limits the streams in this process per user, per environment and in total. */
+/** Limits the number of streams in this process per user, per environment and in total. */
 function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
   const refused = metrics.counter(
     'millrace_live_refused_total',
@@ -312,8 +311,8 @@ function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProces
     /**
      * Takes a slot for a stream.
      * @returns a function that releases the slot. Repeated calls have no effect.
-     * @throws AppError `rate_limited`, or `unavailable` if this process is full, although another one may have free
-     * slots
+     * @throws AppError `rate_limited`, or `unavailable` if this process has no free slot, although another process may
+     *   have one
      */
     take({ userId, environmentId }: StreamAccess): () => void {
       const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];

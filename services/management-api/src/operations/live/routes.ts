@@ -1,4 +1,4 @@
-// Declares the routes of live events. Those below a project require a key or session, and those at the root require a
+// Declares the routes of live events. Routes below a project require a key or session, and routes at the root require a
 // token (docs/api/live-events.md).
 
 import type { Sql } from '@millrace/db';
@@ -15,7 +15,7 @@ interface LiveRoutesDeps {
   sql: Sql;
   live: Live;
   tokenSecrets: () => readonly string[];
-  /** Origins whose pages can read live events with a token. The list is empty by default. */
+  /** Origins whose pages can read live events with a token. By default, none can. */
   liveOrigins?: readonly string[] | undefined;
 }
 

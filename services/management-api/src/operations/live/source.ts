@@ -1,5 +1,5 @@
-// Provides the events of all streams: stored events from the log, and dropped or changed events from the table of
-// warnings.
+// Provides the events of all streams: stored events from the log, and dropped or changed events from the warnings
+// table.
 
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import type { ProcessedEvent } from '@millrace/contracts';
@@ -9,9 +9,9 @@ import { type Logger, sleep } from '@millrace/runtime';
 import { type DropRow, listDrops, readClock } from './store.ts';
 import { findWarningKind } from './warning-kinds.ts';
 
-/** A stored or dropped event, in the form that streams filter and send. */
+/** A stored or dropped event, in the form in which streams filter and send it. */
 export interface LiveEvent {
-  /** The ID of the event, or of the warning if it is not about a single event. */
+  /** ID of the event, or of the warning if the warning is not about a single event. */
   id: string;
   event: string | null;
   distinctId: string | null;
@@ -21,20 +21,20 @@ export interface LiveEvent {
   personProperties: Record<string, unknown>;
   /** Returns the message with only these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
-  /** Returns the encoded message with all properties. It is created only once for all streams. */
+  /** Returns the encoded message with all properties. The message is encoded only once for all streams. */
   frame(): Buffer;
 }
 
 export interface Watcher {
   onEvent(event: LiveEvent): void;
-  /** Called when the source fails, and with null when it works again. */
+  /** Called with a message when the source fails, and with null when the source works again. */
   onTrouble(detail: string | null): void;
 }
 
 export interface SourceDeps {
   log: Pick<EventLog, 'consume' | 'endOffsets'>;
   sql: Sql;
-  /** The topic of processed events. */
+  /** Topic of processed events. */
   topic: string;
   publishes: boolean;
   logger: Logger;
@@ -42,24 +42,23 @@ export interface SourceDeps {
 
 const pollMs = 500;
 /**
- * The time after which other work of the process gets a chance to run. Otherwise, a batch with many watchers would
+ * Milliseconds after which the process gets a chance to do other work. Otherwise, a batch with many watchers would
  * block all requests.
  */
 const sliceMs = 5;
 const maxDrops = 500;
-/** The maximum time between two transactions that commit in another order than the times of their warnings. */
+/** Maximum milliseconds by which transactions can commit in a different order than the times of their warnings. */
 const overlapMs = 10_000;
-/** The number of recent events of each environment that are remembered to skip duplicates. */
+/** Number of recent events of each environment whose IDs are kept to skip duplicates. */
 const maxRemembered = 2000;
 /**
- * The time for which the reader keeps running after the last stream. Joining and leaving a consumer group takes
+ * Milliseconds for which the reader keeps running after the last stream. Joining and leaving a consumer group takes
  * seconds, so a page that is reloaded within this time can use the running reader.
  */
 const lingerMs = 20_000;
 
 /**
- * Creates the registry of watchers. It contains the watchers of each environment, and the events that they have
- * received.
+ * Creates the registry of watchers, which contains each environment's watchers and the events that they have received.
  */
 function createWatcherRegistry() {
   const watched = new Map<number, { watchers: Map<Watcher, Date>; seen: Set<string> }>();
@@ -81,9 +80,9 @@ function createWatcherRegistry() {
       };
     },
     /**
-     * Passes an event to the watchers, only once however often the log delivers it.
-     * @param storedAt the time when the event was stored, by the database's clock. Watchers that started later do not
-     *   receive the event. The default is now.
+     * Passes an event to the watchers once, even if the log delivers it several times.
+     * @param storedAt time when the event was stored, by the database's clock. Watchers that started later do not
+     *   receive the event. The default is the current time.
      */
     publish(projectId: number, event: LiveEvent, storedAt?: Date): void {
       const project = watched.get(projectId);
@@ -117,7 +116,7 @@ async function readStored({ log, topic, logger, registry, signal }: Reading, end
         async onRecord({ key, value, offset }, partition) {
           const position = positions.get(partition);
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
-          // The key begins with the environment, so events that no one watches are not parsed.
+          // The key begins with the environment, so events without watchers need not be parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
           if (!registry.isWatched(projectId)) return;
           registry.publish(projectId, storedEvent(value));
@@ -150,7 +149,7 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
     } catch (error) {
-      // Log this only once, because the reader retries twice a second.
+      // Log the failure only once, because the reader retries twice a second.
       if (!isFailing) logger.warn('could not read dropped events for the live event streams; retrying', { error });
       isFailing = true;
     }
@@ -158,8 +157,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
 }
 
 /**
- * Creates the only reader of all streams of this process. It starts at the end of the log with the first stream, and
- * stops some time after the last one.
+ * Creates the reader that all streams of this process share. The reader starts at the end of the log with the first
+ * stream, and stops some time after the last one.
  */
 export function createSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;
@@ -210,7 +209,7 @@ export function createSource(deps: SourceDeps) {
      */
     async begin(): Promise<Date> {
       const [now] = await Promise.all([readClock(sql), reading?.begun ?? begin()]);
-      // The client may disconnect before it starts to watch.
+      // Stop the reader again if the client disconnects before it starts to watch.
       stopLater();
       return now;
     },
@@ -254,7 +253,7 @@ function storedEvent(value: Buffer): LiveEvent {
   });
 }
 
-/** Creates an event from a warning. It has only names and IDs, but no properties. */
+/** Creates an event from a warning. The event contains only names and IDs, but no properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
   const textOf = (...values: unknown[]): string | null => values.find((value) => typeof value === 'string') ?? null;

@@ -1,4 +1,4 @@
-// SQL for streams of live events: warnings, settings, access checks and the number of active users.
+// SQL for live event streams: warnings, settings, access checks and the number of active users.
 
 import { keyIsLive, sessionIsLive } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
@@ -42,7 +42,7 @@ export async function findStreamSettings(
   return rows[0];
 }
 
-/** The credential and the membership on which the access to a stream is based. */
+/** Credential and membership that determine the access to a stream. */
 interface CheckedAccess {
   userId: number;
   environmentId: number;
@@ -76,12 +76,12 @@ export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAcces
   return new Set(rows.map(({ place }) => place));
 }
 
-/** The maximum number of rows that are read to count active users. Reading more would take too long. */
+/** Maximum number of rows that are read to count active users. Reading more would take too long. */
 const maxRows = 200_000;
 
 /**
- * Counts the distinct IDs whose events arrived in the last seconds. Events that arrived a minute late or in an import
- * are not counted, because they do not show current activity.
+ * Counts the distinct IDs whose events arrived within the given number of seconds. Events that arrived a minute late or
+ * in an import do not count, because they do not show current activity.
  */
 export async function countDistinctIds(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(

@@ -1,17 +1,17 @@
-// Sends one stream's messages to its client, and handles a client that does not read them.
+// Sends one stream's messages to its client, and stops sending if the client does not read them.
 
 import type { Writable } from 'node:stream';
 import type { StreamFilter } from './filters.ts';
 import type { LiveEvent, Watcher } from './source.ts';
 
 export interface StreamTimes {
-  /** The time without a message after which a comment is sent. One is also sent at the start. */
+  /** Milliseconds without a message after which a comment is sent. A comment is also sent at the start. */
   heartbeatMs: number;
-  /** The time after which a client that reads nothing is disconnected. */
+  /** Milliseconds after which a client that reads nothing is disconnected. */
   stalledMs: number;
-  /** The maximum duration of a stream. */
+  /** Maximum duration of a stream in milliseconds. */
   longestMs: number;
-  /** The time that one stream's filter can use in each second. Further events of the second are skipped. */
+  /** Milliseconds per second that one stream's filter can use. Further events of that second are skipped. */
   filterMsPerSecond: number;
 }
 
@@ -23,27 +23,27 @@ export interface StreamOptions {
   /** Whether notices are sent as comments, for clients that treat each message as an event. */
   isPlain: boolean;
   times: StreamTimes;
-  /** Returns the lag of the stored events in seconds, or null if it is unknown. */
+  /** Returns the lag of the stored events in seconds, or null if unknown. */
   lagSeconds(): number | null;
   missed(count: number): void;
 }
 
-/** The size limit of the unread data for a slow client. */
+/** Maximum size in bytes of the unread data for a slow client. */
 const maxBufferedBytes = 256 * 1024;
 /**
- * The maximum number of messages per second. Further events of the second are skipped, and the stream reports the share
+ * Maximum number of messages per second. Further events of that second are skipped, and the stream reports the share
  * that it shows.
  */
 const messagesPerSecond = 20;
 /**
- * The time for which a stream that shows a sample collects messages before it sends them together. Most of the cost of
- * a message is the system call: one call for four messages costs a third of four calls. Each stream picks its own time
- * in this range, so that they do not all send at the same time.
+ * Milliseconds for which a stream that shows a sample collects messages before it sends them together. Most of the cost
+ * of a message is the system call: one call for four messages costs a third of four calls. Each stream picks a random
+ * time in this range, so that streams do not all send at the same time.
  */
 const holdMs = { least: 150, most: 350 };
 
 export interface LiveStream extends Watcher {
-  /** Must be called about once a second. */
+  /** Checks the limits and the heartbeat. Must be called about once a second. */
   tick(): void;
   end(reason: string, retryMs?: number): void;
 }
@@ -137,22 +137,22 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
   };
 }
 
-/** Returns the message with only these properties. Properties that the event does not have are left out. */
+/** Returns the message with only these properties. Omits properties that the event does not have. */
 function messageWithColumns(event: LiveEvent, columns: string[]): string {
   const { properties } = event;
   const shown = columns.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]]] : []));
   return JSON.stringify(event.toMessage(Object.fromEntries(shown)));
 }
 
-/** Limits the events per second to a number that people can follow, and reports the share that is shown. */
+/** Limits the events per second to a number that people can follow, and reports the share of shown events. */
 function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
 ) {
-  // The seconds of each stream begin at a random time, so that streams do not all start a second together.
+  // Each stream's seconds begin at a random time, so that streams do not all begin a second at the same time.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
-  /** The share of the events that was shown in the previous second. */
+  /** Share of the events that were shown in the previous second. */
   let share = 1;
   return {
     showsShare: () => share < 1,
@@ -166,13 +166,13 @@ function createSampling(
       const isWanted = passes(event);
       second.filterMs += performance.now() - startedAt;
       if (!isWanted) return false;
-      // Use the share of the previous second, so that the shown events are spread over the whole second.
+      // Use the share of the previous second, so that the shown events are spread over the entire second.
       const isShown = second.shown < messagesPerSecond && (event.isDrop || share === 1 || Math.random() < share);
       if (isShown) second.shown += 1;
       else second.skipped += 1;
       return isShown;
     },
-    /** Starts a new second if the current one is over, and reports the share of the last one. */
+    /** If the current second is over, starts a new one and reports the share of shown events in the last one. */
     advance(): void {
       const at = Math.floor((Date.now() + offsetMs) / 1000);
       if (at === second.at) return;

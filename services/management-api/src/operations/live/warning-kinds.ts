@@ -1,22 +1,23 @@
-// Describes each kind of warning: what happened to the event, in words for the project's members, and the section of
-// the documents with the rule.
+// Describes each kind of warning: what happened to the event, in words for the project's members, and the documentation
+// section with the rule.
 
 /**
- * The possible outcomes. `dropped` means that nothing of the event was stored, `changed` that it was stored with
- * changes, and `noted` that it was stored as it was sent.
+ * Possible outcomes. `dropped`: nothing of the event was stored. `changed`: the event was stored with changes. `noted`:
+ * the event was stored as it was sent.
  */
 export const outcomes = ['dropped', 'changed', 'noted'] as const;
 
 export interface WarningKind {
   outcome: (typeof outcomes)[number];
-  /** A text about what happened and how to fix it. */
+  /** Text about what happened and how to fix the problem. */
   detail: string;
-  /** The section of the documents that describes the rule. */
+  /** Documentation section that describes the rule. */
   rule: string;
 }
 
 /**
- * Finds the outcome, text and rule of a warning. Unknown kinds, from another version, get an outcome by their severity.
+ * Finds the outcome, text and rule of a warning. The outcome of an unknown kind, from another version of Millrace,
+ * depends on its severity.
  */
 export function findWarningKind({ type, severity }: { type: string; severity: string }): WarningKind {
   const known = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
