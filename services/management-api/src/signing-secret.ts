@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretReader } from '@millrace/runtime';
 
-/** Matches one secret of at least sixteen characters, or several separated by commas. */
+/** Matches one secret of at least sixteen characters, or several secrets separated by commas. */
 export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{14,}[^,\\s]))*\\s*$';
 
 /**
- * Reads the secret that signs tokens now, followed by those that are still accepted. They are the current content of
- * the file in the setting, or one random secret until the process stops. Ignores invalid content, because another
+ * Reads the secret that currently signs tokens, followed by the secrets that are still accepted. They are read from the
+ * file in the setting, or a random secret is used until the process stops. Ignores invalid content, because another
  * program may be writing the file.
  */
 export function readSigningSecrets(config: {

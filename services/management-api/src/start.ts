@@ -44,9 +44,9 @@ import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
 import { createLive } from './operations/live/live.ts';
 import { readSigningSecrets } from './signing-secret.ts';
 
-/** The time is longer than any statement should take, but shorter than users and proxies wait. */
+/** Longer than any statement should take, but shorter than users and proxies wait. */
 const statementTimeoutMs = 20_000;
-/** The timeout of a search, which may have to read all rows of a project. */
+/** Timeout in milliseconds of a search, which may have to read all rows of a project. */
 const searchTimeoutMs = 10_000;
 
 const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
@@ -54,7 +54,7 @@ const readSettings = (env: Record<string, string | undefined>) => withDatabaseAd
 export const managementApi: Service<ApiConfig> = {
   name: 'management-api',
   readConfig: readSettings,
-  // The database is closed a little after the last requests.
+  // Leaves time to close the database after the last requests.
   stopWithinMs: ({ stopDelayMs, drainTimeoutMs }) => stopDelayMs + drainTimeoutMs + 5000,
   start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -63,10 +63,11 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   const { logger, metrics, health } = host;
   const connections = (poolSize: number, timeoutMs: number) => ({
     ...{ ...connectionOptions, url: config.databaseUrl, logger, poolSize, statementTimeoutMs: timeoutMs },
-    // The timeout is a little longer than the server's own. It is reached only if the server does not respond at all.
+    // Slightly longer than the server's own timeout, so that this timeout applies only if the server does not respond
+    // at all.
     queryTimeoutMs: timeoutMs + 2000,
   });
-  // Searches can use only part of the connections, so that the others are left to all other requests.
+  // Searches can use only part of the connections. The others remain for all other requests.
   const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
   const database = lifecycle.own(
     'database',
@@ -137,7 +138,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
-  // Live streams stop before the server waits for its last responses.
+  // Live streams must stop before the server waits for its last responses, because streams do not end by then.
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
@@ -196,7 +197,7 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
-/** Reads the console and the page behind public links, which are in a folder next to the program (packages/console). */
+/** Reads the console and the page behind public links from a folder next to the program (packages/console). */
 async function consolePages(config: ApiConfig) {
   const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
   const directory = consoleDirectory || consoleNextTo(import.meta.url);
@@ -210,7 +211,7 @@ async function consolePages(config: ApiConfig) {
 }
 
 /**
- * Returns the URL of the console's folder. Files that several programs share are in a folder below them
+ * Returns the URL of the console's folder. Files that several programs share are in a subfolder of the programs' folder
  * (packages/stack, build.ts).
  */
 const consoleNextTo = (here: string) =>
@@ -267,7 +268,7 @@ function startMailing(
     patienceMs: 2000,
     mailsPerHour: config.mailsPerOrganizationHour,
   });
-  // Pending emails are stopped before the mailer and the database, which they need.
+  // Pending emails are stopped before the mailer and the database, which they use.
   lifecycle.own('pending emails', { stop: inviteMailing.drain });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });

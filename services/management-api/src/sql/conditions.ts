@@ -1,9 +1,8 @@
-/** A WHERE clause under construction, with conditions and the values of numbered placeholders. */
+/** Builds a WHERE clause from conditions and the values of numbered placeholders. */
 export interface Conditions {
-  /** Adds a parameter and returns its placeholder, e.g. `$3`. */
+  /** Adds a parameter and returns its placeholder, such as `$3`. */
   parameter(value: unknown): string;
   add(condition: string): void;
-  /** Returns all conditions, joined by AND. */
   text(): string;
   values: unknown[];
 }

@@ -1,5 +1,5 @@
-// Reads pages of lists whose rows can be large. The sort keys of a page are read first, without large columns. Then the
-// rows are read and sent in chunks of limited size. A page has the requested number of rows, and is never completely in
+// Reads pages of lists whose rows can be large. First reads the sort keys of a page, without large columns. Then reads
+// and sends the rows in portions of limited size. A page has the requested number of rows, and is never completely in
 // memory.
 
 import type { Sql } from '@millrace/db';
@@ -8,16 +8,16 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /**
- * Describes how the rows of a list are read. In the statement, `$1` is the value by which all rows of the list are
- * found, such as a project.
+ * Describes how the rows of a list are read. In the statement, `$1` is the value that all rows of the list have in
+ * common, such as the project.
  */
 interface LargeRows {
-  /** The columns of the sort key, which identifies a row, and their types, e.g. `{ id: 'bigint' }`. */
+  /** Columns of the sort key, which identifies a row, and their types. For example, `{ id: 'bigint' }`. */
   key: Record<string, string>;
   /** Returns `FROM … WHERE …` for the row with a key. `of(column)` is the SQL of a column of the key. */
   row: (of: (column: string) => string) => string;
   columns: string;
-  /** The SQL for the approximate size of the row in the response, in bytes. */
+  /** SQL for the approximate size of the row in the response, in bytes. */
   bytes: string;
 }
 
@@ -31,8 +31,8 @@ export interface Portion<Row> {
 }
 
 /**
- * Creates a function that reads the rows of some keys in order, up to the one that reaches `maxBytes`. Rows are
- * measured one by one until then, so the rows after it, which can be a gigabyte, are neither decompressed nor sent.
+ * Creates a function that reads the rows of some keys in order, up to the row that reaches `maxBytes`. Measures the
+ * rows one by one until then, so that PostgreSQL neither decompresses nor sends later rows, which can have a gigabyte.
  */
 export function createLargeRowReader<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
@@ -66,17 +66,17 @@ export function createLargeRowReader<Key extends object, Row extends object>({ k
   };
 }
 
-/** The part of a list for which keys are read. */
+/** Part of a list for which keys are read. */
 export interface KeyWindow<Key> {
-  /** The key after which keys are read. */
+  /** Key after which keys are read, or null for the start of the list. */
   behind: Key | null;
   limit: number;
-  /** The number of keys to skip. */
+  /** Number of keys to skip. */
   offset: number;
 }
 
 /**
- * Returns the clause of a window, without `OFFSET` if there is none. For an unknown offset, the planner assumes a tenth
+ * Returns the LIMIT and OFFSET of a window. Omits an `OFFSET` of 0. For an unknown offset, the planner assumes a tenth
  * of all rows, and would choose a worse plan for the prepared statement.
  */
 export function limitOf(
@@ -87,12 +87,12 @@ export function limitOf(
   return offset === 0 ? page : `${page} OFFSET ${parameter(offset)}::bigint`;
 }
 
-/** The result of a search that ran out of time before it filled the page. */
+/** Result of a search that reached its time limit before it filled the page. */
 export class StoppedSearch<Key> {
   readonly keys: Key[];
-  /** The position in the list up to which the search is complete. The next page continues there. */
+  /** Position in the list up to which the search is complete. The next page continues from this position. */
   readonly end: Key;
-  /** The time of this position, in a list that is sorted by time. */
+  /** Time of this position, in a list that is sorted by time. */
   readonly until: Date | null;
 
   constructor({ keys, end, until = null }: { keys: Key[]; end: Key; until?: Date | null }) {
@@ -103,37 +103,37 @@ export class StoppedSearch<Key> {
 }
 
 export interface LargeList<Key, Item> {
-  /** The last key of the previous page, or null for the first page. */
+  /** Last key of the previous page, or null for the first page. */
   behind: Key | null;
   limit: number;
   offset?: number;
   findKeys(window: KeyWindow<Key>): Promise<Key[] | StoppedSearch<Key>>;
-  /** Reads items for the first of these keys, up to the one that reaches `maxBytes`. */
+  /** Reads items for the first of these keys, up to the item that reaches `maxBytes`. */
   read(keys: Key[], maxBytes: number): Promise<Portion<Item>>;
-  /** Returns a key in the form of the list's cursor schema. */
+  /** Converts a key to the form of the list's cursor schema. */
   toCursor(key: Key): Record<string, unknown>;
 }
 
 interface KeysetPage<Item> {
   next: string | null;
-  /** The time up to which a search got before it ran out of time. */
+  /** Time up to which a search was complete when it reached its time limit. */
   searched_until?: string;
   results: Item[];
 }
 
-/** The maximum number of keys in a statement. */
+/** Maximum number of keys in a statement. */
 const longestPortion = 1000;
 
 const MiB = 1024 * 1024;
 /**
- * The size limit of all chunks in progress together, as PostgreSQL sends them. In memory, each one takes several times
- * as much.
+ * Maximum total size in bytes of all portions in progress, in the form in which PostgreSQL sends them. In memory, each
+ * portion takes several times as much.
  */
 const totalBytes = 4 * MiB;
 const largestShare = MiB / 2;
 const smallestShare = MiB / 4;
 
-/** Limits the memory for chunks of all pages in progress together. */
+/** Limits the total memory for the portions of all pages in progress. */
 export interface LargePages {
   page<Key, Item>(request: ApiRequest, list: LargeList<Key, Item>): PageStream<KeysetPage<Item>>;
 }
@@ -141,7 +141,7 @@ export interface LargePages {
 export function createLargePages(): LargePages {
   let portions = 0;
 
-  /** Runs `work`, which builds one chunk of limited size. */
+  /** Runs `work`, which builds one portion of limited size. */
   async function share<T>(work: (maxBytes: number) => Promise<T>): Promise<T> {
     portions += 1;
     try {
@@ -151,7 +151,7 @@ export function createLargePages(): LargePages {
     }
   }
 
-  /** Reads `limit` rows after a key. Rows that are deleted in the meantime are replaced by later ones. */
+  /** Reads `limit` rows after a key. Rows that are deleted in the meantime are replaced by later rows. */
   async function* portionsOf<Key, Item>(
     request: ApiRequest,
     list: LargeList<Key, Item>,
@@ -165,7 +165,8 @@ export function createLargePages(): LargePages {
       behind = stopped?.end ?? keys.at(-1) ?? null;
       const hasMore = stopped !== null || found.length > keys.length;
       for (let at = 0; ; ) {
-        // Keys that did not fit are passed again without new ones, because a reader may remember their sizes.
+        // Pass keys whose rows did not fit again, without adding new keys, because a reader may have stored their
+        // sizes.
         const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
           keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));
@@ -185,7 +186,7 @@ export function createLargePages(): LargePages {
   return { page: (request, list) => new PageStream(portionsOf(request, list)) };
 }
 
-/** Returns the query parameter of large lists that also support an offset. */
+/** Returns the `offset` query parameter of large lists that support it in addition to cursors. */
 export const offsetOfLargeList = (maximum: number) =>
   Type.Integer({
     default: 0,
@@ -206,6 +207,6 @@ export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; o
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });
 }
 
-/** Returns the link of the next page. Its cursor replaces an offset. */
+/** Returns the link of the next page, in which a cursor replaces the offset. */
 const nextPage = (request: ApiRequest, position: Record<string, unknown>) =>
   pageLink(request, { cursor: encodeCursor(position), offset: null });

@@ -1,9 +1,9 @@
-/** The size limit of a page of an offset list, not counting its last row. */
+/** Maximum size in bytes of a page of an offset-paginated list, not counting the last row of the page. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Returns SQL for the rows of `page` in order, up to the row with which the size reaches the limit of a page.
- * @param columns the columns that can be large
+ * Returns SQL for the rows of `page` in order, up to the row at which the page reaches its maximum size.
+ * @param columns columns that can be large
  */
 export function limitPageBytes(page: string, columns: readonly string[]): string {
   const bytes = columns.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ');

@@ -1,5 +1,3 @@
-// Parses query parameters that are lists. Invalid values are ignored.
-
 /** Parses a list of IDs: `1`, `1,2` or `[1, 2]`. */
 export function parseIds(text: string | undefined): number[] {
   const listed = parsedList(text) ?? text?.split(',') ?? [];

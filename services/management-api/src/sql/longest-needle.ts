@@ -1,2 +1,2 @@
-/** The maximum length of a search text. The cost of a search grows with its length. */
+/** Maximum length of a search text in characters. The cost of a search grows with the length. */
 export const longestNeedle = 1000;

@@ -1,16 +1,17 @@
-/** The usual page sizes, including the default. */
+/** Usual page sizes, including the default. */
 const usualLimits = new Set([10, 20, 25, 50, 100, 200, 500, 1000]);
 
 interface PageLimits {
-  /** The `LIMIT … OFFSET …` clause of the page. */
+  /** `LIMIT … OFFSET …` clause of the page. */
   page: string;
-  /** The `LIMIT` clause for all rows up to the end of the page. */
+  /** `LIMIT` clause for all rows up to the end of the page. */
   reach: string;
 }
 
 /**
- * Returns `LIMIT … OFFSET …` of a page. On the first page, a usual size is written into the text. For an unknown limit,
- * PostgreSQL assumes a tenth of all rows, and would never keep the plan of a prepared statement over a large table.
+ * Returns the `LIMIT … OFFSET …` clause of a page. On the first page, a usual page size is part of the SQL text instead
+ * of a parameter. For an unknown limit, PostgreSQL assumes a tenth of all rows, and would never keep the plan of a
+ * prepared statement over a large table.
  * @param parameter adds a value and returns its placeholder
  */
 export function pageLimit(
@@ -26,8 +27,8 @@ export function pageLimit(
 }
 
 /**
- * Caches the text of a list's statement for each form of `LIMIT`, of which there are few. PostgreSQL's driver compares the
- * text with the prepared statement, which is fast for the same string.
+ * Caches the SQL text of a list's statement for each of the few forms of `LIMIT`. PostgreSQL's driver compares the text
+ * with the prepared statement, which is fast if both are the same string object.
  */
 export function pageText(build: (limits: PageLimits) => string): (limits: PageLimits) => string {
   const texts = new Map<string, string>();
@@ -42,7 +43,7 @@ export function pageText(build: (limits: PageLimits) => string): (limits: PageLi
 }
 
 /**
- * A row of a page with the total number, from `total LEFT JOIN LATERAL page`. If the page is empty, there is one row of
+ * A row of a page with the total number, from `total LEFT JOIN LATERAL page`. An empty page results in one row of
  * nulls.
  */
 export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { [Name in keyof Row]: null }) &

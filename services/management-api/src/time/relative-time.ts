@@ -8,8 +8,8 @@ const months: Record<string, number> = { m: 1, q: 3, y: 12 };
 
 /**
  * Parses a time in the form of filters, in ISO 8601 or relative to `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`,
- * `-2w`, `-1m` (months), `-1q`, `-1y`. Months and longer units keep the day and the time. If a month does not have the
- * day, its last day is used.
+ * `-2w`, `-1m` (months), `-1q`, `-1y`. Months and longer units keep the day and the time of day. If a month does not
+ * have the day, the last day of the month is used.
  * @returns null if the text is neither, or if the time is out of range
  */
 function parseRelativeTime(text: string, now: Date): Date | null {

@@ -1,4 +1,4 @@
-// Time ranges and cursors of lists.
+// Declares and parses the time ranges and time cursors of lists.
 
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -7,7 +7,7 @@ import { requireTime } from './relative-time.ts';
 const formats =
   'an ISO 8601 time (UTC unless it has an offset), or a relative time: `-24h`, `-7d`, `-2w`, `-1m` (months), `-1y`, `-5M` (minutes)';
 
-/** The parameters `after` and `before` of a list that is sorted by time. Both times are excluded. */
+/** Query parameters `after` and `before` of a list that is sorted by time. Both times are exclusive. */
 export const timeRangeQuery = {
   after: Type.Optional(Type.String({ description: `Only results after this time: ${formats}.` })),
   before: Type.Optional(Type.String({ description: `Only results before this time: ${formats}.` })),
@@ -31,14 +31,14 @@ export function toTimeRange({ after, before }: { after?: string; before?: string
 }
 
 interface SpanLimits {
-  /** The length of the range if its beginning is not given. */
+  /** Length of the range in milliseconds if its start is not given. */
   usualMs: number;
   maxMs: number;
-  /** The maximum in words, for example `31 days`. */
+  /** Maximum length in words, for example `31 days`. */
   most: string;
 }
 
-/** A time range with both ends, which are excluded. By default, it ends now. */
+/** A time range with both ends, which are exclusive. By default, the range ends now. */
 export interface TimeSpan {
   after: Date;
   before: Date;
@@ -46,7 +46,7 @@ export interface TimeSpan {
 
 /**
  * Parses a time range with both ends.
- * @throws AppError `invalid` naming `after` or `before`, also for a range that is empty or too long
+ * @throws AppError `invalid` naming `after` or `before`, also for an empty range or one that is too long
  */
 export function toTimeSpan(
   parameters: { after?: string; before?: string },
@@ -70,17 +70,15 @@ export function toTimeSpan(
 }
 
 /**
- * The first allowed time. Before this year, an hour in some time zone could be in a year that is written with a sign.
+ * First allowed time. Earlier times are rejected, because an hour in some time zone could be in a year that is written
+ * with a sign.
  */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 
-/**
- * The range is from 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript, in milliseconds since
- * 1970.
- */
+/** Milliseconds since 1970, from 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript. */
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
-/** The cursor of a list that is sorted by time and ID. It contains both of the last row of the page. */
+/** Cursor of a list that is sorted by time and ID. It contains the time and the ID of the last row of the page. */
 export const timePosition = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
 
 export interface TimePosition {
