@@ -8,20 +8,15 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { demoDataStatus, intent, recordIntent } from './compatibility.ts';
-import { keyRoutes } from './key-routes.ts';
+import { keyRoutes, type RecordDescription } from './key-routes.ts';
 import { checkReferencedRecords, parseSettingsAhead } from './rules.ts';
 import { refusedSettings } from './schema.ts';
 import type { AddressedRecord, RecordDeps, ShowRecord } from './show.ts';
 
 /** What differs between the routes of projects and those of environments. */
-export interface RecordKind {
-  tags: [string];
-  noun: 'project' | 'environment';
+export interface RecordKind extends RecordDescription {
   /** The noun with its article. */
   aNoun: 'a project' | 'an environment';
-  title: 'Project' | 'Environment';
-  schema: TObject;
-  example: Record<string, unknown>;
   changes: TObject;
   activity: { scopes: readonly string[]; onlyIfPreferred?: true };
   /** Stores changes whose references to other records have been checked. */

@@ -4,16 +4,26 @@
 import { resetToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
+import type { TObject } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
-import type { RecordKind } from './common-routes.ts';
 import { secretKeyMasks, withSecretKeys } from './schema.ts';
 import { deleteBackupKey, listSecretKeys, rotateSecretKey } from './secret-keys.ts';
 import type { ShowRecord } from './show.ts';
 
+/** How the API document describes a project or an environment. */
+export interface RecordDescription {
+  tags: [string];
+  noun: 'project' | 'environment';
+  /** Name of the schema. */
+  title: 'Project' | 'Environment';
+  schema: TObject;
+  example: Record<string, unknown>;
+}
+
 export function keyRoutes(
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,
-  { tags, noun, title, schema, example }: RecordKind,
+  { tags, noun, title, schema, example }: RecordDescription,
   { below, show }: { below: BasePath<AddressedProject>[]; show: ShowRecord },
 ) {
   const shown = { description: `The ${noun}.`, schema };
