@@ -2,8 +2,8 @@ import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenan
 import { runCli } from './program.ts';
 
 /**
- * The commands that show, rename and delete organizations, projects and environments. `activity.test.ts` tests what
- * they record in the activity log.
+ * Tests the commands that show, rename and delete organizations, projects and environments. `activity.test.ts` tests
+ * what these commands record in the activity log.
  */
 let testDatabase: TestDatabase;
 let tenant: TestTenant;

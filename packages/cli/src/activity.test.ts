@@ -6,7 +6,10 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** Every change made with the command line is recorded in the activity log, in the same transaction as the change. */
+/**
+ * Tests that every change made with the command line is recorded in the activity log, in the same transaction as the
+ * change.
+ */
 let testDatabase: TestDatabase;
 let database: Database;
 let tenant: TestTenant;

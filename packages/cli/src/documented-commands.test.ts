@@ -14,7 +14,7 @@ interface Shown {
   path: string;
   line: number;
   words: string[];
-  /** Whether this is a command in a shell block. A command in a sentence can leave out arguments. */
+  /** Whether this is a command in a shell block. A command in a sentence can omit arguments. */
   isWhole: boolean;
 }
 

@@ -18,7 +18,7 @@ import {
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const logger = createLogger('test', 'error');
 
-/** Starting a process takes seconds on a busy machine, and a test starts up to six. */
+/** A long timeout. Starting a process takes seconds on a busy machine, and a test starts up to six processes. */
 const timeoutMs = 180_000;
 
 let testDatabase: TestDatabase;

@@ -284,7 +284,7 @@ describe('commands without --json', () => {
   });
 
   test('replace control characters', async () => {
-    // Commands reject such a name, so the test writes it to the database.
+    // Commands reject such a name, so write it directly to the database.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
       'a\u001b[2Jb',

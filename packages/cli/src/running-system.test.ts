@@ -16,7 +16,7 @@ beforeAll(async () => {
   for (const folder of ['.git', '.millrace', 'docs/decisions']) mkdirSync(join(clone, folder), { recursive: true });
   file = join(clone, '.millrace/connection.json');
   const connection = {
-    // No server listens there, so the error shows which address was used.
+    // No server listens at these addresses, so the error shows which address was used.
     ...{ apiUrl: 'http://127.0.0.1:2', ingestUrl: 'http://127.0.0.1:2' },
     ...{ personalApiKey: 'phx_of_the_clone', projectApiKey: 'phc_of_the_clone' },
     settings: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres' },
@@ -69,7 +69,10 @@ test('help and version do not print which system is used', async () => {
   expect((await run('flags --help', clone)).err).toBe('');
 });
 
-/** Commands that refer to another installation, and their error. They must never use a value of the running system. */
+/**
+ * Commands that refer to another installation, and their errors. The commands must never use a value of the running
+ * system.
+ */
 test.each([
   ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: Could not connect to the database'],
   ['org list --database-url postgresql://u@127.0.0.1:2/x', {}, '--database-url: Could not connect to the database'],

@@ -135,7 +135,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
       [first, 'discarded'],
       [second, 'replayed'],
     ]);
-    // A dead letter that is named on the command line is replayed even if it was already replayed or discarded.
+    // A dead letter that is selected by name is replayed even if it was already replayed or discarded.
     expect(await runJson('dead-letters', 'replay', first)).toEqual({ replayed: 1, skipped: 0 });
     expect(await recordsOf(topics.live)).toHaveLength(2);
   });

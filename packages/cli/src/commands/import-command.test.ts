@@ -20,7 +20,7 @@ interface SentEvent {
 
 /**
  * A server that replaces the ingest host and returns the responses that a test defines. test-e2e/import.kafka.test.ts
- * imports into the real host.
+ * imports into a real ingest host.
  */
 let host: Server;
 let batches: SentEvent[][];

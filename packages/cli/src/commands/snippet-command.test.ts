@@ -2,7 +2,7 @@ import { startServer, type TestServer } from '@millrace/testing';
 import { runCli } from '../program.ts';
 
 /**
- * A server that replaces the gateway. services/ingest-gateway tests the real one, and runs the snippet in a browser.
+ * A server that replaces the gateway. services/ingest-gateway tests a real gateway, and runs the snippet in a browser.
  */
 let host: TestServer;
 let contents: { status: number; text: string };

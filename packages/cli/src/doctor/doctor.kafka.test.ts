@@ -52,7 +52,7 @@ function openLog(topicConfig: Record<string, string> = {}): EventLog {
     logger,
     topicConfig,
     appendTimeoutMs: patienceMs,
-    // A long timeout, because on a busy machine, even a healthy member could exceed a short one.
+    // A long timeout, because on a busy machine, even a healthy member could exceed a short timeout.
     sessionTimeoutMs: 60_000,
   });
 }
@@ -93,7 +93,7 @@ test('reports no problem for a healthy installation, and every check prints what
   const consumers = await Promise.all(groups);
   try {
     await Promise.all(consumers.map(({ ready }) => ready));
-    // Repeat this, because on a busy machine, a server can take longer than the doctor's time limit.
+    // Repeat the command, because on a busy machine, a server can take longer than the doctor's time limit.
     const { exitCode, findings, err } = await eventually(async () => {
       const report = await doctor();
       expect(report.findings.filter(({ state }) => state === 'problem')).toEqual([]);

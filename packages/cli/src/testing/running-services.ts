@@ -4,7 +4,7 @@ import { runCli } from '../program.ts';
 
 /**
  * Starts all services in one process, with their own database and an organization. Commands run in the process of the
- * test, because starting a process for each of them would take most of the time. `main.test.ts` starts processes.
+ * test, because starting a process for each command would take most of the time. `main.test.ts` starts processes.
  */
 export async function startRunningServices() {
   const program = await compilePrograms(['services/all-in-one/src/main.ts']);
