@@ -64,7 +64,7 @@ describe('a transaction', () => {
         await tx.query('INSERT INTO note VALUES (1)');
         throw reason;
       });
-    // There are more attempts than connections in the pool, so each connection must be returned.
+    // The test makes more attempts than the pool has connections, so each connection must be returned.
     for (let times = 0; times < 4; times += 1) await expect(work()).rejects.toBe(reason);
 
     expect(await notes()).toEqual([]);
@@ -348,7 +348,7 @@ describe('prepared statements', () => {
 
 test('replaces the plan of a lookup that was prepared while the table was empty', async () => {
   const looking = createDatabase({ url: testDatabase.url, logger, poolSize: 1, preparesLookups: true });
-  // Both indexes lead to the row, but the index on (project, number) would read all rows of the project.
+  // Both indexes can find the row, but the index on (project, number) would read all rows of the project.
   await direct.sql.query(`
     CREATE TABLE visitor (project INT, name TEXT, number SERIAL, visits INT DEFAULT 0, PRIMARY KEY (project, name));
     CREATE UNIQUE INDEX visitor_number ON visitor (project, number);

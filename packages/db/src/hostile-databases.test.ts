@@ -66,7 +66,7 @@ const anyError = { message: expect.any(String) };
 
 // biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
-  // The server sends this before the startup message.
+  // Data that the server sends before the startup message.
   ['hostile-101', 'silence', () => {}, late],
   ['hostile-102', 'a closed connection', (socket) => void socket.end(), lost],
   ['hostile-103', 'a reset', (socket) => void socket.resetAndDestroy(), lost],
@@ -74,7 +74,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-105', 'noise after accepting TLS', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => writeFast(socket, noise), 50); }), anyError],
   ['hostile-106', 'silence instead of TLS', (socket) => void socket.once('data', () => socket.write('S')), late],
   ['hostile-107', 'an HTTP server', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')), anyError],
-  // The server sends this instead of authenticating the client.
+  // Data that the server sends instead of authenticating the client.
   ['hostile-111', 'noise', atStart(say(noise)), malformed],
   ['hostile-112', 'endless noise', atStart((socket) => writeFast(socket, noise)), malformed],
   ['hostile-113', 'an unknown message', atStart(say(message('?', 'abc'))), malformed],
@@ -103,7 +103,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-136', 'a closed connection after authentication', atStart(end(authenticated)), lost],
   ['hostile-137', 'half a message', atStart(end(authenticated.subarray(0, 6))), lost],
   ['hostile-138', 'silence after authentication', atStart(say(authenticated)), late],
-  // The server sends this instead of executing a statement.
+  // Data that the server sends instead of executing a statement.
   ['hostile-141', 'noise', atStatement(say(noise)), malformed],
   ['hostile-142', 'endless noise', atStatement((socket) => writeFast(socket, noise)), malformed],
   ['hostile-143', 'an unknown message', atStatement(say(message('?'))), malformed],

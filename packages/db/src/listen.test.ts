@@ -89,7 +89,7 @@ test.each(['cut', 'refuse', 'blackHole'] as const)(
     await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening again' });
     await notify('after');
     await eventually(() => received.messages.includes('after'), { what: 'the message' });
-    // There is one report for each interruption, even after several failed attempts to reconnect.
+    // Each interruption is reported once, even after several failed attempts to reconnect.
     await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
   },
 );
@@ -103,7 +103,7 @@ test('does not treat an unread message as missing when the process itself was bl
       config,
       async notify(channel, payload) {
         direct.sql.query('SELECT pg_notify($1, $2) FROM pg_sleep(0.5)', [channel, payload]).catch(() => {});
-        // This blocks the process for longer than the echo timeout, while the message arrives.
+        // Block the process for longer than the echo timeout, while the message arrives.
         setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500), 100);
       },
     },

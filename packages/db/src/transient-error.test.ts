@@ -221,7 +221,7 @@ test.each(cases)('classifies the database error %s', async (_, provoke, expected
 });
 
 async function cutWhile(query: (name: string) => Promise<unknown>): Promise<unknown> {
-  // A unique name, because the statement of another case may still be running.
+  // Use a unique name, because the statement of another case may still be running.
   const name = randomUUID();
   const isSleeping = `query LIKE '%${name}%' AND state = 'active' AND pid <> pg_backend_pid()`;
   const running = query(name);

@@ -43,7 +43,8 @@ describe('a migration of a table in use', () => {
     await eventually(async () => (await watcher.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0, {
       what: 'The wait for the table',
     });
-    // Queries wait for a statement that waits for the table, so they run only when it backs off.
+    // Queries queue behind a statement that waits for a lock on the table, so they run only when that statement backs
+    // off.
     await watcher.query('SELECT 1 FROM person');
     await watcher.query(`INSERT INTO activity_log SELECT * FROM activity_log`);
 

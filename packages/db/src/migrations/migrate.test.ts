@@ -137,7 +137,7 @@ describe('migrate', () => {
 
   test('continues after a process that died right after its script was committed', async () => {
     await open({ isMigrated: true });
-    // The update that follows the script fails, as if the process had died at that point.
+    // The update that follows the script fails, as if the process had crashed at that point.
     prisma.write(
       '29990101000000_next',
       `CREATE TABLE whole (id int);
@@ -187,7 +187,7 @@ describe('the schema of the typed client', () => {
     expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
-  // One comparison for all differences, because each takes about a second.
+  // Check all differences in one comparison, because each comparison takes about a second.
   test('differs in everything that only the migrations have', async () => {
     await client.query(
       `ALTER TABLE person ADD COLUMN of_person TEXT;

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const add = 'UPDATE counter SET n = n + 1 WHERE id = $1 RETURNING n';
-/** This is far below the time limits of statements, which would also end the wait. */
+/** Far below the time limits of statements, which would also end the wait. */
 const patienceMs = 25_000;
 
 function inTime<T>(work: Promise<T>): Promise<T> {

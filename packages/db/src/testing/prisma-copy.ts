@@ -9,7 +9,7 @@ export interface PrismaCopy {
   /** Returns the names of the migrations, in order. */
   names(): string[];
   read(name: string): string;
-  /** Removes migrations, which results in the schema of an older version. */
+  /** Removes migrations, so that the copy has the schema of an older version. */
   leaveOut(names: string[]): void;
   remove(): void;
 }

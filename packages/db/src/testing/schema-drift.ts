@@ -18,7 +18,7 @@ export async function computeSchemaDrift(databaseUrl: string, prismaDirectory: s
       shadowDatabaseUrl: null,
       filters: noSchemaFilter,
     } as Parameters<SchemaEngine['diff']>[0]);
-    // If nothing differs, the script contains only a comment.
+    // If the schemas match, the script contains only a comment.
     const isEmpty = (stdout ?? '').split('\n').every((line) => line.trim() === '' || line.startsWith('--'));
     return isEmpty ? '' : (stdout ?? '');
   });
