@@ -312,7 +312,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         maxBatchRecords: 20,
         async handler(batch) {
           if (batch.partition === badPartition && batch.records.some(({ value }) => value.toString() === '30')) {
-            // Fail until the other partitions have finished, which proves that they do not wait for this one.
+            // Fail until the other partitions have finished, to prove that they do not wait for this partition.
             failuresLeft -= failuresLeft > 1 || othersDone > 0 ? 1 : 0;
             if (failuresLeft >= 0 && !(failuresLeft === 0 && othersDone > 0)) throw new Error('not yet');
           }
@@ -367,7 +367,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
           calls += 1;
           inHand += 1;
           maxInHand = Math.max(maxInHand, inHand);
-          // This is longer than the timeout of a member that sends nothing.
+          // The delay is longer than the timeout of a member that sends nothing.
           if (calls <= 2) await new Promise((resolve) => setTimeout(resolve, memberTimeoutMs * 1.5));
           expect(context.signal.aborted).toBe(false);
           inHand -= 1;
@@ -377,8 +377,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       const effects = await fixture.effects(topic, group, 2000);
       expect(effects).toHaveLength(2000);
       expect(maxInHand).toBe(2);
-      // There is one lookup per partition. A member that was removed from the group would look them up again after
-      // rejoining.
+      // Each partition is looked up once. A member that was removed from the group would look its partitions up again
+      // after rejoining.
       expect(lookups).toBe(4);
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });

@@ -78,7 +78,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
       );
       expect(log.isHealthy()).toBe(false);
       await proxy.pass();
-      // The log must become ready without an append, because a log that is not ready receives no traffic.
+      // A log that is not ready receives no traffic, so it must become ready without an append.
       await eventually(() => log.isHealthy(), { what: 'health without traffic' });
       await appendsAgain(log, topic);
     },

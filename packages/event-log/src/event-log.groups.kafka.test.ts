@@ -21,7 +21,7 @@ afterAll(async () => {
   await programs.remove();
 });
 
-/** Tests the promises of `EventLog` when members of a consumer group join, leave and die, with both adapters. */
+/** Tests the promises of `EventLog` when members of a consumer group join, leave and crash, with both adapters. */
 describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (adapter) => {
   const keys = range(0, 24).map((number) => `token:person-${number}`);
 

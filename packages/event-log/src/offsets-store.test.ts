@@ -60,7 +60,7 @@ test('a second member waits for the first one, and then sees the offset that it 
     });
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n]);
-  // Do it again when the row exists.
+  // Do the same again when the row exists.
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n, 30n, 40n, 50n]);
 });

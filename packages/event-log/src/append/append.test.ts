@@ -7,8 +7,8 @@ import { partitionForKey } from './partition-queue.ts';
 import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from './transport.ts';
 
 /**
- * Creates a transport that fails in the given order. It is used instead of a real server, because a real one cannot be
- * made to fail at a chosen record. Other tests use the real transports and servers.
+ * Creates a transport that fails in the given order. It replaces a real server, because a real server cannot be made to
+ * fail at a chosen record. Other tests use the real transports and servers.
  */
 function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-answer')[]) {
   const written = new Map<string, string[]>();
@@ -157,7 +157,7 @@ test('a partition with a new leader does not wait for the former leader', async 
         leaders = [1, 2];
         return batches.map(() => ({ reason: 'not_now', error: new Error('told to') }));
       }
-      // After this, the former leader is slow.
+      // From now on, the former leader is slow.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
       written.push(...batches.map(({ partition }) => partition));
       return batches.map(() => null);

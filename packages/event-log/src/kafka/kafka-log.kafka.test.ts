@@ -9,8 +9,7 @@ import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './log.ts';
 
 /**
- * Tests behavior of the Kafka adapter that the other adapter does not have. See event-log.contract.kafka.test.ts for
- * what both have in common.
+ * Tests behavior that only the Kafka adapter has. event-log.contract.kafka.test.ts tests the behavior of both adapters.
  */
 let fixture: ContractFixture;
 let admin: Admin;

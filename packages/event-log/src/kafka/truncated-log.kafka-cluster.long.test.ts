@@ -11,7 +11,7 @@ import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-c
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
-/** Tests logs that lost their end. Records that a group has read are missing, or others are in their place. */
+/** Tests logs that lost their end: records that a group has read are missing, or other records have their offsets. */
 describeWithJava('a log that lost its end', () => {
   let testDatabase: TestDatabase;
   let database: Database;

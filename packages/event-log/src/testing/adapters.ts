@@ -18,7 +18,7 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
-/** Session timeout of members in tests. It is the shortest one that a broker allows by default. */
+/** Session timeout of members in tests. It is the shortest timeout that a broker allows by default. */
 export const memberTimeoutMs = 6000;
 
 export type AdapterName = 'kafka' | 'postgres';

@@ -12,14 +12,14 @@ export interface ContractFixture {
   databaseUrl: string;
   log: EventLog;
   /**
-   * Opens another log on the same servers, which is closed at the end of the test. Its time limits are as long as those
-   * of `log`.
+   * Opens another log on the same servers, with the same time limits as `log`. The fixture closes it at the end of the
+   * test.
    */
   open(settings?: LogSettings): EventLog;
   createTopic(partitions?: number): Promise<string>;
   /**
-   * Starts a consumer that stores each effect exactly once. It is stopped at the end of the test. `change` overrides
-   * some of its options.
+   * Starts a consumer that stores each effect exactly once. `change` overrides some of its options. The fixture stops
+   * the consumer at the end of the test.
    */
   consume(topic: string, group: string, change?: Partial<ConsumeOptions>, on?: EventLog): Promise<LogConsumer>;
   /** Waits for this number of effects, and then checks that no more follow. */
@@ -94,7 +94,10 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
   };
 }
 
-/** Creates a fixture for each adapter. Their tests run concurrently, because they spend most of their time waiting. */
+/**
+ * Creates a fixture for each adapter. The tests of the two adapters run concurrently, because they spend most of their
+ * time waiting.
+ */
 export async function createContractFixtures(): Promise<Record<AdapterName, ContractFixture>> {
   const [kafka, postgres] = await Promise.all([createContractFixture('kafka'), createContractFixture('postgres')]);
   return { kafka, postgres };

@@ -24,8 +24,8 @@ export async function createEffectTable(database: Database): Promise<void> {
 }
 
 /**
- * Creates a handler that works like the event consumer. It locks the stored offset, rejects a batch that does not
- * continue from it as stale, and stores the effects and the next offset in one transaction.
+ * Creates a handler that works like the event consumer. The handler locks the stored offset, rejects a batch that does
+ * not continue from it as stale, and stores the effects and the next offset in one transaction.
  */
 export function createExactHandler(database: Database, topic: string, group: string, handledBy: string) {
   async function handler(batch: LogBatch): Promise<BatchResult> {

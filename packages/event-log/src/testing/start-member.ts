@@ -5,7 +5,7 @@ import type { MemberArguments } from './member-process.ts';
 export const memberProgram = 'packages/event-log/src/testing/member-process.ts';
 
 export interface MemberProcess {
-  /** This promise resolves once the member has joined its group, and rejects if it exits before. */
+  /** This promise resolves when the member has joined its group, and rejects if the member exits before that. */
   ready: Promise<void>;
   /** Sends SIGKILL, so that the member neither deregisters nor cleans up. */
   kill(): Promise<void>;

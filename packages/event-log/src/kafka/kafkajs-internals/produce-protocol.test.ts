@@ -66,7 +66,7 @@ test('a request is written once, into memory that is reused after the response',
   const meanwhile = await frame(produce([wrapRecords(3, [record('meanwhile')])]).request);
   expect(meanwhile.buffer).not.toBe(memory);
   await first.response.parse({});
-  // Tests that ran before may have left up to three other free buffers.
+  // Tests that ran before may have left up to three other unused buffers.
   const later = await Promise.all(
     ['1', '2', '3', '4'].map((value) => frame(produce([wrapRecords(3, [record(value)])]).request)),
   );

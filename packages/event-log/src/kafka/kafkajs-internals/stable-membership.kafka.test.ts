@@ -40,8 +40,8 @@ test.concurrent('a member that loses its brokers for longer than its client retr
     brokers: testServers().kafkaBrokers,
     clientId: 'test',
     logger,
-    // If the member returned as a new one, all partitions would stop for this long while the group waits for the old
-    // one.
+    // If the member rejoined as a new member, all partitions would stop for this long while the group waits for the old
+    // member.
     sessionTimeoutMs: 40_000,
     heartbeatIntervalMs: 300,
     fetchWaitMs: 100,

@@ -1,13 +1,13 @@
 import { Kafka, logLevel } from 'kafkajs';
 
-/** Deletes a test file's topics from the shared broker, which becomes slow when it has many. @internal */
+/** Deletes a test file's topics from the shared broker, which becomes slow if it has many topics. @internal */
 export async function deleteTopics(brokers: string[], topics: string[]): Promise<void> {
   const admin = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   try {
     if (topics.length > 0) await admin.deleteTopics({ topics, timeout: 20_000 });
   } catch {
-    // If deleting topics fails, they only take up space.
+    // Ignore errors. Topics that remain only take up space.
   } finally {
     await admin.disconnect();
   }

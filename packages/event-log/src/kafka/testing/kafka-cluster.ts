@@ -15,7 +15,7 @@ export interface KafkaClusterOptions {
   settings?: Record<string, string>;
   /** Additional arguments for formatting the data directory, e.g. SCRAM users. */
   formatArguments?: string[];
-  /** Adds a listener with this security protocol. Between each other, brokers use the plaintext listener. */
+  /** Adds a listener with this security protocol. Brokers use the plaintext listener to communicate with each other. */
   securedBy?: 'SASL_PLAINTEXT' | 'SASL_SSL' | 'SSL';
 }
 
@@ -168,7 +168,7 @@ function properties(
     'offsets.topic.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
-    // With this setting, a dead broker is detected earlier than with the default of 9 s.
+    // With this setting, a crashed broker is detected earlier than with the default of 9 s.
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '500',
     ...settings,
