@@ -92,7 +92,7 @@ function startService(body: string, drainTimeoutMs = 10_000) {
     await runProcess(createLogger('test'), ${drainTimeoutMs}, async (lifecycle, fail) => {
       lifecycle.own('database', part('database'));
       lifecycle.own('server', part('server'));
-      // This keeps the process alive, like a server would.
+      // The timer keeps the process alive, like a server would.
       setInterval(() => {}, 1000);
       ${body}
       say('started');

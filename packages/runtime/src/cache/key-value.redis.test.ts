@@ -174,7 +174,7 @@ test('the in-process store evicts old entries at its limit', async () => {
   expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);
 });
 
-/** A subscription takes effect shortly after the call, so publish until a message arrives. */
+/** A subscription takes effect shortly after the call, so publish repeatedly until a message arrives. */
 async function subscribed(store: KeyValueStore, channel: string, received: () => readonly string[]): Promise<void> {
   await eventually(
     async () => {

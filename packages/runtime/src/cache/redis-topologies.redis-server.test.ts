@@ -148,7 +148,7 @@ itWithRedis('logs once that one of the sentinels is not responding', async () =>
     const store = await open({ ...bySentinel(sentinel.port), redisUrl: both }, talkative);
     await expectToWork(store);
   });
-  // Without an error listener, the driver would print the error instead.
+  // Without an error listener, the driver would print the error to standard error.
   expect(logged).toMatchObject([{ level: 'warn', message: 'Redis sentinel is not responding', port: unusedPort }]);
 });
 

@@ -98,7 +98,7 @@ test('reads an SMTP URL from a file for each mail, so that the password can chan
   try {
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     password = 'second';
-    // The open connection is already authenticated, so a new password does not affect it.
+    // The open connection is already authenticated, so changing the password does not affect it.
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     lines.length = 0;
     secret.exchange({ smtp: 'half of an addr' });

@@ -38,8 +38,8 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
   const program = (await findRedisServer(7)) ?? 'redis-server';
   const child = spawn(program, [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
-  // Kill a server that a test did not stop when the process exits. The listener that is left shows which test file
-  // forgot it.
+  // If a test did not stop its server, kill the server when the process exits. The remaining listener shows which test
+  // file did not stop it.
   const killWithProcess = () => child.kill('SIGKILL');
   process.once('exit', killWithProcess);
   child.once('exit', () => process.off('exit', killWithProcess));
