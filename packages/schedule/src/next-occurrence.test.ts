@@ -32,9 +32,9 @@ const anyRule = fc
     startDate: fc.integer({ min: 0, max: 1500 * 24 }).map((hours) => new Date(firstMoment + hours * 3_600_000)),
     untilDate: fc.option(fc.integer({ min: 0, max: 3000 }).map((days) => new Date(firstMoment + days * dayMs))),
   })
-  // Exclude rules for which the library deviates from RFC 5545. In the week of the start, it counts positions among the
-  // remaining days only. For a position before the first day of a set, it returns the first day, but RFC 5545 selects
-  // nothing.
+  // Exclude rules for which the library deviates from RFC 5545. In the week of the start, the library counts positions
+  // only among the remaining days. For a position before the first day of a set, it returns the first day, although RFC
+  // 5545 selects nothing.
   .filter(({ frequency, byweekday, bysetpos }) => {
     if (!byweekday?.length || bysetpos === null) return true;
     return frequency === 'daily' ? Math.abs(bysetpos) === 1 : frequency !== 'weekly' && bysetpos >= -4;
