@@ -1,10 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../run-program.ts';
 
-/**
- * A package that is made from the sources could not be installed, because it depends on packages that no registry
- * contains.
- */
+/** A package of the sources could not be installed, because it depends on packages that no registry contains. */
 test.each(['', 'packages/browser', 'packages/react', 'packages/cli'])(
   'npm pack in the source directory ./%s fails and says which directories to pack',
   async (folder) => {

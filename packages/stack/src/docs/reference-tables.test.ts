@@ -25,7 +25,7 @@ describe('error codes', () => {
     'services/management-api/src',
     ...['accounts', 'http', 'insights', 'flags'].map((name) => `packages/${name}/src`),
   ];
-  /** The codes that are not in the table: those of SCIM, and those that are replaced before a client could see them. */
+  /** Codes that are not in the table: those of SCIM, and those that are replaced before a client could see them. */
   const isNotInErrors = new Set(['uniqueness', 'invalidValue', 'quota_limited', 'slow']);
   let source: string;
   let documented: Set<string>;

@@ -6,7 +6,7 @@ import pg from 'pg';
 /** Runs the SQL in this guide in order: views, role, queries, removal. */
 const page = new URL('../../../../docs/guides/grafana-metabase.md', import.meta.url);
 
-/** The name is unique, because other tests use the same server, and roles are shared by all its databases. */
+/** The name is unique, because other tests use the same server, and all databases of a server share its roles. */
 const role = `millrace_reporting_${randomUUID().slice(0, 8)}`;
 
 let database: TestDatabase;

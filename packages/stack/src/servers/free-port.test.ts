@@ -29,7 +29,7 @@ describe('freePort', () => {
   });
 
   test('returns the preferred port if it is free', async () => {
-    // Try again, because another process on this machine may take the port in between.
+    // Try again if another process on this machine has taken the port in between.
     await eventually(async () => {
       const port = await freePort();
       expect(await freePort(port)).toBe(port);

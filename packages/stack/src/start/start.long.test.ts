@@ -42,7 +42,7 @@ async function tryReadme(connection: Connection): Promise<string[]> {
     .replaceAll('\\\n', ' ')
     .split('\n')
     .filter((line) => /^(curl|npx) /.test(line));
-  // The tests set a database, and `millrace` would otherwise use that one.
+  // The tests set the address of a database. `millrace` would use that database instead of the running system's.
   const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory.path()}' npx `;
   const answers: string[] = [];
   for (const line of lines) {
@@ -88,7 +88,7 @@ test('npm start stores an event on a new machine even if its ports are in use, a
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
   await sendAndListEvent(command);
   await sendTestEvent(connection);
-  // Repeat this, because on a busy machine, the database may exceed the time limit of flag requests.
+  // Repeat the request, because on a busy machine, the database may exceed the time limit of flag requests.
   await eventually(
     async () =>
       expect(flagsOf(JSON.parse(await pasteIntoTerminal(String(curlLines(command)[2]))))).toMatchObject({

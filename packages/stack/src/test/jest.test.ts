@@ -26,7 +26,8 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // Tests run again for three reasons: random cases, library internals, and sampled cases. Each has a file here.
+    // Tests run again for three reasons: random cases, library internals, and sampled cases. The list has one file for
+    // each reason.
     expect(again).toEqual(
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',

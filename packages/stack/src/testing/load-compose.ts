@@ -26,7 +26,7 @@ export interface ComposeService {
   stop_grace_period?: string;
 }
 
-/** Returns why Compose files cannot be loaded on this machine. The result is empty if they can. */
+/** Returns the reason why Compose files cannot be loaded on this machine, or an empty string if they can be loaded. */
 export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }

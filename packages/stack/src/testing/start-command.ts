@@ -14,7 +14,7 @@ export interface StartCommand {
   /** This promise resolves with the exit code, or with null after a signal. */
   ended: Promise<number | null>;
   output(): string;
-  /** Waits until it has printed that everything is ready. */
+  /** Waits until the command has printed that everything is ready. */
   ready(): Promise<Connection>;
 }
 

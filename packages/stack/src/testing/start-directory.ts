@@ -21,7 +21,7 @@ export interface StartDirectory {
 }
 
 /**
- * Creates a data directory before the tests of a file, ends everything that they started after each one, and removes
+ * Creates a data directory before the tests of a file, ends everything that a test started after that test, and removes
  * the directory at the end.
  */
 export function useStartDirectory(): StartDirectory {
@@ -67,7 +67,7 @@ export function useStartDirectory(): StartDirectory {
 export const curlLines = (command: StartCommand) =>
   [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
 
-/** Runs the two printed commands that send an event and list it. Returns what the second prints. */
+/** Runs the two printed commands that send an event and list it. @returns the output of the second command */
 export async function sendAndListEvent(command: StartCommand): Promise<string> {
   const [send = '', see = ''] = curlLines(command);
   expect(await pasteIntoTerminal(send)).toBe('{"status":"Ok"}');
