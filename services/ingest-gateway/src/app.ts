@@ -48,7 +48,7 @@ export interface GatewayDependencies {
   /** The dependencies for events, or null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
-  /** Whether this gateway evaluates flags. If not, the browser config still says that there are flags. */
+  /** Whether this gateway evaluates flags. If not, the browser config still says that flags exist. */
   servesFlags: boolean;
   /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
@@ -204,7 +204,10 @@ function serveFlagPath(
   return target !== undefined;
 }
 
-/** Creates the route of Capture v1. It uses Express, because its batches are so large that the cost does not matter. */
+/**
+ * Creates the route of Capture v1. The route uses Express, because the batches are so large that the cost of Express
+ * does not matter.
+ */
 function captureV1Route(capture: CaptureDependencies): Router {
   const reader = createV1Reader(capture);
   return Router().all(captureV1Path, (request, response) => {
@@ -219,7 +222,8 @@ function captureV1Route(capture: CaptureDependencies): Router {
 function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Pages of any origin can read the responses, and the responses are not pages. TLS is configured by the operator.
+  // Pages of any origin can read the responses. The headers that protect pages are off, because no response is a page,
+  // and the operator configures TLS.
   app.use(
     helmet({
       strictTransportSecurity: false,
@@ -289,7 +293,7 @@ function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, sock
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`);
-  // Without this, a client could keep the connection open indefinitely.
+  // Without this timer, a client could keep the connection open indefinitely.
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 
@@ -303,7 +307,8 @@ function withSingleSlashes(url: string): string {
   const mark = url.indexOf('?');
   const pathEnd = mark < 0 ? url.length : mark;
   const at = url.indexOf('//');
-  // A proxy may send an absolute URL, such as `http://host/batch`, which contains two slashes after the scheme.
+  // A proxy may send an absolute URL, such as `http://host/batch`. Leave it unchanged, because two slashes follow the
+  // scheme.
   if (at < 0 || at >= pathEnd || url[0] !== '/') return url;
   return url.slice(0, pathEnd).replace(doubled, '/') + url.slice(pathEnd);
 }

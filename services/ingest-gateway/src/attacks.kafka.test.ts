@@ -6,9 +6,9 @@ import { type AttackedGateway, type AttackReport, startAttackedGateway } from '.
 import { openRawConnection } from './testing/raw-http.ts';
 
 /**
- * Tests attacks without large bodies (see hostile-bodies.kafka.test.ts for those). Each attack ends with a correct
- * response or a closed connection, uses limited memory, and does not affect other requests. The gateway is a separate
- * process.
+ * Tests attacks without large bodies (hostile-bodies.kafka.test.ts tests attacks with large bodies). Each attack ends
+ * with a correct response or a closed connection, uses limited memory, and does not affect other requests. The gateway
+ * is a separate process.
  */
 let gateway: AttackedGateway;
 const bodyTimeoutMs = 1000;
@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 /**
- * This is far below what would be useful to an attacker, but far above the delays of an idle machine, because the
- * machine may be busy.
+ * A stall of this length is far too short to be useful to an attacker, but far longer than the delays of an idle
+ * machine, because the machine may be busy.
  */
 const longestStallMs = 15_000;
 
@@ -84,7 +84,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
 });
 
 describe('floods of headers', () => {
-  /** These are in addition to `host` and `content-length`, which `head` adds. */
+  /** These headers are in addition to `host` and `content-length`, which `head` adds. */
   const shortHeaders = (count: number) => Array.from({ length: count - 2 }, (_, i) => `x-${i}: ${i}\r\n`).join('');
 
   test.each<[string, string, number]>([

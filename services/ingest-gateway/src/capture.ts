@@ -38,9 +38,9 @@ export function serveCaptureRequest(
 /**
  * Handles a capture request, from its headers to the response. The response is 200 only after the log has acknowledged
  * all events that were not dropped (docs/wire-rules.md#responses).
- * @throws AppError if the request is rejected. Nothing of it is stored in this case, except with `unavailable`, which
- * means that the log did not acknowledge. Some events may be stored then, and the client must send all of them again
- * with the same UUIDs.
+ * @throws AppError if the request is rejected. No event is stored then, except with `unavailable`, which means that the
+ * log did not acknowledge the events. Some of them may be stored, and the client must send all of them again with the
+ * same UUIDs.
  */
 async function capture(
   request: IncomingMessage,

@@ -10,8 +10,8 @@ import { type Static, Type } from 'typebox';
 const mebibyte = 1024 * 1024;
 
 /**
- * The settings of the gateway. Each is read from the environment variable of the same name, for example `ingestPort`
- * from `INGEST_PORT`.
+ * The settings of the gateway. Each setting is read from the environment variable of the same name, for example
+ * `ingestPort` from `INGEST_PORT`.
  */
 export const gatewayConfigSchema = Type.Object({
   ingestPort: integerSetting(8000, 'TCP port to listen on; 0 picks a free port', { max: 65_535 }),

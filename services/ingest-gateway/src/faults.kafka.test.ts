@@ -20,7 +20,7 @@ const logger = quietLogger();
 beforeAll(async () => {
   fixture = await createGatewayFixture();
 });
-/** Things that a failed test has opened and not closed. */
+/** Stop functions of everything that a failed test has opened and not closed. */
 const leftOpen: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   await fixture.stop();

@@ -8,7 +8,7 @@ import { measured } from './testing/traffic-probe.ts';
 
 /**
  * Tests that an invalid item does not fail its batch. Only this item is dropped, counted and reported in a warning, and
- * the others are stored.
+ * the other items are stored.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

@@ -25,7 +25,7 @@ test('a flood of slow queries opens the circuit breaker, and does not delay flag
   const { flagDataMs, flagDataQueueMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
     timeLimits: { ...patientTimeLimits, flagDataMs, flagDataQueueMs },
-    // This is longer than the test takes.
+    // The pause is longer than the test.
     restMs: 600_000,
   });
   const slow = Array.from({ length: 20 }, () => flags.requests.query('SELECT pg_sleep(1)'));

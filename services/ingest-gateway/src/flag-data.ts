@@ -69,11 +69,11 @@ export function createFlagData({
   return { definitions, documents, database };
 }
 
-/** Access to PostgreSQL for flags. A query returns soon or fails. */
+/** Access to PostgreSQL for flags. A query either returns soon or fails. */
 export interface FlagDatabase {
-  /** Queries the data of one request. Waits for a quarter of a second. */
+  /** Runs the queries of one request, which wait for at most a quarter of a second. */
   requests: Sql;
-  /** Queries definitions, which can be large and are cached. */
+  /** Runs queries of definitions, which can be large and are cached. */
   definitions: Sql;
   /** Returns whether queries are suspended because PostgreSQL does not respond. */
   isCircuitOpen(): boolean;
@@ -82,15 +82,18 @@ export interface FlagDatabase {
 /** The number of connections in the pool for definitions. */
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
-/** This is more than one, because a single connection may have been closed on purpose. */
+/**
+ * The number of consecutive failures that suspend queries. One is not enough, because a single connection may have been
+ * closed on purpose.
+ */
 const failuresToOpen = 3;
 
 /**
  * Creates the access to PostgreSQL. Requests and definitions have separate connections, queues and circuit breakers, so
  * that many flag requests do not delay updates of the definitions.
  * @param pools separate pools, because queries that timed out continue to run in PostgreSQL for a while
- * @param connections size of the pool for requests. No more queries run at the same time, so that the time limit
- *   measures PostgreSQL and not the queue for a connection.
+ * @param connections size of the pool for requests, and the maximum number of queries at the same time. The time limit
+ * therefore measures PostgreSQL and not the queue for a connection.
  */
 export function createFlagDatabase(
   pools: Record<'requests' | 'definitions', Sql>,
@@ -128,8 +131,8 @@ export function createFlagDatabase(
 const everyMs = 500;
 
 /**
- * Queries PostgreSQL until it has responded once. A new gateway has no definitions in memory. If it were ready without
- * PostgreSQL, it would replace a gateway that still has them.
+ * Queries PostgreSQL until it has responded once. A new gateway has no definitions in memory. If it became ready
+ * without PostgreSQL, it would replace a gateway that still has definitions.
  */
 export function awaitFirstResponse(sql: Sql): Stoppable & { hasResponded(): boolean } {
   let hasResponded = false;
@@ -156,8 +159,8 @@ export function awaitFirstResponse(sql: Sql): Stoppable & { hasResponded(): bool
 }
 
 /**
- * Returns whether an environment has active flags. Without active flags, browsers do not request flags, so the result
- * is true if it is unknown.
+ * Returns whether an environment has active flags. Returns true if this is unknown, because browsers that are told that
+ * no flags are active do not request flags.
  * @param environmentId null if the key could not be looked up
  */
 export async function hasFlags(environmentId: number | null, { definitions }: FlagData): Promise<boolean> {

@@ -5,15 +5,15 @@ import { createGatewayFixture } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
 /**
- * Tests bodies that are expensive to process. Each must get a correct response with limited memory, and must not delay
- * other requests for long. The gateway is a separate process, so that its memory can be measured.
+ * Tests bodies that are expensive to process. Each body must get a correct response with limited memory, and must not
+ * delay other requests for long. The gateway is a separate process, so that its memory can be measured.
  */
 let gateway: AttackedGateway;
 
 const mebibyte = 1024 * 1024;
 /**
- * Far below what would be useful to an attacker, and far above the delays of an idle machine, because the machine may be
- * busy.
+ * A stall of this length is far too short to be useful to an attacker, but far longer than the delays of an idle
+ * machine, because the machine may be busy.
  */
 const longestStallMs = 15_000;
 /** Twice the size of the text, and the memory that the budget allows for its values. */

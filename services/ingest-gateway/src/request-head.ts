@@ -8,7 +8,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 /** A path that accepts events. `label` identifies it in metrics and logs. There are only a few labels. */
 export interface CapturePath {
   label: string;
-  /** The name for events without a name. It is null if such events are dropped (docs/wire-rules.md#dropped-events). */
+  /** The name for events without a name, or null if such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /**
    * Whether the body must be a batch, an array or an event with a name. Any other body is rejected because `batch` is
@@ -16,15 +16,17 @@ export interface CapturePath {
    */
   takesBatches: boolean;
   /**
-   * Whether the path is for events of AI clients. They can be larger, and a request with an event that is too large is
-   * rejected instead of dropping the event.
+   * Whether the path is for events of AI clients. Such events can be larger. A request with an event that is too large
+   * is rejected, and the event is not dropped.
    */
   isForAi: boolean;
 }
 
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
-/** The capture paths. Each works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths). */
+/**
+ * The capture paths. Each path works with and without a trailing slash, without a redirect (docs/wire-rules.md#paths).
+ */
 const paths = new Map<string, CapturePath>(
   labels.flatMap((label) => {
     const path = {
@@ -71,7 +73,7 @@ export function readSender({ origin, referer, 'user-agent': agent }: IncomingHtt
   };
 }
 
-/** The supported query parameters (docs/wire-rules.md#query-parameters). All others are ignored. */
+/** The supported query parameters (docs/wire-rules.md#query-parameters). All other parameters are ignored. */
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
@@ -125,7 +127,7 @@ const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip',
 /**
  * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one
  * of the headers with a single address, otherwise the address of the socket. Ports are removed, and invalid addresses
- * are skipped. Returns null if there is no valid address. Case field-020 (docs/wire-rules.md#client-address).
+ * are skipped. Returns null if no address is valid. Case field-020 (docs/wire-rules.md#client-address).
  * @param options.trustProxy false if clients connect directly, because they could then forge these headers
  */
 export function findClientAddress(
@@ -198,8 +200,8 @@ const client: Sdk = { runtime: 'client', retriesOn429: true };
 
 /**
  * PostHog's SDKs send `posthog-<name>/<version>`. The names are from their source code (docs/flags.md#runtimes). Most
- * SDKs for browsers cannot set this header. The legacy Java SDK does not send batches again after 429. For Elixir and
- * Unity, this is unknown.
+ * SDKs for browsers cannot set this header. The legacy Java SDK does not send batches again after 429. The behavior of
+ * the SDKs for Elixir and Unity is unknown.
  */
 const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['python', server],

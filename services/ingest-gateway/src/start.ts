@@ -47,13 +47,13 @@ const service = 'ingest-gateway';
  */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 3000, statementTimeoutMs: 3000, queryTimeoutMs: 3500 };
 /**
- * The pool for flag requests. They stop waiting after the time limits in flag-data.ts. PostgreSQL then cancels the
+ * The pool for flag requests. Requests stop waiting after the time limits in flag-data.ts. PostgreSQL then cancels the
  * statement.
  */
 const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
 /**
- * The pool for definitions. Those of a large project take longer to load. Requests use the previous definitions in the
- * meantime.
+ * The pool for definitions. The definitions of a large project take longer to load. Meanwhile, requests use the
+ * previous definitions.
  */
 const definitionPool = {
   connectTimeoutMs: 2000,
@@ -179,7 +179,7 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
 }
 
-/** Reads the browser library. By default, it is in the folder of the built programs (packages/stack). */
+/** Reads the browser library, by default from the folder of the built programs (packages/stack). */
 async function readLibrary({ browserLibraryDirectory }: GatewayConfig, logger: Logger): Promise<BrowserLibrary | null> {
   const directory =
     browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', buildFolder(import.meta.url)));
@@ -196,7 +196,8 @@ function bodyProgram(here: string): URL {
 }
 
 /**
- * Returns the folder of the built programs. Code that they share is in a subfolder (packages/stack, build-programs.ts).
+ * Returns the folder of the built programs. Code that several programs share is in a subfolder (packages/stack,
+ * build-programs.ts).
  */
 const buildFolder = (here: string): URL => new URL(here.includes('/chunks/') ? '..' : '.', here);
 

@@ -21,8 +21,8 @@ afterAll(() => fixture.stop());
 
 const sql = (text: string, values: unknown[]) => fixture.database.sql.query(text, values);
 /**
- * Changes must take effect within a second. The time limit is higher for slow machines, but far below the minute that a
- * lost notification would take.
+ * Changes must take effect within a second. The time limit is longer for slow machines, but far below the minute after
+ * which a change takes effect if its notification is lost.
  */
 const soon = { timeoutMs: 20_000 };
 

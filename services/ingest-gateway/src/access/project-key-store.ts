@@ -10,7 +10,7 @@ export interface KnownProject extends PlanLimits {
   mayMigrate: boolean;
 }
 
-/** Returns the project of a key, or null. Throws database errors. */
+/** Returns the project of a key, or null if no project has the key. Throws database errors. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
   const [row] = await sql.query<{ id: number; features: unknown }>(
     `SELECT environment.id, organization.available_product_features AS features

@@ -32,7 +32,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-/** This never reports a change, so cached keys are used until they expire. */
+/** Never reports a change, so that cached keys are used until they expire. */
 const neverChanging = { subscribe: () => {}, isSubscribed: () => true };
 /** Lets a test announce changes. */
 function announcedChanges() {

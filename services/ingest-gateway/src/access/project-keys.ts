@@ -34,8 +34,8 @@ export interface ProjectKeysOptions {
 
 const restAfterFailureMs = 1000;
 /**
- * This is lower than the number of connections in the pool (start.ts), so that the time limit measures PostgreSQL and
- * not the queue for a connection.
+ * Limits of concurrent key lookups. `max` is lower than the number of connections in the pool (start.ts), so that the
+ * time limit measures PostgreSQL and not the queue for a connection.
  */
 const databaseSlots = { max: 3, maxWaiting: 1000 };
 
@@ -96,7 +96,8 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
 
   /**
    * Looks a key up in PostgreSQL, within the time limit, and caches the result.
-   * @param isCurrent false after a change of this key was announced. The result may be outdated, so it is not cached.
+   * @param isCurrent returns false after a change of this key was announced. The result may then be outdated and is not
+   * cached.
    */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {

@@ -42,8 +42,8 @@ export const storeTimeLimits: StoreTimeLimits = {
 
 /**
  * Resolves with the result of the promise, or rejects with AppError `unavailable` after `ms`. The work continues, but
- * its late result is ignored. Before giving up, this processes pending I/O, because the response may have arrived while
- * this process was busy.
+ * its late result is ignored. Before rejecting, processes pending I/O, because the response may have arrived while this
+ * process was busy.
  */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** Returns whether the time limit was exceeded, which does not mean that the other side is down. */
+/** Returns whether the time limit was exceeded, which does not mean that the store is down. */
 export function isTimeLimitExceeded(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }
@@ -61,7 +61,7 @@ export function isTimeLimitExceeded(error: unknown): boolean {
 interface Slots {
   /**
    * Runs the work when a slot is free.
-   * @throws AppError `unavailable` (`busy`) if this takes too long
+   * @throws AppError `unavailable` (`busy`) if no slot becomes free in time
    */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -76,7 +76,7 @@ export interface SlotLimits {
 
 /** Limits the number of concurrent queries to a store, so that the response time does not include a queue in the store. */
 export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
-  /** Functions that start waiting work. They are called in this order when a slot is free. */
+  /** Functions that start waiting work, in the order in which they are called when slots become free. */
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -94,7 +94,7 @@ export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
       const giveUp = () => {
         if (waiting.delete(start)) reject(busy());
       };
-      // Process pending I/O first, like in `withTimeLimit`, because it can free a slot.
+      // Process pending I/O first, like in `withTimeLimit`, because a response can free a slot.
       const timer = setTimeout(() => setImmediate(giveUp), waitMs);
       waiting.add(start);
     });

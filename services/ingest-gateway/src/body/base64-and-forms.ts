@@ -10,8 +10,8 @@ const lineBreaks = /[\r\n]/g;
 
 /**
  * Returns whether a body looks like base64: its first bytes contain only characters of the alphabet, including the
- * URL-safe variant. JSON starts with a brace or bracket, and gzip with other bytes. Missing padding and line breaks are
- * accepted (docs/wire-rules.md#body-decoding).
+ * URL-safe variant. JSON starts with a brace or bracket, and gzip starts with bytes that are not in the alphabet.
+ * Missing padding and line breaks are accepted (docs/wire-rules.md#body-decoding).
  */
 export function looksLikeBase64(bytes: Buffer): boolean {
   const end = Math.min(bytes.length, inspectedBytes);
@@ -74,7 +74,7 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
 
-/** Parses a form. Returns null if it has no payload. */
+/** Parses a form. Returns null if the form has no payload. */
 export function parseForm(text: string): FormBody | null {
   const fields = new URLSearchParams(text);
   const data = fields.get('data');

@@ -33,7 +33,7 @@ export interface ReceivedBody {
 export interface BodyHints {
   /** The query parameter `compression`. */
   compression: string | null;
-  /** The values of headers in lower case. They are empty if the header is missing. */
+  /** The header values in lower case. The value of a missing header is an empty string. */
   contentType: string;
   contentEncoding: string;
 }
@@ -105,7 +105,7 @@ export function isLarge(bytes: number): boolean {
   return bytes > largeBodyBytes;
 }
 
-/** Returns whether a body must be decoded in another thread, because this one would be blocked for too long. */
+/** Returns whether a body must be decoded in another thread, because this thread would be blocked for too long. */
 export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
   return isLarge(raw.length) || isLarge(declaredGzipSize(raw)) || isLongLz64(raw, hints);
 }
@@ -128,7 +128,7 @@ const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 
 /**
  * Returns the first value that looks like a project API key in the first 64 KiB of a body, after decoding it like
- * `decodeBody`, or null if there is none, or if the body is compressed with lz64.
+ * `decodeBody`. Returns null if no such value is found, or if the body is compressed with lz64.
  */
 export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<string | null> {
   const { contentType } = hints;
@@ -179,16 +179,16 @@ function unwrapBase64(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns whether a body is `null`, a boolean or a number. These are valid JSON, but not requests, and get an error
- * that says so.
+ * Returns whether a body is `null`, a boolean or a number. Such a body is valid JSON but not a valid request, and gets
+ * a specific error.
  */
 function isJsonScalar(bytes: Buffer): boolean {
   return bytes.length <= 20 && /^(?:null|true|false|-?\d+)$/.test(bytes.toString('latin1').trim());
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
-  // The limit of UTF-16 units. Each one takes two bytes, and decoding blocks the thread. A fifth of the size limit is
-  // more than browsers send.
+  // The maximum number of UTF-16 units. Each unit takes two bytes, and decoding blocks the thread. A fifth of the size
+  // limit is more than browsers send.
   const maxUnits = Math.floor(maxDecompressedBytes / 10);
   const result = decodeLz64(bytes.toString('latin1'), maxUnits);
   switch (result.outcome) {

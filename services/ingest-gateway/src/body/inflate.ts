@@ -57,15 +57,14 @@ export function decompressedTooLargeError(maxBytes: number): AppError {
 const smallInputBytes = 32 * 1024;
 const smallOutputBytes = 256 * 1024;
 
-/**
- * Returns whether the bytes are the start of a gzip stream with the method deflate, which is the only one that exists.
- */
+/** Returns whether the bytes are the start of a gzip stream with the method deflate, which is gzip's only method. */
 export function hasGzipMagic(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
 }
 
 /**
- * Returns the decompressed size that a gzip stream declares at its end, which may be wrong. 0 if the body is not gzip.
+ * Returns the decompressed size that a gzip stream declares at its end, or 0 if the body is not gzip. The declared size
+ * may be wrong.
  */
 export function declaredGzipSize(bytes: Buffer): number {
   return hasGzipMagic(bytes) && bytes.length >= 18 ? bytes.readUInt32LE(bytes.length - 4) : 0;
@@ -87,7 +86,7 @@ export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease):
   return inflate(bytes, createGunzip({ chunkSize: 64 * 1024 }), { maxBytes, lease, toError: brokenGzip });
 }
 
-/** Decompresses the start of a stream, which may be incomplete. The result is empty if the stream is damaged. */
+/** Decompresses the start of a stream, which may be incomplete. Returns an empty buffer if the stream is damaged. */
 export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const stream = createGunzip({ chunkSize: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
@@ -103,7 +102,9 @@ export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 const nothing = Buffer.alloc(0);
 
-/** Decompresses a small body synchronously. Returns null if the output is too large for this. */
+/**
+ * Decompresses a small body synchronously. Returns null if the output is too large to be decompressed synchronously.
+ */
 function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
@@ -118,7 +119,7 @@ function brokenGzip(cause: unknown): AppError {
   return new AppError('invalid', message, { code: 'invalid_gzip', cause });
 }
 
-/** Creates the error for a body that is declared as gzip, but is not. */
+/** Creates the error for a body that is declared as gzip, but is not gzip. */
 export function notGzipError(): AppError {
   const message =
     'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
@@ -128,7 +129,10 @@ export function notGzipError(): AppError {
 
 const options = { chunkSize: 64 * 1024 };
 
-/** Node.js supports Zstandard since version 22.15. With older versions, it is rejected like any unknown encoding. */
+/**
+ * Node.js supports Zstandard since version 22.15. With older versions, a Zstandard body is rejected like a body with an
+ * unknown encoding.
+ */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
 
 const decompressors = new Map<string, () => Transform>([
@@ -147,9 +151,10 @@ const firstBytes = new Map([
 type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * Returns a function that decompresses a body with a `Content-Encoding` (docs/wire-rules.md#capture-v1). It returns the
- * body unchanged if the body does not start with the first bytes of its encoding. It rejects with AppError `invalid`
- * (`request_decoding_error`), `too_large` over the limit, or `unavailable` if the memory budget is used up.
+ * Returns a function that decompresses a body with a `Content-Encoding` (docs/wire-rules.md#capture-v1). If the body
+ * does not start with the first bytes of its encoding, the function returns the body unchanged. The function rejects
+ * with AppError `invalid` (`request_decoding_error`), `too_large` over the limit, or `unavailable` if the memory budget
+ * is used up.
  * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read
  */
 export function findDecompressor(contentEncoding: string | undefined): Decompress {

@@ -9,8 +9,8 @@ interface JsonOutline {
   /** The approximate number of values: the number of brackets, braces and commas outside of strings. */
   values: number;
   /**
-   * The API key in the outermost object, in the order of docs/wire-rules.md#project-api-key. It is null if there is
-   * none.
+   * The API key in the outermost object, in the order of docs/wire-rules.md#project-api-key, or null if the object has
+   * no API key.
    */
   apiKey: string | null;
 }
@@ -90,7 +90,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   return { values, apiKey: found ?? null };
 }
 
-/** Returns a string, or null if it is too long for a key or its name, or is not a valid JSON string. */
+/** Returns a string, or null if the string is too long for a key or its name, or is not a valid JSON string. */
 function readText(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > longestKeyBytes) return null;
   try {

@@ -75,8 +75,8 @@ export async function receiveBytes(request: IncomingMessage, options: ReceiveOpt
 const nothing = Buffer.alloc(0);
 
 /**
- * Receives a body that arrives in pieces. The listeners and the timer cost as much as all other work for a small
- * request.
+ * Receives a body that arrives in pieces. Only such bodies need the listeners and the timer, which cost as much as all
+ * other work for a small request.
  */
 function receivePieces(request: IncomingMessage, declared: number, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease, uploads } = options;

@@ -3,7 +3,7 @@ import { findClientAddress } from '../request-head.ts';
 
 /** The request bodies that are being received or discarded. They share one event loop, and take turns if there are many. */
 export interface Uploads {
-  /** Counts a piece of a body. It may pause the request, which is resumed later. Call it for each piece. */
+  /** Counts a piece of a body. May pause the request, which is resumed later. Call this function for each piece. */
   notePiece(request: IncomingMessage, bytes: number): void;
   isPaused(request: IncomingMessage): boolean;
 }
@@ -27,7 +27,10 @@ export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads 
   /** Paused requests by client address. The first address is resumed next. */
   const pausedByAddress = new Map<string, IncomingMessage[]>();
   const paused = new WeakSet<IncomingMessage>();
-  /** The requests of which a part was already read. They continue before other requests from the same address start. */
+  /**
+   * The requests whose bodies were already read in part. They continue before other requests from the same address
+   * start.
+   */
   const started = new WeakSet<IncomingMessage>();
   let readBytes = 0;
   let isRoundScheduled = false;

@@ -1,4 +1,7 @@
-/** The program of a thread for large bodies. It runs one job after the other, decodes the body and finds its events. */
+/**
+ * The program of a thread for large bodies. The thread runs one job after the other, and for each job decodes the body
+ * and finds its events.
+ */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/runtime';
 import { type ByteLease, createThreadLease } from '../body/byte-budget.ts';

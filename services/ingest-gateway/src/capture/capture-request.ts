@@ -27,8 +27,8 @@ export interface CaptureRequest {
   token: string;
   isHistorical: boolean;
   /**
-   * The time when the client sent the request according to its own clock, in milliseconds since the epoch. It is null
-   * if it is unknown.
+   * The time when the client sent the request according to its own clock, in milliseconds since the epoch, or null if
+   * unknown.
    */
   sentAtMs: number | null;
   /** The value of `sent_at`, if it cannot be parsed and no other time was sent. */
@@ -37,7 +37,7 @@ export interface CaptureRequest {
   eventCount: number;
   /** Returns the valid events in order, in at least one slice. Other requests are served between the slices. */
   slices(): Iterable<EventSlice>;
-  /** The index of each valid event in the request. It is undefined if all events are valid. */
+  /** The index of each valid event in the request, or undefined if all events are valid. */
   indexes?: ArrayLike<number> | undefined;
   /** Counts the events that are dropped, with samples. It already contains the invalid events. */
   dropped: DropTally;
@@ -47,7 +47,8 @@ export interface CaptureRequest {
   retriesOn429: boolean;
   /**
    * Creates the response.
-   * @param outcome `accepted`: all events that were not dropped are in the log. `quota_limited`: no event is
+   * @param outcome `accepted` if all events that were not dropped are in the log, or `quota_limited` if no event is
+   * stored, because the plan's quota is used up
    */
   respond(outcome: 'accepted' | 'quota_limited'): Promise<GatewayResponse>;
 }
@@ -64,14 +65,14 @@ export interface CaptureReader {
   /** The name of the path in metrics and logs. */
   path: string;
   /**
-   * The name that events without a name get. It is null if such events are dropped (docs/wire-rules.md#dropped-events).
+   * The name that events without a name get, or null if such events are dropped (docs/wire-rules.md#dropped-events).
    */
   nameForNameless: string | null;
   /** The maximum size of a log record. */
   maxRecordBytes: number;
   /**
    * Whether an event that is too large causes the request to be rejected. Otherwise, the event is dropped, unless it is
-   * the only one.
+   * the only event of the request.
    */
   refusesLargeEvents: boolean;
   /**
@@ -102,13 +103,13 @@ export function sliceEvents(events: readonly ClientEvent[] | ScannedEvents): Ite
   return 'json' in events ? scannedSlices(events) : [{ events, first: 0 }];
 }
 
-/** Reads the events of each slice when it is used. There is at least one slice, which may be empty. */
+/** Reads the events of a slice only when the slice is used. Yields at least one slice, which may be empty. */
 function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventSlice> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   for (let first = 0; first === 0 || first < length; first += eventsPerSlice) {
     const events: ClientEvent[] = [];
     for (let number = first; number < Math.min(first + eventsPerSlice, length); number++) {
-      // The thread has already validated it.
+      // The thread has already validated the event.
       events.push(readScannedEvent(bytes, slots, number * positionsPerEvent) as ClientEvent);
     }
     yield { events, first };
@@ -121,7 +122,7 @@ export interface RequestContext {
   ip: string | null;
   /** The environment of the API key, or null if the key could not be looked up. */
   environmentId: number | null;
-  /** The name that events without a name get. It is null if such events are dropped. */
+  /** The name that events without a name get, or null if such events are dropped. */
   nameForNameless: string | null;
   createUuid(): string;
 }
@@ -142,7 +143,7 @@ export interface AcceptedEvent {
   partitionId: string;
   /**
    * The way in which the event is sent to the overflow topic: with its key (`in_order`), or spread over all partitions.
-   * Missing if the event is not sent there.
+   * Absent if the event is not sent to the overflow topic.
    */
   overflow?: 'in_order' | 'spread';
 }

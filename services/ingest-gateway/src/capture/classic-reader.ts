@@ -81,7 +81,7 @@ interface ReadContext {
 const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /**
- * Decodes and parses the body in this thread, or in another one if this thread would be blocked for too long.
+ * Decodes and parses the body in this thread, or in another thread if this one would be blocked for too long.
  * @throws AppError like `decodeBody`, `rejectUnknownKey` and `parseRequest`
  */
 async function readJson(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
@@ -150,8 +150,8 @@ function requireGetOrPost({ method }: IncomingMessage): void {
 }
 
 /**
- * Returns whether the client sends events again after 429. Browsers drop events after any 4xx. All clients send them
- * again after 503 (rule 12).
+ * Returns whether the client sends events again after 429. Browsers drop events after any 4xx, but all clients send
+ * events again after 503.
  */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   // `fetch` of Node.js also sends `sec-fetch-mode`, so that header does not identify a browser.

@@ -26,14 +26,12 @@ export interface ParsedRequest {
   token: string;
   /** The valid events, in the order in which they were sent. */
   events: ClientEvent[];
-  /** The index of each event in the request. It is undefined if no event was dropped. */
+  /** The index of each event in the request, or undefined if no event was dropped. */
   indexes: Int32Array<ArrayBuffer> | undefined;
   /** The invalid events. They are dropped, and the other events are stored. */
   drops: readonly EventDrop[];
   isHistorical: boolean;
-  /**
-   * When the client sent the request by its own clock, in milliseconds since the epoch. It is null if it is unknown.
-   */
+  /** When the client sent the request by its own clock, in milliseconds since the epoch, or null if unknown. */
   sentAtMs: number | null;
   /** The text of `sent_at` in the batch. Set only if it is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
@@ -64,7 +62,10 @@ export function parseRequest(json: Buffer, hints: RequestHints): ParsedRequest {
   return readScan(json, hints) ?? readText(json.toString('utf8'), hints);
 }
 
-/** Reads a request with the scanner. Returns null for an unusual request, for which parsing then finds the reason. */
+/**
+ * Reads a request with the scanner. Returns null for a request that the scanner does not support. Such a request is
+ * then parsed.
+ */
 function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const found = scan(json);
   if (found === null) return null;
@@ -92,7 +93,7 @@ function readText(text: string, hints: RequestHints): ParsedRequest {
     if (typeof event === 'object' && event !== null) delete event.raw;
   }
   const request = validateRequest({ ...sent, isShallow: false, hints });
-  // This runs only after the key was read, because a NUL character in the key has an error of its own.
+  // Clean the events only after the key was read, because a NUL character in the key causes a separate error.
   if (mayNeedCleaning(text)) for (const event of request.events) cleanValue(event);
   return request;
 }
@@ -181,8 +182,8 @@ function readHistorical(envelope: Fields): boolean {
 }
 
 /**
- * Returns whether one of the event's IDs is an integer that JavaScript cannot represent exactly. It must then be read
- * as text.
+ * Returns whether one of the event's IDs is an integer that JavaScript cannot represent exactly. Such an ID must be
+ * read as text.
  */
 function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;

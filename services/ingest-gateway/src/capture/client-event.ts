@@ -39,8 +39,8 @@ export type ClientEvent = Static<typeof clientEventSchema> & {
 };
 
 /**
- * Returns the name of an event, or null if it has none.
- * @param nameForNameless the name that the path gives to events without one
+ * Returns the name of an event, or null if the event has no name.
+ * @param nameForNameless the name that the path gives to events without a name
  */
 export function readName(event: ClientEvent, nameForNameless: string | null): string | null {
   if (typeof event.event === 'string') return event.event === '' ? null : event.event;
@@ -48,7 +48,7 @@ export function readName(event: ClientEvent, nameForNameless: string | null): st
 }
 
 /**
- * Matches UUIDs with hyphens, with 32 digits, in braces or as a URN. An empty string means that there is no UUID (cases
+ * Matches UUIDs with hyphens, with 32 digits, in braces or as a URN. An empty string counts as a missing UUID (cases
  * field-013 to field-015).
  */
 const clientUuid =
@@ -68,8 +68,8 @@ export function readUuid({ uuid }: Pick<ClientEvent, 'uuid'>): string | null {
 const maxCodePoints = 200;
 
 /**
- * Returns the value that identifies the user, as it was sent, or undefined if it is missing. Null counts as missing. An
- * empty string in the event is used as it is. The gateway does not look for another value in the properties
+ * Returns the value that identifies the user, as it was sent, or undefined if the value is missing. Null counts as
+ * missing. An empty string in the event does not, so the gateway does not look for another value in the properties
  * (docs/wire-rules.md#distinct-ids).
  */
 export function readRawDistinctId(event: ClientEvent): unknown {
@@ -107,8 +107,9 @@ export function readRawOtherId({ event, properties }: ClientEvent): unknown {
 }
 
 /**
- * Returns the property of a merge event whose distinct ID is too long, or null if there is none. The ID must be
- * truncated like all distinct IDs, because the events of its user were stored under the truncated ID.
+ * Returns the property of a merge event that contains a distinct ID that is too long, or null if the event has no such
+ * property. The ID must be truncated like all distinct IDs, because the events of its user were stored under the
+ * truncated ID.
  */
 export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
@@ -129,7 +130,7 @@ function sortedJson(value: unknown): string {
 export interface ValidatedEvents {
   /** The valid events, in their original order. */
   valid: ClientEvent[];
-  /** The index of each valid event in the request. It is undefined if all events are valid. */
+  /** The index of each valid event in the request, or undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
   drops: EventDrop[];
   firstFault: { index: number; fault: EventFault } | null;
@@ -191,15 +192,15 @@ function sampleOf(event: unknown, index: number, { path, reason }: EventFault): 
   };
 }
 
-/** Why an event cannot be stored. It contains no data of the event. */
+/** The reason why an event cannot be stored, without data of the event. */
 interface EventFault {
   cause: 'invalid_event' | 'malformed_event_properties';
   /**
-   * The path of the invalid field in the event, e.g. `properties` or `$cookieless_mode`. It is empty if the complete
-   * event is invalid.
+   * The path of the invalid field in the event, e.g. `properties` or `$cookieless_mode`. The path is empty if the
+   * complete event is invalid.
    */
   path: readonly string[];
-  /** For example `must be an object, not number`. */
+  /** What is wrong with the field, for example `must be an object, not number`. */
   reason: string;
 }
 
@@ -243,7 +244,7 @@ interface FieldProblem {
   expected: string;
 }
 
-/** Returns the first field of an event that has an invalid type, or null. */
+/** Returns the first field of an event that has an invalid type, or null if all types are valid. */
 function findFieldProblem(value: unknown): FieldProblem | null {
   if (validate(value)) return null;
   const error = validate.errors?.[0];
@@ -261,7 +262,7 @@ function expectation(keyword: string | undefined, params: { type?: string | stri
 
 /**
  * Creates the error for a field with a missing or invalid value.
- * @param value undefined if the field is missing. The message contains only its type, never its content.
+ * @param value undefined if the field is missing. The message contains only the type of the value, never its content.
  */
 export function invalidFieldError(path: string[], sentence: string, value: unknown): AppError {
   const received = value === undefined ? '' : `, not ${typeName(value)}`;

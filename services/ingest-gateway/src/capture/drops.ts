@@ -19,7 +19,7 @@ export interface DropSample {
   event: string | null;
   /** The event's timestamp as it was sent, if the warning is about the timestamp. */
   timestamp?: string | null;
-  /** The request's `sent_at`, if the warning is about it. */
+  /** The request's `sent_at`, if the warning is about `sent_at`. */
   sent_at?: string;
   /** The invalid field and the reason. The field is null if the complete event is invalid. */
   field?: string | null;
@@ -49,7 +49,7 @@ export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
   /**
    * Adds several dropped events.
-   * @param samples the first of them
+   * @param samples the first of these events
    */
   addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
   /** Adds a stored event about which the project gets a warning. It does not count as dropped. */

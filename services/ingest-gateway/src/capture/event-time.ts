@@ -3,16 +3,16 @@
 import type { ClientEvent } from './client-event.ts';
 import type { TimeFinding } from './drops.ts';
 
-/** If a timestamp is more than this far in the future, the client's clock is wrong. */
+/** How far in the future a timestamp can be. If it is further, the client's clock is wrong. */
 const furthestFutureMs = 82_800_000;
 const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
-/** PostgreSQL has no year 0. */
+/** The earliest time that can be stored. PostgreSQL has no year 0. */
 const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 
 interface EventTime {
   /** The time in milliseconds since the epoch. */
   ms: number;
-  /** The warning for the project (docs/wire-rules.md#times). It is null if the time was stored as it was sent. */
+  /** The warning for the project (docs/wire-rules.md#times), or null if the time was stored as it was sent. */
   finding: TimeFinding | null;
 }
 
@@ -36,7 +36,7 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
 }
 
 /**
- * Returns the event's timestamp as text, or null if it is missing or empty. A number is in Unix seconds or
+ * Returns the event's timestamp as text, or null if the timestamp is missing or empty. A number is in Unix seconds or
  * milliseconds.
  */
 export function readTimestampText({ timestamp }: ClientEvent): string | null {
@@ -62,9 +62,9 @@ const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 
 /**
- * Returns when the client sent the request, according to its own clock. This is `sent_at` of the batch (a date and time
- * with a time zone), or otherwise the query parameter `_` (milliseconds). Returns null if there is neither. Values that
- * cannot be parsed are ignored (docs/wire-rules.md#times).
+ * Returns when the client sent the request, according to its own clock. This time is `sent_at` of the batch (a date and
+ * time with a time zone), or otherwise the query parameter `_` (milliseconds). Returns null if the request contains
+ * neither. Values that cannot be parsed are ignored (docs/wire-rules.md#times).
  */
 export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
   const fromBatch = readInBatch(inBatch);
@@ -74,7 +74,9 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
   return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
 }
 
-/** Returns the batch's `sent_at` for the warning if it cannot be parsed, or undefined if it is missing or valid. */
+/**
+ * Returns the batch's `sent_at` for the warning if it cannot be parsed, or undefined if `sent_at` is missing or valid.
+ */
 export function findUnreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
   return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
@@ -305,7 +307,7 @@ let lastReadDateMs = 0;
 
 /**
  * Returns milliseconds since the epoch, or null if the text has another form.
- * @param readDay parses a date without a time. Returns null if there is no such day.
+ * @param readDay parses a date without a time, and returns null if the day does not exist
  */
 function fromUtcText(text: string, readDay: (date: string) => number | null): number | null {
   if (text.length !== 24 || text[10] !== 'T' || text[13] !== ':' || text[16] !== ':') return null;
@@ -314,7 +316,7 @@ function fromUtcText(text: string, readDay: (date: string) => number | null): nu
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const millisecond = digits(text, 20, 23);
-  // This is also false for NaN, which `digits` returns for anything that is not a digit.
+  // The condition is also false for NaN, which `digits` returns for anything that is not a digit.
   if (!(hour < 24 && minute < 60 && second < 60 && millisecond < 1000)) return null;
   if (!text.startsWith(lastReadDate)) {
     const ms = readDay(text.slice(0, 10));

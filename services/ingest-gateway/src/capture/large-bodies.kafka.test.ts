@@ -204,9 +204,9 @@ describe('while many large bodies wait', () => {
   const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
 
   /**
-   * Sends `last` while other requests wait. The others are repeated until `last` has its response, so that there are
-   * always some, even on a slow machine. Returns how many of the requests that were waiting when `last` was sent were
-   * still waiting when its response arrived.
+   * Sends `last` while other requests wait. The other requests are repeated until `last` has its response, so that some
+   * are always waiting, even on a slow machine. Returns how many of the requests that were waiting when `last` was sent
+   * were still waiting when its response arrived.
    */
   async function overtake(other: () => Promise<unknown>, last: () => Promise<{ status: number }>) {
     // Start both threads by sending a body to each.

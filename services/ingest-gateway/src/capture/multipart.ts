@@ -52,7 +52,10 @@ export async function decodeMultipart(
 /** One part of a multipart body. */
 interface Part {
   name: string;
-  /** The Content-Type of the part, in lower case and without parameters. `text/plain` if the part has none. */
+  /**
+   * The Content-Type of the part, in lower case and without parameters, or `text/plain` if the part has no
+   * Content-Type.
+   */
   type: string;
   bytes: Buffer;
 }
@@ -106,7 +109,7 @@ function openForm(contentType: string) {
     return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: maxParts, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
-      // Fields must not be decoded here, because `isText` decides by the type of the part.
+      // Treat all parts as files, because fields must not be decoded yet. `isText` decides by the type of the part.
       isPartAFile: () => true,
     });
   } catch (cause) {
@@ -227,7 +230,7 @@ function noteOf({ type, bytes }: Part): string {
   return `[left out: ${type.slice(0, 100)}, ${bytes.length} bytes]`;
 }
 
-/** Returns whether a part can be stored. Any text can, unless the part declares another type. */
+/** Returns whether a part can be stored. Any text can be stored, unless the part declares another type. */
 function isText({ type, bytes }: Part): boolean {
   if (isJsonType(type)) return true;
   const mayBe = type.startsWith('text/') || type === 'application/octet-stream';
@@ -289,7 +292,7 @@ function parsePropertyPath(text: string): PropertyPath | null {
 
 /**
  * Sets the value at a path. Creates missing objects and arrays of the path. Null counts as missing.
- * @returns false if the path leads through another kind of value. Nothing is changed in this case.
+ * @returns false if the path leads through another kind of value. In that case, nothing is changed.
  */
 function setAtPath(properties: JsonObject, path: PropertyPath, value: unknown): boolean {
   let at: unknown = properties;

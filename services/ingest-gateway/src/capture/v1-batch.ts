@@ -26,7 +26,7 @@ interface V1Drop {
   reason: V1DropReason;
   /** The indexes of the events in the batch. */
   indexes: number[];
-  /** The first of them, up to `maxSamples`. */
+  /** The first of these events, up to `maxSamples`. */
   samples: DropSample[];
 }
 
@@ -67,7 +67,7 @@ type Fields = Record<string, unknown>;
 interface SentEvent {
   /** The UUID as it was sent, because the client looks up the result by this value. */
   uuid: string;
-  /** The fields of the event. They are null if it is nested too deeply to be traversed. */
+  /** The fields of the event, or null if the event is nested too deeply to be traversed. */
   fields: Fields | null;
 }
 
@@ -116,7 +116,7 @@ export function parseV1Batch(text: string): V1Batch {
 }
 
 /**
- * Reads the UUID of an event. Rejects the request if it is missing or malformed, or occurs twice.
+ * Reads the UUID of an event. Rejects the request if the UUID is missing or malformed, or occurs twice.
  * @param seen the UUIDs of the previous events, in canonical form
  */
 function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
@@ -134,8 +134,8 @@ function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
 }
 
 /**
- * Returns a UUID in canonical form. This is the same string if it already is, because a batch can contain half a
- * million UUIDs.
+ * Returns a UUID in canonical form. A UUID that already has this form is returned as the same string, because a batch
+ * can contain half a million UUIDs.
  */
 function toCanonicalForm(uuid: string): string {
   if (canonicalUuidText.test(uuid)) return uuid;
@@ -165,7 +165,10 @@ type V1Result = { outcome: 'event'; event: ClientEvent } | { outcome: 'drop'; re
 
 const maxCodePoints = 200;
 
-/** The options of an event, and the property that each option sets. The other paths have only the properties. */
+/**
+ * The options of an event, and the property that each option sets. On the other capture paths, clients send these
+ * properties directly.
+ */
 const optionProperties = {
   process_person_profile: '$process_person_profile',
   cookieless_mode: '$cookieless_mode',
@@ -228,7 +231,7 @@ function readFlag(value: unknown): boolean | null {
   return word === 'false' || word === '0' ? false : null;
 }
 
-/** Returns whether the properties that must be objects are objects. */
+/** Returns whether `$set` and `$set_once` are objects, null or missing. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
 }

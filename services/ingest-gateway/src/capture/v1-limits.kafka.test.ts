@@ -39,7 +39,8 @@ test('returns 200 over the quota with all events marked as limited, stores nothi
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([stored.uuid]);
 });
 
-// Python, Go and Rust lose events after 429 here, unlike on the other paths (docs/wire-rules.md#capture-v1).
+// Unlike on the other paths, the SDKs for Python, Go and Rust lose events after 429 here
+// (docs/wire-rules.md#capture-v1).
 test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
   'returns 503 to %s that sends faster than the plan allows',
   async (agent) => {

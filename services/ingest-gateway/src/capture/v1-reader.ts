@@ -37,8 +37,8 @@ export function createV1Reader(deps: ReaderDependencies): CaptureReader {
         slices: () => sliceEvents(events),
         indexes,
         dropped: createV1Tally(drops, results),
-        // Only some clients of this protocol send events again after 429 (docs/wire-rules.md#capture-v1), and these
-        // cannot be recognized.
+        // Only some clients of this protocol send events again after 429 (docs/wire-rules.md#capture-v1), and the
+        // gateway cannot recognize these clients.
         retriesOn429: false,
         async respond(outcome) {
           if (outcome === 'quota_limited') results.restLimited();
@@ -50,7 +50,7 @@ export function createV1Reader(deps: ReaderDependencies): CaptureReader {
 }
 
 /**
- * Decodes and validates the batch in this thread, or in another one if this thread would be blocked for too long.
+ * Decodes and validates the batch in this thread, or in another thread if this one would be blocked for too long.
  * @throws AppError like `receiveV1Body`, `decodeV1Body` and `parseV1Batch`, or `unavailable` if the thread was lost
  */
 async function readBatch(

@@ -63,7 +63,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   return { token, sdk: { name, version }, sentAtMs };
 }
 
-/** Returns the client's request ID, which is the same for all attempts, or null if it is missing or not a UUID. */
+/** Returns the client's request ID, which is the same for all attempts, or null if the ID is missing or not a UUID. */
 export function readEchoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;
@@ -93,7 +93,7 @@ function invalidHeader(name: string, expected: string): AppError {
 
 /**
  * Describes a body that must be JSON.
- * @param contentEncoding empty if the body has none
+ * @param contentEncoding empty if the body is not encoded
  */
 export function createJsonHints(contentEncoding: string): BodyHints {
   return { compression: null, contentType: 'application/json', contentEncoding };

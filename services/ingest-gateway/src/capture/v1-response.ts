@@ -12,8 +12,8 @@ export interface V1Results {
   /** Marks all events that were not dropped as exceeding the quota. */
   restLimited(): void;
   /**
-   * Creates the JSON of the response, in the order of the batch. For a large batch, this is done in slices, and other
-   * requests are served between them.
+   * Creates the JSON of the response, in the order of the batch. For a large batch, the JSON is created in slices, and
+   * other requests are served between them.
    */
   toBody(): Promise<GatewayResponseBody>;
 }
@@ -63,7 +63,8 @@ export function createV1Results(uuids: readonly string[]): V1Results {
 }
 
 /**
- * Creates a tally that also adds each dropped event to the results. It starts with the events that validation dropped.
+ * Creates a tally that also adds each dropped event to the results. The tally starts with the events that validation
+ * dropped.
  */
 export function createV1Tally(drops: ValidatedBatch['drops'], results: V1Results): DropTally {
   const tally = createDropTally();
@@ -116,7 +117,7 @@ export function toV1Refusal(error: unknown): Refusal {
   return {
     ...refusal,
     code,
-    // There is no page about each error. `about:blank` means that the description is complete.
+    // No page describes the individual errors. `about:blank` means that the description is complete.
     body: JSON.stringify({ error: code, error_description: toErrorBody(known).detail, error_uri: 'about:blank' }),
     headers: {
       ...(retriedStatuses.has(status) ? { 'retry-after': '1' } : {}),

@@ -10,10 +10,10 @@ import { rejectOtherMethods } from './only-methods-route.ts';
 import type { EnvironmentSettings, SdkConfigDependencies } from './settings.ts';
 import type { ClientSettings } from './store.ts';
 
-/** A changed setting takes effect after this time and the time for which the gateway caches it. */
+/** A changed setting takes effect after this time plus the time for which the gateway caches settings. */
 const cacheControlOfSettings = 'public, max-age=60';
 
-/** The settings could not be read, so the next page must request them again. */
+/** Used if the settings could not be read, so that the next page requests them again. */
 const cacheControlOfDefault = 'no-store';
 
 const undecided: ClientSettings = Object.freeze({
@@ -36,7 +36,10 @@ export async function createBrowserConfig(
   return { ...clientConfig(found), hasFeatureFlags };
 }
 
-/** Returns the settings, or null if they cannot be read. This is not an error, because clients work without them. */
+/**
+ * Returns the settings, or null if they cannot be read. A failure is not an error, because clients work without the
+ * settings.
+ */
 async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
   try {
     return (await settings.find(token)) ?? undecided;

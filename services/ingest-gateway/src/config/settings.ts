@@ -109,6 +109,6 @@ export interface SdkConfigDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
-  /** The data that shows whether there are flags. */
+  /** The flag data, which shows whether an environment has flags. */
   data: FlagData;
 }

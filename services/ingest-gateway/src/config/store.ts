@@ -35,7 +35,7 @@ export interface PublicFeature {
   flagKey: string;
 }
 
-/** More features than a page shows. The newest ones are returned. */
+/** The maximum number of features returned, newest first. A page shows fewer. */
 const maxFeatures = 500;
 
 /** Returns the features in which persons can enroll, without drafts and archived features. Throws database errors. */

@@ -1,17 +1,17 @@
-// Remembers the anonymous ID of users who have just signed in, so that their feature flags keep their values.
+// Caches the anonymous ID of users who have just signed in, so that their feature flags keep their values.
 
 import { createHash } from 'node:crypto';
 import type { CompiledFlags, EvaluationContext, StoredData } from '@millrace/flags';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /**
- * Remembers anonymous IDs in the cache. The first flag request after a login often arrives before any event has created
- * the person, so the anonymous ID cannot be stored with the person yet (docs/flags.md#experience-continuity).
+ * Caches anonymous IDs. The first flag request after a login often arrives before any event has created the person, so
+ * the anonymous ID cannot be stored with the person yet (docs/flags.md#experience-continuity).
  */
 export interface AnonymousIdCache {
   /**
-   * Returns the ID, or null if there is none or the cache does not respond. The flag is then evaluated with the
-   * distinct ID.
+   * Returns the anonymous ID, or null if none is cached or the cache does not respond. The flag is then evaluated with
+   * the distinct ID.
    */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
   /**
@@ -22,7 +22,10 @@ export interface AnonymousIdCache {
   forget(environmentId: number, distinctId: string): Promise<void>;
 }
 
-/** This is long enough for persons whose first event is late. After it, IDs that never sent an event are deleted. */
+/**
+ * The time to live is long enough for persons whose first event is late. IDs that never sent an event are deleted
+ * afterwards.
+ */
 const ttlSeconds = 7 * 86_400;
 
 export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): AnonymousIdCache {
@@ -49,7 +52,7 @@ interface LoginRequest {
   context: Omit<EvaluationContext, 'stored' | 'now'>;
   flags: CompiledFlags;
   stored: StoredData;
-  /** Loads the stored data as if the request had contained this ID. Stores the ID if the person exists. */
+  /** Loads the stored data as if the request had contained this ID. If the person exists, also stores the ID. */
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 

@@ -11,7 +11,7 @@ import { findSecretKeyOwner } from './key-store.ts';
 
 /**
  * Returns the key in an `Authorization: Bearer` header.
- * @throws AppError `unauthenticated` if there is none
+ * @throws AppError `unauthenticated` if the header contains no key
  */
 export function requireBearer({ headers }: IncomingMessage): string {
   const [, bearer] = /^Bearer\s+(\S.*)$/i.exec(headers.authorization?.trim() ?? '') ?? [];
@@ -57,7 +57,7 @@ function wrong(message: string): AppError {
   return new AppError('unauthenticated', message, { code: 'authentication_failed' });
 }
 
-/** Whether a key has permission to read the definitions of an environment, or why not. */
+/** Whether a key has permission to read the definitions of an environment, or the reason why not. */
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
@@ -82,13 +82,13 @@ const maxRemembered = 10_000;
 const secretForMs = 60_000;
 /** How long permissions of personal keys are cached. It is short, because changes to these keys are not announced. */
 const personalForMs = 1000;
-/** During a database outage, keys that had access keep it for this long. */
+/** During a database outage, keys that had permission keep it for this long. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 
 /**
- * Finds the permissions of secret project keys and personal keys, by the rules of the management API. They are cached,
- * because SDKs poll with the same key. Lookups of unknown keys share two slots, so that clients that guess keys do not
- * overload PostgreSQL.
+ * Finds the permissions of secret project keys and personal keys, by the rules of the management API. Permissions are
+ * cached, because SDKs poll with the same key. Lookups of unknown keys share two slots, so that clients that guess keys
+ * do not overload PostgreSQL.
  */
 export function createBearerRights(
   sql: Sql,

@@ -45,7 +45,7 @@ interface DefinitionRequest {
   deps: DefinitionDependencies;
 }
 
-/** Checks the key before looking for the requested data. */
+/** Serves a request for definitions or a payload. The key is checked before the requested data is loaded. */
 async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
@@ -136,7 +136,7 @@ interface DefinitionAccess {
 
 /**
  * Finds the environment of a request, and checks that the bearer key has permission to read it. The project API key
- * determines the environment. If there is none, the number in the path does.
+ * determines the environment. Without a project API key, the number in the path does.
  * @throws AppError `unauthenticated`, `forbidden` or `unavailable`
  */
 async function requireDefinitionProject(
@@ -153,7 +153,7 @@ async function requireDefinitionProject(
     await requireRights(bearer, project.environmentId, rights);
     return project;
   }
-  // This precedes all other lookups, so that unauthorized clients learn nothing about the environment.
+  // Check the permission before all other lookups, so that unauthorized clients learn nothing about the environment.
   await requireRights(bearer, numbered, rights);
   return findFlagProject(await keyOf(numbered, database), projectKeys);
 }
@@ -185,7 +185,7 @@ async function keyOf(environmentId: number, { requests }: DefinitionAccess['data
 /** The project whose flag definitions a server SDK requests for local evaluation. */
 type DefinitionTarget =
   | { label: '/flags/definitions' | '/api/feature_flag/local_evaluation'; environment?: never }
-  /** `environment` is the number of the environment, or `@current` for the one that the project API key belongs to. */
+  /** `environment` is the number of the environment, or `@current` for the environment of the project API key. */
   | { label: '/feature_flags/local_evaluation'; environment: string }
   | { label: '/remote_config'; environment: string; flag: string };
 

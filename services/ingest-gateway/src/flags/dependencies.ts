@@ -47,7 +47,9 @@ export interface FlagServices extends Stoppable {
 }
 
 interface FlagServicesOptions {
-  /** Queries flag data. It has its own pool, so that a flood of flag requests does not affect events. */
+  /**
+   * Queries flag data. The queries use a separate pool, so that a large number of flag requests does not affect events.
+   */
   sql: Sql;
   /** Queries definitions (see `createFlagDatabase`). */
   definitionSql: Sql;

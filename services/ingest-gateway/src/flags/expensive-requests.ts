@@ -7,10 +7,10 @@ import { LRUCache } from 'lru-cache';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import type { GatewayConfig } from '../config.ts';
 
-/** The client of a flag request. Clients take turns. */
+/** The client of a flag request. Clients take turns, so that one client cannot delay the others. */
 export interface FlagClient {
   environmentId: number;
-  /** The IP address, or null if it is unknown. */
+  /** The IP address, or null if unknown. */
   address: string | null;
 }
 
@@ -52,8 +52,8 @@ const maxAccounts = 50_000;
 
 /**
  * Schedules expensive flag requests. After each time slice, the process spends at least the same time on other work, so
- * expensive requests use at most half of its time. Projects take turns, and so do addresses within a project. Sending
- * more requests does not result in more slices.
+ * expensive requests use at most half of its time. Projects take turns, and so do the addresses within a project.
+ * Sending more requests therefore does not result in more slices.
  */
 export function createExpensiveRequests(
   config: ExpensiveRequestConfig,
@@ -94,7 +94,7 @@ export function createExpensiveRequests(
    */
   function runSlice(request: WaitingRequest): boolean {
     const { evaluation, account, endsAtMs, resolve, reject } = request;
-    // A request that was started is always completed, which takes at most a tenth of a second.
+    // A request that was started is always completed. That takes at most a tenth of a second.
     if (!request.isStarted && accounts.isOverdrawn(account)) {
       reject(refusal(account));
       return true;
@@ -204,7 +204,7 @@ function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextReq
   return undefined;
 }
 
-/** Puts a request back that needs more slices. It stays the first request of its address. */
+/** Puts a request that needs more slices back into its queue, as the first request of its address. */
 function putBack(
   projects: Map<number, Map<string, WaitingRequest[]>>,
   { environmentId, address, request }: NextRequest,

@@ -14,7 +14,7 @@ let gateway: TestGateway;
 let postgres: FaultProxy;
 let redis: FaultProxy;
 let changes: ProjectChanges;
-/** The keys of whose changes the gateway was notified. */
+/** The keys for which the gateway has received change notifications. */
 const heardOf = new Set<string>();
 const stops: (() => Promise<unknown>)[] = [];
 const logger = quietLogger();
@@ -76,8 +76,8 @@ test.each<[string, () => Promise<void> | void]>([
     const { token, rows, environmentId } = await flagged();
     const asked = { token, distinct_id: 'u', $anon_distinct_id: 'a' };
     const { token: never } = await createTestTenant(fixture.database);
-    // Changes are announced in order. Without waiting for this one, the announcement that the key was created would
-    // remove it from the cache again.
+    // Changes are announced in order. Without waiting for this change, the announcement that the key was created would
+    // remove the key from the cache again.
     await eventually(() => heardOf.has(never), { what: 'the announcement of the last project' });
     await eventually(async () => expect((await sendFlagRequest(gateway, asked)).flags.stored).toMatch(/^true/), {
       what: 'the flags',

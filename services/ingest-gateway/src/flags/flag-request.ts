@@ -86,12 +86,12 @@ export interface FlagRequest {
   token: string;
   /** Whether the client requests only the browser config and no flags. */
   isDisabled: boolean;
-  /** The context of the evaluation. It is null if the client requests no flags and sends no distinct ID. */
+  /** The context of the evaluation, or null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
   /** The keys of the requested flags. Absent if the client requests all flags. */
   keys?: readonly string[];
   contexts: readonly string[];
-  /** `evaluation_runtime` as it was sent. It is null if it is missing. */
+  /** `evaluation_runtime` as it was sent, or null if missing. */
   runtime: string | null;
 }
 
@@ -132,7 +132,10 @@ function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
   };
 }
 
-/** Reads the distinct ID. Returns null if it is missing. Unlike in events, an empty string is a valid distinct ID. */
+/**
+ * Reads the distinct ID. Returns null if the distinct ID is missing. Unlike in events, an empty string is a valid
+ * distinct ID.
+ */
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);
@@ -146,7 +149,10 @@ function textOrNumber(value: unknown): string | null {
   return typeof value === 'number' ? JSON.stringify(value) : null;
 }
 
-/** Reads a field that must be an object. An empty list counts as an empty object, because PHP writes both as `[]`. */
+/**
+ * Reads a field that must be an object. An empty list counts as an empty object, because PHP writes both an empty list
+ * and an empty object as `[]`.
+ */
 function objectIn(fields: Fields, name: string, alias: string): Fields {
   const value = fields[name] ?? fields[alias] ?? {};
   if (Array.isArray(value) && value.length === 0) return {};
@@ -223,7 +229,7 @@ function shapeOfDecide(version: string | null): ResponseShape {
   return number === 2 ? 'on' : 'keys';
 }
 
-/** Parses the version in the query. 0 if it is not a whole number. */
+/** Parses the version in the query. Returns 0 if the version is not a whole number. */
 function numberOf(version: string | null): number {
   return version !== null && /^-?\d{1,9}$/.test(version) ? Number(version) : 0;
 }
@@ -247,8 +253,8 @@ export function findFlagPath(path: string): FlagPath | undefined {
 }
 
 /**
- * Where the client runs. `all` means that the client requests flags of both kinds, and `unknown` that the request does
- * not show it.
+ * Where the client runs. `all` means that the client requests flags for clients and servers, and `unknown` that the
+ * request does not show where the client runs.
  */
 type RequestRuntime = 'all' | 'client' | 'server' | 'unknown';
 

@@ -44,7 +44,7 @@ function inShape(shape: ResponseShape, { results, hasErrors }: EvaluatedFlags): 
         errorsWhileComputingFlags: hasErrors,
       };
     case 'details': {
-      // This is not an assignment, because a flag may be named `__proto__`.
+      // Do not assign the fields one by one, because a flag may be named `__proto__`.
       const flags = Object.fromEntries(results.map((result) => [result.key, detailsOf(result)]));
       return { flags, errorsWhileComputingFlags: hasErrors };
     }

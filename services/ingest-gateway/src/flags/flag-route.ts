@@ -142,7 +142,7 @@ function toResponse(
     isQuotaLimited: outcome === 'quota_limited',
     withheld,
   });
-  // The response must not be cached, because it is about one person.
+  // The response must not be cached, because it contains the flags of one person.
   return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
 }
 
@@ -168,7 +168,7 @@ interface EvaluationOptions {
   context: NonNullable<FlagRequest['context']>;
   selection: FlagSelection;
   onlySentProperties: boolean;
-  /** The address, or null if it is unknown. */
+  /** The address, or null if unknown. */
   address: string | null;
   data: FlagData;
   expensiveRequests: ExpensiveRequests;

@@ -9,12 +9,9 @@ import type { SharedCounters } from '../limits/shared-counters.ts';
 
 /** Limits for flag requests. */
 export interface FlagLimits {
-  /**
-   * Counts a flag request towards the operator's rate limits.
-   * @throws AppError `rate_limited` if the key or the address sends requests faster than the operator allows
-   */
+  /** Returns the quota of flag requests in the same form as the quota of events, with separate counters. */
   admit(token: string, address: string | null): void;
-  /** Returns whether the project's quota of flag requests is used up for this month. */
+  /** Returns whether the project's quota of flag requests for this month is used up. */
   isUsedUp(project: KnownProject): boolean;
   countEvaluation(project: KnownProject): void;
   /**
@@ -62,7 +59,7 @@ export function createFlagLimits(
   };
 }
 
-/** Returns the quota of flag requests in the form of the quota of events, with separate counters. */
+/** Returns the quota of flag requests in the same form as the quota of events, with separate counters. */
 function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
   return { environmentId, eventsPerMonth: flagRequestsPerMonth };
 }

@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '@millrace/contracts';
 import { requireParsable } from './parse-limit.ts';
 
 /**
- * PHP, and so every SDK written in PHP, encodes an empty array as `[]` even if it stands for an object. In these
- * fields, `[]` means an empty object.
+ * PHP, and therefore every SDK written in PHP, encodes an empty object as `[]`. In these fields, `[]` therefore means
+ * an empty object.
  */
 const objectFields = ['properties', '$set', '$set_once'] as const;
 const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] as const;
@@ -86,7 +86,7 @@ const propertySlots: readonly { name: PropertyField; slot: number }[] = property
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names by their length, which alone excludes most names in an event. */
+/** Names grouped by their length. The length alone excludes most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {
@@ -95,7 +95,7 @@ function tableOf(slots: ReadonlyMap<string, number>): NameTable {
   return table;
 }
 
-/** Returned instead of a slot for properties that are not stored, but must not be an empty array. */
+/** Returned instead of a slot for properties whose position is not stored, but which must not be an empty array. */
 const objectProperty = -2;
 
 export const fieldNames = tableOf(slotByField);
@@ -110,7 +110,9 @@ export function isObjectField(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
 
-/** Returns the slot of the name between `start` and `end`. Negative for a name whose value is not stored. */
+/**
+ * Returns the slot of the name between `start` and `end`, or a negative number for a name whose value is not stored.
+ */
 export function findPositionIndex(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;
@@ -166,13 +168,13 @@ function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields 
   };
 }
 
-/** Returns the bytes of a field, or null if it is missing or null. */
+/** Returns the bytes of a field, or null if the field is missing or null. */
 function rawValue(json: Buffer, from: Int32Array, at: number): RawValue | null {
   const start = from[at] ?? 0;
   return start === 0 || json[start] === 0x6e ? null : { start, end: from[at + 1] ?? 0 };
 }
 
-/** Parses the fields of an event that cannot be copied as it was sent. */
+/** Parses the fields of an event that cannot be copied as they were sent. */
 export function parseRawFields({ json, properties, $set, $set_once, $unset }: RawFields) {
   const parse = (value: RawValue | null) =>
     value === null ? undefined : JSON.parse(json.toString('utf8', value.start, value.end));
@@ -189,8 +191,8 @@ const unparsed: JsonObject = Object.freeze({});
 
 /**
  * Reads an event at the positions of a scan. `properties` contains only the properties that the gateway reads. `raw`
- * contains the positions of all properties, `$set`, `$set_once` and `$unset`. Fields with a wrong type are returned as
- * they are, so that the validation can report them.
+ * contains the positions of all properties, `$set`, `$set_once` and `$unset`. Fields with a wrong type are returned
+ * unchanged, so that the validation can report them.
  */
 export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
   const read = (slot: number) => readValue(json, from, base + slot);

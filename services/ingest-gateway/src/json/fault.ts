@@ -26,8 +26,8 @@ const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
 /**
- * Returns the position up to which the text is valid JSON. It is not recursive, because deep nesting would overflow the
- * stack.
+ * Returns the position up to which the text is valid JSON. The function is not recursive, because deep nesting would
+ * overflow the stack.
  */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
@@ -82,12 +82,12 @@ function endOfJson(text: string): number {
 /** Moves through a text. Each function advances only if the text matches. */
 interface JsonCursor {
   /**
-   * Skips the text that a pattern matches at the current position. Returns false if it does not match.
+   * Skips the text that a pattern matches at the current position. Returns false if the pattern does not match.
    * @param pattern must be sticky
    */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
-  /** Skips a string. If it is invalid, advances to the first invalid character. */
+  /** Skips a string. If the string is invalid, advances to the first invalid character. */
   takeString(): boolean;
   skipSpace(): void;
   /** The character at the current position. */

@@ -1,4 +1,4 @@
-// Limits the JSON text that a thread parses, because a thread that runs out of memory can take the process down with it.
+// Limits the JSON text that a thread parses, because a thread that runs out of memory can crash the whole process.
 
 import { resourceLimits } from 'node:worker_threads';
 import { AppError } from '@millrace/runtime';
@@ -10,7 +10,7 @@ import { AppError } from '@millrace/runtime';
 const heapBytesPerCharacter = 10;
 
 const { maxOldGenerationSizeMb: heapMb } = resourceLimits;
-/** Without a limit in the main thread, which parses only small bodies. */
+/** The main thread has no limit, because it parses only small bodies. */
 const maxLength = heapMb === undefined ? Number.POSITIVE_INFINITY : (heapMb * 1024 * 1024) / heapBytesPerCharacter;
 
 /**

@@ -28,7 +28,8 @@ export function describeJsonFault(text: string): string {
 }
 
 /**
- * Parses JSON. Returns undefined if it is invalid. `NaN` and infinities become null (docs/wire-rules.md#body-decoding).
+ * Parses JSON. Returns undefined if the text is invalid. `NaN` and infinities become null
+ * (docs/wire-rules.md#body-decoding).
  */
 export function tryParseJson(text: string): unknown {
   try {
@@ -54,8 +55,8 @@ const nonFinite = /-?Infinity|NaN/y;
 const noteworthy = /["NI-]/g;
 
 /**
- * Replaces `NaN`, `Infinity` and `-Infinity` with null. Python writes them, although they are not valid JSON. Strings
- * are not changed. Returns null if there is nothing to replace.
+ * Replaces `NaN`, `Infinity` and `-Infinity` with null. Python writes these values, although they are not valid JSON.
+ * Strings are not changed. Returns null if the text contains nothing to replace.
  */
 function withoutNonFinite(text: string): string | null {
   if (!text.includes('NaN') && !text.includes('Infinity')) return null;
@@ -126,7 +127,7 @@ function cleanObject(object: JsonObject): void {
     const cleaned = cleanValue(object[key]);
     if (cleanKey === key && cleaned === object[key]) continue;
     if (cleanKey !== key) delete object[key];
-    // This is not an assignment, because a key may be named `__proto__`.
+    // Do not assign the property, because a key may be named `__proto__`.
     Object.defineProperty(object, cleanKey, { value: cleaned, enumerable: true, configurable: true, writable: true });
   }
 }

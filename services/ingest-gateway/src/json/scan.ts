@@ -29,10 +29,10 @@ const batchSlot = positionIndexOf('batch');
 const propertiesSlot = positionIndexOf('properties');
 
 /**
- * Creates a function that scans a request in one pass over its bytes, without creating values. It returns null for
- * invalid JSON, an unknown shape, nesting that is too deep, and text that must be repaired. Each scan overwrites the
- * numbers of the previous one. Without the scanner, an event in a batch of 50 needs a quarter to a third more CPU time,
- * and integers above 2^53 are rounded.
+ * Creates a function that scans a request in one pass over its bytes, without creating values. The function returns
+ * null for invalid JSON, an unknown shape, nesting that is too deep, and text that must be repaired. Each scan
+ * overwrites the numbers of the previous scan. Without the scanner, an event in a batch of 50 needs a quarter to a
+ * third more CPU time, and integers above 2^53 are rounded.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
   const scanner = new Scanner();
@@ -90,7 +90,8 @@ class Scanner {
 
   private scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
     if (names === fieldNames && slot === propertiesSlot) {
-      // If a name occurs twice, the last value counts. The scanner would otherwise keep properties of the first one.
+      // If a name occurs twice, the last value must be used. Reject such an object, because the scanner would keep
+      // properties of the first value.
       if (this.slots[base + slot] !== 0) return -1;
       if (json[at] === 0x7b) return this.scanObject(json, at, propertyNames, base, levels - 1);
     }

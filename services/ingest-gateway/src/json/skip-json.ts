@@ -67,7 +67,7 @@ export function skipText(bytes: Buffer, start: number): number {
 
 /**
  * Skips the bytes of a string that need no decoding.
- * @returns the position of the first byte that does, or the end
+ * @returns the position of the first byte that needs decoding, or the end
  */
 export function skipPlain(bytes: Buffer, start: number): number {
   const { length } = bytes;
@@ -77,7 +77,7 @@ export function skipPlain(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Returns whether four bytes need no decoding, with one comparison for all of them. */
+/** Returns whether four bytes need no decoding, with one comparison for all four bytes. */
 function arePlain(bytes: Buffer, at: number): boolean {
   const first = (isPlain[bytes[at] ?? 0] ?? 0) & (isPlain[bytes[at + 1] ?? 0] ?? 0);
   return (first & (isPlain[bytes[at + 2] ?? 0] ?? 0) & (isPlain[bytes[at + 3] ?? 0] ?? 0)) === 1;
@@ -111,7 +111,7 @@ function isShortEscape(byte: number | undefined): boolean {
   }
 }
 
-/** Reads four hexadecimal digits. Returns -1 if there are other characters. */
+/** Reads four hexadecimal digits. Returns -1 if any of the four characters is not a hexadecimal digit. */
 function readHex(bytes: Buffer, start: number): number {
   let value = 0;
   for (let at = start; at < start + 4; at++) {

@@ -21,18 +21,21 @@ export interface BodyThread<Result> {
   onLost: ((error: Error) => void) | undefined;
 }
 
-/** A pool of threads. A thread is started when there is work for it, and ended after it has been idle for a while. */
+/**
+ * A pool of threads. The pool starts a thread when work is waiting, and ends the thread after it has been idle for a
+ * while.
+ */
 export interface BodyThreads<Result> {
   /**
-   * Waits for a free thread. Owners take turns. Takes the thread that was released last, so that low load keeps only a
-   * few threads alive.
+   * Waits for a free thread. Owners take turns. Takes the thread that was released last, so that few threads are kept
+   * running under low load.
    */
   take(ownerId: string): Promise<BodyThread<Result>>;
   release(thread: BodyThread<Result>): void;
   stop(): Promise<void>;
 }
 
-/** A thread that is idle for this long is ended, which frees its memory. */
+/** A thread that is idle for this long is ended, to free its memory. */
 const idleMs = 30_000;
 
 export function createBodyThreads<Result>({
@@ -71,7 +74,7 @@ export function createBodyThreads<Result>({
 
   function startWorker(thread: BodyThread<Result>): Worker {
     const worker = new Worker(program, {
-      // The arguments of the parent load modules for the main thread, so they are not passed on.
+      // Pass no arguments on, because those of the parent load modules for the main thread.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -127,7 +130,7 @@ function lostError(cause: unknown): AppError {
   });
 }
 
-/** The project or client to which a body belongs that waits for a thread. */
+/** The project or client that sent a body. */
 export interface BodyOwner {
   /** Bodies with and without a known key have separate threads. */
   isKnownKey: boolean;
@@ -136,9 +139,9 @@ export interface BodyOwner {
 }
 
 /**
- * Finds the owner of a body by the key in its URL, its headers or its first bytes. This only determines the queue in
- * which the body waits. After decompression, the gateway reads and checks the key like for any other body, because the
- * SDKs for Python and PHP send it last.
+ * Finds the owner of a body by the key in its URL, its headers or its first bytes. The owner only determines the queue
+ * in which the body waits. After decompression, the gateway reads and checks the key like for any other body, because
+ * the SDKs for Python and PHP send the key last.
  */
 export async function findBodyOwner(
   request: IncomingMessage,
@@ -156,7 +159,7 @@ export async function findBodyOwner(
 /** A queue in which owners take turns. The items of one owner stay in order. */
 interface FairQueue<T> {
   add(ownerId: string, item: T): void;
-  /** Takes the next item. Returns undefined if the queue is empty. */
+  /** Takes the next item, or returns undefined if the queue is empty. */
   next(): T | undefined;
 }
 
@@ -173,7 +176,7 @@ function createFairQueue<T>(): FairQueue<T> {
       if (first === undefined) return undefined;
       const [ownerId, items] = first;
       const item = items.shift();
-      // Deleting and inserting the owner moves it to the end of the map.
+      // Delete and insert the owner again, which moves it to the end of the map.
       waiting.delete(ownerId);
       if (items.length > 0) waiting.set(ownerId, items);
       return item;

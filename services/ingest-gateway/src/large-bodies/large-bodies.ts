@@ -5,7 +5,7 @@ import { type ByteBudget, type ByteLease, overloadedError } from '../body/byte-b
 import { type BodyOwner, type BodyThread, type BodyThreads, createBodyThreads } from './body-threads.ts';
 import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable } from './messages.ts';
 
-/** What a job needs in addition to its body. */
+/** The data that a job needs in addition to its body. */
 export interface JobContext {
   lease: ByteLease;
   owner: BodyOwner;
@@ -23,7 +23,7 @@ export interface LargeBodies<Job extends BodyJob, Result> {
   stop(): Promise<void>;
 }
 
-/** Real bodies take far less time than this. */
+/** The time limit of a job. Real bodies take far less time. */
 const longestJobMs = 30_000;
 
 export function createLargeBodies<Job extends BodyJob, Result>(options: {
@@ -43,7 +43,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
   const createThreads = (numbers: readonly number[]) =>
     createBodyThreads<Result>({ program, budget, numbers, heapMb, logger });
   const knownKeys = createThreads(Array.from({ length: options.threads }, (_, index) => index + 1));
-  // Bodies without a known key have a thread of their own, so that they delay only each other.
+  // Bodies without a known key have a separate thread, so that they delay only each other.
   const unknownKeys = createThreads([options.threads + 1]);
   let unknownKeyBytes = 0;
 

@@ -16,7 +16,7 @@ export interface BodyJob {
   raw: Uint8Array;
 }
 
-/** The reply to a message of type `key`. If no project has the key, the thread abandons the job. */
+/** The response to a message of type `key`. If no project has the key, the thread abandons the job. */
 export interface KeyCheck {
   type: 'key_check';
   isPossible: boolean;

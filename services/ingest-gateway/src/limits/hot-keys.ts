@@ -1,4 +1,5 @@
-// Finds distinct IDs with so many events that these would delay others, and sends the events to the overflow topic.
+// Finds distinct IDs with so many events that they would delay other events, and sends the events of these IDs to the
+// overflow topic.
 
 import { createHash } from 'node:crypto';
 import { recordKey } from '@millrace/contracts';
@@ -13,7 +14,7 @@ export interface HotKeysOptions {
   sketch: KeySketch;
   now(): number;
   windowMs: number;
-  /** The number of live events in a window from which a key is hot. 0 turns hot keys off. */
+  /** The number of live events in a window from which a key is hot. 0 disables the detection of hot keys. */
   hotEvents: number;
   /** How long a key stays hot after its last hot window, so that it does not change back and forth. */
   holdMs: number;
@@ -27,7 +28,7 @@ export interface HotKeys {
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** Returns whether there are hot keys. If not, which is usual, the events need no check. */
+  /** Returns whether any key is hot. Usually no key is hot, and the events need no check. */
   hasAny(): boolean;
   size(): number;
 }
@@ -47,9 +48,9 @@ const maxCandidates = 10_000;
 const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
- * Finds keys (`token:distinct_id`) with so many events that these would delay their partition
+ * Finds keys (`token:distinct_id`) with so many events that they would delay their partition
  * (docs/wire-rules.md#topics). A sketch of fixed size counts all keys. Only keys with many events are stored by name
- * and counted in the key-value store. Hot keys are announced to all gateways, so that all of them send the events of a
+ * and counted in the key-value store. Hot keys are announced to all gateways, so that all gateways send the events of a
  * key to the same topic.
  */
 export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
@@ -58,7 +59,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** The token of the last request. The next one often has the same token. */
+  /** The token of the last request. The next request often has the same token. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -108,7 +109,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   };
 }
 
-/** Returns the name of a counter. It contains a digest, because distinct IDs may be email addresses. */
+/** Returns the name of a counter. The name contains a digest, because distinct IDs may be email addresses. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
@@ -119,10 +120,10 @@ interface HotKeyTable {
   hasAny(): boolean;
   /**
    * Marks a key as hot for `holdMs` in all gateways.
-   * @returns false if it was already hot
+   * @returns false if the key was already hot
    */
   add(key: string): boolean;
-  /** Announces the hot keys again, for gateways that have started since or missed an announcement. */
+  /** Announces the hot keys again, for gateways that have started since the last announcement or missed it. */
   repeat(): void;
   /** Starts to receive the announcements of other gateways. */
   listen(): Promise<void>;
@@ -180,7 +181,7 @@ function createHotKeyTable({
   };
 }
 
-/** Parses an announcement. Malformed ones are ignored. */
+/** Parses an announcement. Malformed announcements are ignored. */
 function parseAnnouncement(message: string): [string, number][] {
   try {
     const entries: unknown = JSON.parse(message);
@@ -194,7 +195,7 @@ function parseAnnouncement(message: string): [string, number][] {
   }
 }
 
-/** The hash of a prefix that all keys of a request have in common, so that it is computed once. */
+/** The hash of a prefix that all keys of a request have in common. It is computed only once. */
 type SketchPrefix = number;
 
 /** Estimates how often each text occurred, in memory of fixed size. */
@@ -202,7 +203,8 @@ interface KeySketch {
   prefix(text: string): SketchPrefix;
   /**
    * Counts the text `prefix + text` once.
-   * @returns how often it has occurred since `clear`. The number is exact or slightly too high, but never too low.
+   * @returns how often the text has occurred since `clear`. The number is exact or slightly too high, but never too
+   * low.
    */
   add(prefix: SketchPrefix, text: string): number;
   clear(): void;

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const opened: { stop(): Promise<void> }[] = [];
-// This also runs after failed tests, because an open proxy would keep the process running.
+// Runs after failed tests too, because an open proxy would keep the process running.
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.stop();
 });

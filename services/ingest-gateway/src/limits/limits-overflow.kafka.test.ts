@@ -135,7 +135,7 @@ describe('two gateways', () => {
     for (const gateway of [one, two]) {
       await eventually(
         async () => {
-          // Send at most 200 events in total, so that no gateway reaches the limit on its own.
+          // Send at most 200 events in total, so that a single gateway does not reach the limit.
           await sendBatch(gateway, token, times(1));
           return (await measured(gateway, 'capture_events_rerouted_overflow_total')) > 0;
         },

@@ -135,7 +135,7 @@ test('does not count events that were not stored: those without a name, and thos
 });
 
 test('two gateways share the count, and other projects are not affected', async () => {
-  // The number is so high that the following requests to a single gateway would not reach it.
+  // The number of events is so high that the following requests to a single gateway would not reach the limit.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
   const [one, two] = [await start(), await start()];

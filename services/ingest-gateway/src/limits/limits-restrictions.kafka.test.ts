@@ -123,8 +123,8 @@ describe.each(['settings', 'table'] as const)('restrictions by the %s', (source)
   });
 });
 
-// Unlike in PostHog, operators can only drop events or send them to the overflow topic. They cannot send them to the
-// dead letters or to any other topic, because nothing would read these.
+// Unlike in PostHog, operators can only drop events or send them to the overflow topic. They cannot send events to the
+// dead letters or to any other topic, because nothing would read these topics.
 test.each(['redirect_to_dlq', 'redirect_to_topic'])(
   'topic-011 topic-012 topic-013 rejects the unsupported restriction %s',
   async (kind) => {

@@ -19,7 +19,7 @@ const afterEndMs = 24 * 60 * 60 * 1000;
 
 /**
  * Counts the events of each environment in each calendar month (UTC). The request that reaches the limit is still
- * accepted completely. Gateways can therefore exceed the limit by the events that arrive between two flushes.
+ * accepted completely. Gateways can therefore exceed the limit by the number of events that arrive between two flushes.
  */
 export function createQuotas({
   counters,
@@ -28,7 +28,7 @@ export function createQuotas({
 }: {
   counters: SharedCounters;
   now(): number;
-  /** The name of the counters. `quota` is for events. */
+  /** The name of the counters. The default, `quota`, is for events. */
   name?: string;
 }): Quotas {
   let month = monthOf(now());

@@ -19,8 +19,8 @@ const afterMessageMs = 100;
 
 /**
  * Creates the operator's restrictions, from the settings and from the table. The table is read every few seconds, and
- * immediately after PostgreSQL has announced a change of it or of a project. If PostgreSQL is down, the last known
- * restrictions apply. A process that starts during an outage knows only the restrictions in the settings.
+ * immediately after PostgreSQL has announced a change of the table or of a project. If PostgreSQL is down, the last
+ * known restrictions apply. A process that starts during an outage only has the restrictions in the settings.
  */
 export async function createRestrictions(options: {
   sql: Sql;
@@ -88,7 +88,7 @@ export interface KeyRestrictions {
 }
 
 interface RestrictionSet {
-  /** Returns the restrictions of a key, or undefined for most keys, which have none. */
+  /** Returns the restrictions of a key, or undefined if the key has no restrictions, as is true for most keys. */
   of(token: string): KeyRestrictions | undefined;
   size: number;
 }

@@ -10,7 +10,7 @@ export interface SharedCounters {
    * Adds to a counter in this process.
    * @param by 0 requests the count of a new counter from the store
    * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch
-   * @returns the count of all gateways, as far as it is known
+   * @returns the total of all gateways, as far as it is known
    */
   add(name: string, by: number, expiresAtMs: number): number;
   size(): number;

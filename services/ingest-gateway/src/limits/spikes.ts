@@ -11,7 +11,7 @@ interface ProjectSpikesOptions {
   minEvents: number;
   /** How many times the baseline a window must contain to be a spike. */
   factor: number;
-  /** A new process does not know the usual traffic, so it reports no spikes for this long. */
+  /** A new process has not measured the usual traffic yet, so it reports no spikes for this long. */
   warmUpMs: number;
   maxProjects?: number;
 }
@@ -19,7 +19,7 @@ interface ProjectSpikesOptions {
 export interface ProjectSpikes {
   /**
    * Counts live events.
-   * @returns the spike if it starts with these events. Otherwise null.
+   * @returns the spike if it starts with these events, otherwise null
    */
   note(environmentId: number, events: number): TrafficSpike | null;
   /** Returns the number of projects that have a spike in this process at the moment. */
@@ -41,12 +41,13 @@ interface Traffic {
  */
 const weight = 1 / 16;
 /**
- * Projects with more than this share of `minEvents` are counted in the shared store, and others only in this process.
+ * Projects with more than this share of `minEvents` are counted in the shared store, and other projects only in this
+ * process.
  */
 const sharedFrom = 0.1;
 
 /**
- * Finds projects that suddenly send much more than before. A spike is reported once, when it starts. It ends after a
+ * Finds projects that suddenly send much more than before. A spike is reported once, when it starts, and ends after a
  * window below the threshold. Small projects need only a few numbers in the memory of this process.
  */
 export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpikes {
@@ -68,7 +69,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // In the first windows, the baseline is the plain average, so that it is soon correct.
+      // In the first windows, the baseline is the plain average, so that it adapts quickly.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);
@@ -122,7 +123,7 @@ export interface TrafficSpike {
   windowSeconds: number;
   /** The average of the previous windows. */
   baselineEvents: number;
-  /** The number of events from which the window counts as a spike. */
+  /** The minimum number of events with which the window counts as a spike. */
   thresholdEvents: number;
   /** The number of the window since the epoch. It is the same on all gateways. */
   window: number;

@@ -125,7 +125,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
 
   return {
     admit({ token, project, isHistorical, events, retriesOn429 }) {
-      // If the plan includes migrations, these have a topic of their own
+      // Historical migrations have a separate topic, and this request's plan includes them
       // (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
       const { environmentId } = project;
@@ -188,7 +188,8 @@ function noteTraffic(
   }
   const ids = accepted.map(({ partitionId }) => partitionId);
   for (const { id, spike } of hotKeys.note(token, ids)) {
-    // For cookieless visitors, `id` is their IP address, which is not reported. They all have the same distinct ID.
+    // For cookieless visitors, `id` is their IP address, which is not reported. All cookieless visitors have the same
+    // distinct ID.
     const hot = accepted.find(({ partitionId }) => partitionId === id);
     reports.spike(captured, { distinctId: hot?.record.distinct_id ?? '', spike });
   }

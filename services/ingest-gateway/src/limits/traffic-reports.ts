@@ -48,15 +48,15 @@ interface TrafficReport extends Environment {
   subject: string;
   details: JsonObject;
   /**
-   * The value from which the ID of the warning is derived. If several gateways report the same thing, it is stored
-   * once. If null, each period has a warning of its own, with its own count.
+   * The value from which the ID of the warning is derived. If several gateways report the same problem, the warning is
+   * stored once. If null, each period has a separate warning with its own count.
    */
   identity: string | null;
 }
 
 export interface TrafficReportsOptions {
   log: Pick<EventLog, 'append'>;
-  /** The topic for warnings, which is the live topic. They need no order. */
+  /** The topic for warnings, which is the live topic. Warnings need no order. */
   topic: string;
   now(): number;
   /** How long reports about a subject are collected before the first warning. */
@@ -88,7 +88,10 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
   const pending = new Map<string, PendingWarning>();
   /** The time when the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
-  /** Reported subjects whose warning ID is derived. Another report about them would result in the same warning. */
+  /**
+   * Reported subjects whose warning ID is derived. Another report about such a subject would result in the same
+   * warning.
+   */
   const reported = new LRUCache<string, true>({ max: maxPending });
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();

@@ -15,14 +15,14 @@ import { parseRawFields, type RawFields, type RawValue } from '../json/event-fie
 import type { Sender } from '../request-head.ts';
 
 /**
- * The maximum size of an append. A large request is appended in several steps, because the log's time limit is meant
- * for records and not for a hundred megabytes. Other requests are served between the steps.
+ * The maximum size of an append. A large request is appended in several steps, because the log's time limit is too
+ * short for a hundred megabytes. Other requests are served between the steps.
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
 /** Appends the events of one request to the log, slice by slice. */
 export interface EventAppender {
-  /** Adds events. Waits for the log only if enough records are pending. */
+  /** Adds events. Waits for the log only if many records are pending. */
   add(captured: CapturedEvents): Promise<void>;
   /**
    * Appends the warnings and all pending records.

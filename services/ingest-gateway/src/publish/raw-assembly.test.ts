@@ -69,7 +69,7 @@ describe('fields that are copied as text have the same meaning as when they are 
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
     { weight: 4, arbitrary: fc.dictionary(fc.string({ unit: 'grapheme' }), field, { maxKeys: 6 }) },
-    // This sends empty arrays instead of objects, like PHP.
+    // Sends empty arrays instead of objects, like PHP.
     fc.dictionary(emptied, fc.constantFrom([], {}, [1])),
   );
   const object = fc.oneof({ weight: 4, arbitrary: fields }, fc.constant([]));

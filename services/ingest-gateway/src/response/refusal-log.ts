@@ -1,4 +1,4 @@
-/** A log line about a rejected request. It contains no data of the request. */
+/** A log line about a rejected request. The line contains no data of the request. */
 export interface RefusalLine {
   requestId: string;
   method: string | undefined;
@@ -21,7 +21,7 @@ export interface RefusalLogger {
   error(message: string, facts: object): unknown;
 }
 
-/** The limit of lines for each reason, so that a flood of one error does not hide the others. */
+/** The maximum number of lines for each reason, so that many lines about one error do not hide other errors. */
 const linesPerWindow = 10;
 const windowMs = 1000;
 

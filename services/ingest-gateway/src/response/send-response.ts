@@ -78,8 +78,8 @@ const shortDiscardLimits = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**
  * Sends the response to a rejected request immediately, before the complete body has arrived. A body of normal size is
- * then read to its end, and the connection stays open. Otherwise, the connection is closed a little later. If it were
- * closed while the client is sending, the client's operating system would discard the response.
+ * then read to its end, and the connection stays open. After a larger body, the connection is closed a little later. If
+ * the connection were closed while the client is sending, the client's operating system would discard the response.
  */
 export async function sendRefusal(
   request: IncomingMessage,
@@ -132,8 +132,8 @@ export function createCorsHeaders(request: IncomingMessage): OutgoingHttpHeaders
 }
 
 /**
- * Creates headers that allow everything that a preflight requests. Fixed lists of allowed headers have repeatedly
- * broken tracing tools.
+ * Creates headers that allow everything that a preflight requests. With fixed lists of allowed headers, tracing tools
+ * have repeatedly failed.
  */
 export function createPreflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const requested = request.headers['access-control-request-headers'];

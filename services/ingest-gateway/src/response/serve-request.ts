@@ -27,7 +27,7 @@ export interface HttpExchange {
 
 /** The resources of a request that is being served. */
 export interface RequestScope {
-  /** The memory of the request. It is released after the response. */
+  /** The memory of the request, which is released after the response. */
   lease: ByteLease;
   trace: RequestTrace;
   /** Adds the environment to the log line and the trace of the request. */
@@ -113,13 +113,13 @@ export interface RequestTrace {
   end(outcome: { status: number; code: string | null; environmentId: number | null }): void;
 }
 
-/** The trace headers of log records. They are undefined if the records do not belong to a trace. */
+/** The trace headers of log records, or undefined if the records do not belong to a trace. */
 type RecordHeaders = Record<string, string> | undefined;
 
 /**
- * Decides whether to trace a request. Continues the client's trace, but follows its sampling decision only if clients
- * are trusted. Creates one span for the whole request. The append is an attribute of this span, because a separate span
- * would cost as much as one or two requests.
+ * Decides whether to trace a request. Continues the client's trace, but follows the client's sampling decision only if
+ * clients are trusted. Creates one span for the whole request. The append is an attribute of this span, because a
+ * separate span would cost as much as one or two requests.
  * @param tracing null if tracing is off
  */
 export function beginTrace(tracing: Tracing | null, request: IncomingMessage, path: string): RequestTrace {
@@ -164,8 +164,8 @@ export function beginTrace(tracing: Tracing | null, request: IncomingMessage, pa
 }
 
 /**
- * Returns the trace of a request that is not traced here. If tracing is on, its records must not be marked as sampled.
- * Otherwise, any client could cause everything that happens to its events to be traced.
+ * Returns the trace of a request that is not traced here. If tracing is on, the request's records must not be marked as
+ * sampled. Otherwise, any client could make all later steps of its events be traced.
  */
 function untraced(
   tracing: Tracing | null,

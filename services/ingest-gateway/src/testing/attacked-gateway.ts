@@ -28,7 +28,10 @@ export interface AttackedGateway {
   url: string;
   port: number;
   token: string;
-  /** Runs an attack while other clients send requests as usual. They continue for a moment after it. */
+  /**
+   * Runs an attack while other clients send requests as usual. The other clients continue for a moment after the
+   * attack.
+   */
   during<T>(attack: () => Promise<T>): Promise<AttackReport<T>>;
   /** Returns the number of open files of the process, which includes its connections. */
   openFiles(): Promise<number>;

@@ -4,7 +4,7 @@ import type { TestGateway } from './test-gateway.ts';
 export interface FlagReply {
   status: number;
   headers: Headers;
-  /** The response body as JSON. It is null if it is not valid JSON. */
+  /** The response body as JSON, or null if the body is not valid JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every version
   body: any;
   /** For responses with details: `value` and `code:index` of each flag. */

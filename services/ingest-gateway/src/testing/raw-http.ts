@@ -10,7 +10,7 @@ export interface RawResponse {
 export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;
-  /** Returns the next response with a Content-Length. Rejects if the connection is closed before it. */
+  /** Returns the next response with a Content-Length. Rejects if the connection is closed before that. */
   response(): Promise<RawResponse>;
   /** This promise resolves when the other side has closed the connection. */
   closed: Promise<void>;
@@ -18,7 +18,7 @@ export interface RawConnection {
 
 /**
  * Connects to a port of this machine.
- * @param allowHalfOpen true to keep the connection open on this side when the other side has closed it
+ * @param allowHalfOpen true to keep the connection open on this side after the other side has closed it
  */
 export async function openRawConnection(port: number, { allowHalfOpen = false } = {}): Promise<RawConnection> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });

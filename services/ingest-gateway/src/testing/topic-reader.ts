@@ -23,7 +23,10 @@ export interface TopicReader {
 
 export async function readTopics(log: EventLog, topics: readonly string[]): Promise<TopicReader> {
   const seen: ReadRecord[] = [];
-  /** The next offset of each partition. A member that lost its group gets its partitions again from this offset. */
+  /**
+   * The next offset of each partition. A member that is removed from its group and rejoins continues from these
+   * offsets.
+   */
   const ends = new Map<string, bigint>();
   const consumers = await Promise.all(
     topics.map((topic) =>

@@ -26,7 +26,7 @@ afterAll(async () => {
 interface Sending {
   method?: 'GET';
   query?: string;
-  /** The Content-Type header, or null to leave it out. */
+  /** The Content-Type header, or null to omit it. */
   type?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;

@@ -35,7 +35,7 @@ beforeAll(async () => {
     fixture.startGateway({ config: { maxBodyBytes: 2000, bodyTimeoutMs: 100 } }),
   ]);
   clock.advance(3500);
-  // Let the gateway notice that its log is unavailable, so that no row has to wait for this.
+  // Let the gateway notice that its log is unavailable, so that no row has to wait for that.
   const { token } = await createTestTenant(fixture.database);
   const [, node] = sdkRows;
   if (node === undefined) throw new Error('there are rows');
@@ -113,8 +113,9 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   const reactions = Object.fromEntries(
     Object.entries(responses).map(([name, response]) => [name, row.react(response)]),
   );
-  // Browsers and the legacy Java SDK lose events after 408. The gateway returns it nevertheless, because the other ten
-  // send them again, and a client that stops in the middle of an upload for half a minute rarely reads the response.
+  // Browsers and the legacy Java SDK lose events after 408. The gateway returns 408 nevertheless, because the other ten
+  // SDKs send the events again, and a client that stops in the middle of an upload for half a minute rarely reads the
+  // response.
   const losesStalled = row.row === 1 || row.row === 13;
   const splits = [2, 3, 11, 12].includes(row.row);
   expect(reactions).toEqual({

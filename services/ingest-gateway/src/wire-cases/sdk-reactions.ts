@@ -29,7 +29,7 @@ const gzip = (json: string) => new Uint8Array(gzipSync(json));
 const json = 'application/json';
 
 /**
- * Returns the reaction of most SDKs. `again` contains statuses after which they send events again, in addition to
+ * Returns the reaction of most SDKs. `again` contains statuses after which the SDK sends events again, in addition to
  * server errors.
  */
 function reactions(is: {

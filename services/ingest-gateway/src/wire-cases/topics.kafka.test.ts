@@ -69,7 +69,7 @@ describe('the topic of an event, and unusual events (deviations: see known-devia
       return fixture.log.append(records);
     };
     const failing = await fixture.startGateway({ log: { append } });
-    // One write contains at most three of these.
+    // One write contains at most three of these events.
     const batch = Array.from({ length: 15 }, (_, index) => of(`e${index}`, { properties: { p: 'x'.repeat(800_000) } }));
     const body = JSON.stringify({ api_key: token, batch });
     expect((await fetch(`${failing.url}/batch/`, { method: 'POST', body })).status).toBeGreaterThanOrEqual(500);
