@@ -73,7 +73,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
   afterAll(() => close());
 
   const running: LogConsumer[] = [];
-  // If the test fails, it must not leave a member, which would keep the process running.
+  // A member that is left over after a failed test would keep the process running.
   afterEach(async () => {
     await Promise.all(running.splice(0).map((consumer) => consumer.stop()));
   });

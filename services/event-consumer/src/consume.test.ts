@@ -18,7 +18,7 @@ let topic: string;
 
 beforeAll(async () => {
   fixture = await createConsumerFixture();
-  // An event name that nothing rejects except the database.
+  // The database rejects this event name, and no earlier step does.
   await fixture.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
 });
 afterAll(() => fixture.stop());

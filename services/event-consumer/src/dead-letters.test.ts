@@ -15,7 +15,8 @@ function deadLetter(offset: number, value = 'value'): DeadLetter {
 }
 
 /**
- * Creates a log that accepts records up to a size. Like the real ones, it accepts either all records of a call or none.
+ * Creates a log that accepts records up to a size. Like a real log, it accepts either all records of a call or no
+ * record.
  */
 function limitedLog(maxBytes: number) {
   const appended: AppendRecord[] = [];

@@ -25,7 +25,7 @@ const topic = topicNames(prefix).live;
  * visible.
  */
 const promisedMs = 15_000;
-/** This is longer, because the test machine may be slow. */
+/** The limit here is longer, because the test machine may be slow. */
 const allowedMs = 2 * promisedMs;
 
 let fixture: ConsumerFixture;

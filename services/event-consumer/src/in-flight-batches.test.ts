@@ -12,7 +12,7 @@ import {
 import { createHandlerFixture } from './testing/handler-fixture.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
-/** Tests two batches of one process. The second one is decided while the first one is still being written. */
+/** Tests two batches of one process. The second batch is decided while the first batch is still being written. */
 
 let fixture: ConsumerFixture;
 let project: TestProject;
@@ -61,7 +61,7 @@ const storing = /^\s*COPY event \(/;
 const advancing = /UPDATE consumer_offset/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
-/** Runs the second batch until it is about to write its persons, while the first one is not committed. */
+/** Runs the second batch until it is about to write its persons, while the first batch is not committed. */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
   const one = createHandlerFixture(fixture, { ...deps, database: stop.database });

@@ -21,8 +21,8 @@ const batchesPerMember = 40;
 const eventsPerBatch = 6;
 
 /**
- * Runs members of one group on separate partitions, whose events constantly name the same few persons and groups: far
- * more collisions than real traffic has. `perProcess` members share a process and its turns.
+ * Runs members of one group on separate partitions. Their events constantly refer to the same few persons and groups,
+ * which causes far more collisions than real traffic does. `perProcess` members share a process and its turns.
  */
 async function collide(project: TestProject, seed: number, people: number, perProcess: number) {
   const random = seededRandom(seed);
@@ -30,7 +30,7 @@ async function collide(project: TestProject, seed: number, people: number, perPr
   const sent: CapturedEvent[] = [];
   const makeEvent = (): CapturedEvent => {
     const event = capturedEvent(project.token, { distinct_id: personId() });
-    // A unique key on the person, so that a lost update is detected.
+    // Each event sets a different property of the person, so that a lost update is detected.
     const $set = { [`set_${sent.length}`]: true };
     const dice = random();
     if (dice < 0.2) Object.assign(event, { event: '$identify', properties: { $anon_distinct_id: personId(), $set } });
@@ -73,7 +73,9 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/** Total of lost races in the cases below. A single case may have none, depending on the machine. */
+/**
+ * The total number of lost races in the cases below. Depending on the machine, a single case may have no lost races.
+ */
 let collisions = 0;
 
 test.each([

@@ -291,7 +291,7 @@ describe('exactly once', () => {
 });
 
 describe('lost races', () => {
-  // At this statement, the batch has read everything it decides on, and has not locked the rows concerned.
+  // At this statement, the batch has read everything it needs for its decisions, but has not locked the rows concerned.
   const beforePersons = /INSERT INTO person|lockVersions|FOR NO KEY UPDATE OF p/;
   test.each<[string, Partial<CapturedEvent>, RegExp?]>([
     ['creates the person', { distinct_id: 'raced', properties: { $set: { other: 1 } } }],
@@ -417,7 +417,7 @@ describe('statements', () => {
       offset += contents.length;
     }
     expect(costs).toEqual([21, 21]);
-    // These tables are so small that any planner scans them. All others must be looked up.
+    // These tables are so small that any planner scans them. All other tables must be looked up by an index.
     expect(notLookedUp).toEqual([]);
     const written = onOneLine(await readFile(new URL('../../../docs/ingestion-sql.md', import.meta.url), 'utf8'));
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);

@@ -115,7 +115,7 @@ describe('a session that reads the list of partitions while a month is attached'
     await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');
     void visibleCount();
     await eventually(async () => {
-      // Tests in other databases of the server also wait for locks.
+      // Ignore other databases, because tests in other databases of the server also wait for locks.
       const waiting = `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                         WHERE NOT l.granted AND d.datname = current_database()`;
       expect(await tx.query(waiting)).toHaveLength(1);

@@ -120,7 +120,8 @@ describe('the identities of stored events', () => {
     const outcomeOf = (work: Promise<void>) => work.then(() => 'inserted').catch((error: Error) => error.name);
     let forward: Promise<string> | undefined;
     let backward: Promise<string> | undefined;
-    // A third batch holds the middle identity until both batches have inserted those before it, and then fails.
+    // A third batch locks the middle identity until both batches have inserted the identities before it, and then
+    // fails.
     await fixture.database
       .transaction(async (tx) => {
         await insertIdentities(tx, [identity(middle)]);

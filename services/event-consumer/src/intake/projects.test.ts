@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** This never reports a change, so cached data is used until it expires. */
+/** Never reports a change, so that cached data is used until it expires. */
 const changes = { subscribe: () => {}, isSubscribed: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));

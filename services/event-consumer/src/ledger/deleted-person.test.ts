@@ -91,7 +91,7 @@ test('an ID of a deleted person gets a new person when it is used again, repeate
       mapping_version: String(life),
     });
     uuids.add(person?.uuid);
-    // The events of the next person must be captured after the deletion.
+    // Wait, because the events of the next person must be captured after the deletion.
     await fixture.database.sql.query('SELECT pg_sleep(0.01)');
     await deletePersonOf('ada');
     await fixture.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
@@ -115,7 +115,7 @@ test('deletes all IDs of a merged person, and each ID then gets a new person of 
     { distinct_id: 'phone' },
     { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'phone' } },
   );
-  // The ID `anonymous` would not work here, because it never merges.
+  // The ID `anonymous` would not work here, because it is never merged.
   expect((await personOf('phone'))?.uuid).toBe((await personOf('ada'))?.uuid);
   await deletePersonOf('phone');
   await consume({ distinct_id: 'phone', now: at(5000) }, { distinct_id: 'ada', now: at(5000) });
@@ -142,7 +142,7 @@ test('a batch that read a person before its deletion does not write it back', as
 });
 
 test('a batch that found no person does not create it if it was created and deleted in the meantime', async () => {
-  // This uses another process, because within one process the second batch would wait for the first.
+  // Use another process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];
   const run = (lockFirst: boolean, at: string, using: ProcessBatchDeps) =>

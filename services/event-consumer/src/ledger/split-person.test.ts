@@ -220,7 +220,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   expect(await personsOfEvents()).toEqual(
     Object.fromEntries(owners.map((row) => [row.distinct_id, [row.person_uuid]])),
   );
-  // No update is lost, so each one is on one of the persons.
+  // Each update is on one of the persons, so no update is lost.
   const [row] = await query(
     `SELECT array_agg(DISTINCT key) AS keys FROM person p, jsonb_object_keys(p.properties) AS key WHERE p.project_id = $1`,
   );

@@ -52,7 +52,8 @@ export const creationCases: RuleCase[] = [
     outcomes: [
       {
         personOf: 'u',
-        // PostHog also invents a creation time, five seconds after the epoch. Millrace stores none.
+        // PostHog also stores a creation time five seconds after the epoch, which it makes up. Millrace stores no
+        // creation time.
         row: { personMode: personMode.propertyless, personProperties: {}, personCreatedAtMs: null },
         properties: { $process_person_profile: false, $set: undefined },
       },

@@ -13,8 +13,8 @@ import {
 import { coalesceGroupUpdates, type GroupState } from '../rules/groups.ts';
 
 /**
- * The tables of one project in their simplest form. They are used to check what a store must write, according to the
- * flags in the ledger.
+ * The tables of one project in their simplest form. They show what a store must write, according to the flags in the
+ * ledger.
  */
 export interface MemoryStore {
   persons: Map<string, Omit<PersonState, 'isNew' | 'isDirty'>>;

@@ -103,7 +103,7 @@ beforeAll(async () => {
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));
   for (let round = 0; round < rounds; round += 1) {
     // The cases run in groups. A gateway without cached keys looks up only a few keys at a time, and rejects requests
-    // that wait too long for this.
+    // that wait too long for a lookup.
     const waiting = [...played.values()];
     while (waiting.length > 0) await Promise.all(waiting.splice(0, 25).map((one) => sendOne(one, round)));
     await eventually(async () => (await lag()) === 0, { what: `The end of round ${round}` });
@@ -127,8 +127,8 @@ async function sendOne({ ruleCase, project, uuids }: Played, round: number): Pro
 }
 
 /**
- * Returns whether an event can be sent through the gateway. Events with fields that only the gateway writes, or that it
- * would change, bypass it.
+ * Returns whether an event can be sent through the gateway. An event bypasses the gateway if it has fields that only
+ * the gateway writes, or that the gateway would change.
  */
 function isForGateway(sent: SentEvent): boolean {
   const gatewayFields = ['now', 'ip', 'sent_at', 'token', 'historical_migration', 'force_disable_person_processing'];

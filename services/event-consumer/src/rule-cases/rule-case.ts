@@ -8,12 +8,12 @@ export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}
 
 /** The expected state of a person after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
-  /** The IDs of the person, which must be exactly these. */
+  /** The distinct IDs of the person. The person must have no other IDs. */
   ids: string[];
   /** The distinct ID from which the person's uuid was derived. */
   uuidOf?: string;
   mainId?: string;
-  /** The properties of the person, which must be exactly these, except for `$creator_event_uuid`. */
+  /** The properties of the person. It must have no other properties, except for `$creator_event_uuid`. */
   properties?: JsonObject;
   isIdentified?: boolean;
   version?: number;

@@ -16,8 +16,8 @@ export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {
 }
 
 /**
- * A person that is stored before the test. `ids[0]` is the main ID. The uuid is derived from it, unless `uuidOf` is
- * given.
+ * A person that is stored before the test. `ids[0]` is the main ID. The UUID is derived from the main ID, unless
+ * `uuidOf` is given.
  */
 export interface StoredPerson {
   ids: string[];
@@ -52,7 +52,7 @@ export interface RuleWorld {
   groups: GroupStates;
   send(event: SentEvent): RuleCaseOutcome;
   personOf(distinctId: string): PersonState | undefined;
-  /** Returns all IDs of the person with this ID, sorted. The result is empty if the ID has no person. */
+  /** Returns all IDs of the person with this ID, sorted, or an empty array if the ID has no person. */
   idsWith(distinctId: string): string[];
   group(type: string, key: string): GroupState | undefined;
   uuidOf(distinctId: string): string;
@@ -117,8 +117,8 @@ function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent &
 }
 
 /**
- * Freezes an event, so that a rule that modifies it throws. Rules must not do this, because an event may be processed
- * again after a failure.
+ * Freezes an event, so that a rule that modifies it throws an error. Rules must not modify events, because an event may
+ * be processed again after a failure.
  */
 export function deepFreeze(event: IncomingEvent): IncomingEvent {
   freeze(event.properties);

@@ -3,7 +3,8 @@ import type { Database, Transaction } from '@millrace/db';
 type OnStatement = (text: string, tx: Transaction) => void | Promise<void>;
 
 /**
- * Wraps a database, and calls `onStatement` before each statement in a transaction. If it throws, the statement fails.
+ * Wraps a database, and calls `onStatement` before each statement in a transaction. If `onStatement` throws, the
+ * statement fails.
  */
 export function watchedDatabase(
   database: Pick<Database, 'transaction'>,

@@ -27,8 +27,8 @@ export function toRuleWarning(
 }
 
 /**
- * Creates the warning about an event that was not stored because a different event has its uuid. There can be several
- * for the same uuid.
+ * Creates the warning about an event that was not stored because a different event has its UUID. Several warnings can
+ * be about the same UUID.
  */
 export function toReusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
   const { uuid: eventUuid, event: name, distinctId, capturedAtMs, project } = event;
@@ -64,8 +64,8 @@ export function toRetentionWarning(finding: CountedFinding, projectId: number): 
 }
 
 /**
- * Creates one warning for all such events of a project in a batch, because an import can have millions. Its ID is
- * derived from the log position of the first one.
+ * Creates one warning for all events of a project in a batch that have the same problem, because an import can have
+ * millions of them. The warning's ID is derived from the log position of the first event.
  */
 function combinedWarning(
   type: 'historical_migration_not_in_plan' | 'event_older_than_retention',
@@ -84,8 +84,8 @@ function combinedWarning(
 }
 
 /**
- * Creates the warning about a record that was given up. Its ID is derived from the record's log position, so a replay
- * does not add a second one.
+ * Creates the warning about a record that became a dead letter. The warning's ID is derived from the record's log
+ * position, so a replay does not add a second warning.
  */
 export function toDeadLetterWarning(
   { deadLetter, eventUuid, message }: UnprocessableRecord,
@@ -139,8 +139,8 @@ const neverCombined = new Set<WarningType>([
 const singlesPerMinute = 20;
 const minuteMs = 60_000;
 /**
- * The maximum number of projects and kinds to remember. After one is forgotten, it starts a new minute when it occurs
- * again.
+ * The maximum number of cached combinations of project and kind. An evicted combination starts a new minute when it
+ * occurs again.
  */
 const maxRemembered = 10_000;
 /** The namespace of the IDs of combined warnings. Never change it. */
@@ -150,12 +150,13 @@ const throttleNamespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
- * Creates the throttle. A faulty client causes the same warning with every event. After a number of warnings of a kind
- * in a minute, further ones of a batch are combined into one row, with the details of the first one and their number as
- * `count`. All are counted, and a flood of bad events does not become a flood of rows.
+ * Creates the throttle, which is needed because a faulty client causes the same warning with every event. After a
+ * number of warnings of a kind in a minute, the throttle combines the other warnings of a batch into one row. The row
+ * has the details of the first of these warnings and their number as `count`. All warnings are counted, but many
+ * invalid events do not result in many rows.
  *
- * Only warnings about events that are decided now are combined. An event that is sent again causes none, so no warning
- * is stored twice if a second attempt combines them differently.
+ * Only warnings about events that are decided now are combined. An event that is sent again causes no warning, so no
+ * warning is stored twice if a second attempt combines warnings differently.
  */
 export function createWarningThrottle(now: () => number): WarningThrottle {
   const minutes = new LRUCache<string, { endsAtMs: number; singles: number }>({ max: maxRemembered });
