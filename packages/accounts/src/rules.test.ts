@@ -152,7 +152,7 @@ describe('the level of a member', () => {
     expect(levels.sort((one, another) => one - another)).toEqual([member, owner]);
   });
 
-  test('withdraws invites that grant more than the new level', async () => {
+  test('limits the invites of the member, so that invites that grant more are withdrawn when it is lowered', async () => {
     const tenant = await createTestTenant(database);
     const inviter = await join(tenant, administrator);
     await invite(tenant, inviter.id, [{ targetEmail: 'high@example.com', level: administrator }]);
@@ -342,7 +342,7 @@ describe('provisioning', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('cannot touch users of another domain', async () => {
+  test('cannot change users of another domain', async () => {
     const { tenant, fields, provision, change } = await world();
     const colleague = await join(tenant, member);
     const outside = provision(fields('ada', { userName: 'ada@other.example' }));

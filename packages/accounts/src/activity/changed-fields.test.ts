@@ -41,7 +41,7 @@ test.each([
   expect(between(before, after)).toEqual(expected);
 });
 
-test('a secret field is reported as changed, without its values', () => {
+test('reports a secret field as changed, without its values', () => {
   expect(between({ a: 'old' }, { a: 'new' }, ['a'])).toEqual([
     { action: 'changed', field: 'a', before: null, after: null },
   ]);

@@ -76,7 +76,7 @@ describe('a personal API key', () => {
     });
   });
 
-  test('has a new value after rolling, and the old one becomes invalid', async () => {
+  test('gets a new value when it is rolled, and the old value becomes invalid', async () => {
     const { key, value: oldValue } = await newKey({ label: 'Rolled' });
     const rolled = await rollPersonalApiKey(database.sql, { actor: null, id: key.id, userId: own.userId });
 

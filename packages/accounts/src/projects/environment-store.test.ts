@@ -3,7 +3,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { placeholder } from './environment-store.ts';
 
-test('the settings written as JSON are exactly the JSON columns of an environment', async () => {
+test('stores exactly those settings as JSON that have a JSON column', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'warn') });
   try {
