@@ -81,7 +81,7 @@ test.each([
   expect(await page(pathAndQuery)).toMatchObject(expected);
 });
 
-test('following next returns every result once', async () => {
+test('returns every result once to a client that follows `next`', async () => {
   const seen: number[] = [];
   let next: string | null = `${api.url}${list}?limit=60`;
   while (next !== null) {

@@ -64,11 +64,11 @@ describe('methods', () => {
     expect(await response.json()).toEqual(error('invalid_request', 'method_not_allowed', 'Method "PUT" not allowed.'));
   });
 
-  test('a caller without credentials gets 401 even if the method would get 405', async () => {
+  test('returns 401 without credentials, even for an unsupported method', async () => {
     expect((await get('/api/things/', {}, 'PUT')).status).toBe(401);
   });
 
-  test('OPTIONS returns the methods, and HEAD the headers of GET', async () => {
+  test('returns the methods for OPTIONS, and the headers of GET for HEAD', async () => {
     const options = await get('/api/things/', allToyScopes, 'OPTIONS');
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, GET, HEAD, OPTIONS']);
     const head = await get('/api/things/', allToyScopes, 'HEAD');
@@ -76,7 +76,7 @@ describe('methods', () => {
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
   });
 
-  test('a response without a body has no content headers', async () => {
+  test('sends no content headers with a response that has no body', async () => {
     const response = await get('/api/things/1', allToyScopes, 'DELETE');
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([204, '', null]);
   });
@@ -190,7 +190,7 @@ describe('bodies', () => {
   });
 
   test.each(['application/xml', 'text/plain', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16'])(
-    'request-010: a body of type %s returns 415',
+    'request-010: returns 415 for a body of type %s',
     async (type) => {
       const response = await post('<a/>', { 'content-type': type });
       expect(response.status).toBe(415);
@@ -199,7 +199,7 @@ describe('bodies', () => {
     },
   );
 
-  test('an unknown content encoding returns 415', async () => {
+  test('returns 415 for an unknown content encoding', async () => {
     expect((await post('{}', { 'content-encoding': 'compress' })).status).toBe(415);
   });
 
@@ -271,7 +271,7 @@ describe('query', () => {
 });
 
 describe('failures', () => {
-  test('an unexpected error reveals nothing, and is logged once with its cause', async () => {
+  test('reveals nothing about an unexpected error, and logs it once with its cause', async () => {
     api.log.length = 0;
     const response = await get('/api/things/bug', { 'x-request-id': 'trace-1' });
     expect(response.status).toBe(500);
@@ -286,7 +286,7 @@ describe('failures', () => {
     expect(line?.fields).toHaveProperty('error.cause.message', 'password=hunter2');
   });
 
-  test('an unavailable dependency returns 503 with whole seconds in Retry-After, and logs a warning', async () => {
+  test('returns 503 with whole seconds in Retry-After for an unavailable dependency, and logs a warning', async () => {
     api.log.length = 0;
     const response = await get('/api/things/busy');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
@@ -300,11 +300,11 @@ describe('failures', () => {
     expect(api.log).toEqual([]);
   });
 
-  test('a response that does not match its schema is an error if responses are checked', async () => {
+  test('returns 500 for a response that does not match its schema, if responses are checked', async () => {
     expect((await get('/api/things/lie')).status).toBe(500);
   });
 
-  test('the service can translate errors of other libraries', async () => {
+  test('lets the service translate errors of other libraries', async () => {
     const other = await startToyApi({
       translateError: (cause) => (cause instanceof RangeError ? new AppError('conflict', 'Later.', { cause }) : null),
     });
@@ -316,7 +316,7 @@ describe('failures', () => {
 });
 
 describe('headers and metrics', () => {
-  test('every response has its request ID, Vary and no-store', async () => {
+  test('sends the request ID, Vary and no-store with every response', async () => {
     const response = await get('/api/things/x');
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(response.headers.get('vary')).toBe('Accept, Authorization, Prefer');

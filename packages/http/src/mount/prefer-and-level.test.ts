@@ -39,8 +39,8 @@ describe('an action whose response has no body', () => {
   );
 });
 
-describe('a membership level', () => {
-  test('that is too low returns 403 before the body is read', async () => {
+describe('a route with a membership level', () => {
+  test("returns 403 before the body is read if the caller's level is too low", async () => {
     const json = { 'content-type': 'application/json' };
     const response = await send('POST', '/api/things/short/paint', json, '{broken');
     expect([response.status, await response.json()]).toEqual([403, expect.objectContaining({ detail: 'too low' })]);
@@ -58,14 +58,14 @@ test('returns 429 after checking key and scope and before calling the handler', 
   expect((await send('POST', '/api/things/long-enough/paint', { authorization: 'often' })).status).toBe(403);
 });
 
-test('a declared 405 has an empty body, is returned only to authenticated callers, and its method is not in Allow', async () => {
+test('a route that is declared as 405 returns an empty body, only to authenticated callers, and is not in Allow', async () => {
   const response = await send('DELETE', '/api/things/x/paint/');
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([405, null, '']);
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   expect((await send('DELETE', '/api/things/x/paint/', { authorization: 'project:read' })).status).toBe(403);
 });
 
-test('a declared 400 returns its declared body', async () => {
+test('a route that is declared as 400 returns its declared body', async () => {
   const response = await send('POST', '/api/things/x/copy/');
   expect([response.status, await response.json()]).toEqual([400, { success: false }]);
 });
@@ -79,7 +79,7 @@ test('HEAD does not execute a GET that changes something', async () => {
   expect(api.record.calls).toBe(before + 1);
 });
 
-test('a route reads a form as if it were JSON', async () => {
+test('a route reads a form like a JSON body', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
   expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);

@@ -109,7 +109,7 @@ test('schemas with a title become components, and a title cannot have two meanin
   ).toThrow('Owner');
 });
 
-test('shared error responses, parameters and examples occur once', () => {
+test('contains shared error responses, parameters and examples only once', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const id = (description: string) => Type.Object({ id: Type.Optional(Type.Integer({ description })) });
   const made = createOpenApiDocument(

@@ -37,7 +37,7 @@ test.each([
   expect(parseDateTime(text)).toBeNull();
 });
 
-test('formats a time without a fraction of a second without decimals, and others with six', () => {
+test('formats whole seconds without decimals, and other times with six decimals', () => {
   expect(formatDateTime(new Date('2022-01-01T10:11:12.000Z'))).toBe('2022-01-01T10:11:12Z');
   expect(formatDateTime(new Date('2022-01-01T10:11:12.050Z'))).toBe('2022-01-01T10:11:12.050000Z');
 });

@@ -5,7 +5,7 @@ import { serve } from './serve.ts';
 
 // If stopping waited for the keep-alive connection, this test would exceed jest's time limit before the drain time
 // ends.
-test('stop lets a request in progress finish and accepts no new one', async () => {
+test('lets a request in progress finish when the server stops, and accepts no new requests', async () => {
   let release = () => {};
   let arrived = () => {};
   const hasArrived = new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ test('returns 431 for more than a thousand headers on every Node.js release, and
   await server.stop();
 });
 
-test('restarts lose no request of clients that keep sending', async () => {
+test('loses no requests of busy clients during restarts', async () => {
   let requests = 0;
   const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
   const start = () =>
@@ -93,7 +93,7 @@ test('restarts lose no request of clients that keep sending', async () => {
 });
 
 // If stopping waited for such a connection, the test would exceed jest's time limit.
-test('stop does not wait for a connection without a request', async () => {
+test('does not wait for a connection without a request when the server stops', async () => {
   const server = await serve(() => {}, {
     port: 0,
     host: '127.0.0.1',
@@ -108,7 +108,7 @@ test('stop does not wait for a connection without a request', async () => {
   await Promise.all([server.stop(), closed]);
 });
 
-test('stop closes a request that does not end after the drain time', async () => {
+test('closes a request that does not end within the drain time when the server stops', async () => {
   const server = await serve(() => {}, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 50 });
   const response = fetch(`http://127.0.0.1:${server.port}/`).then(
     () => 'complete',
