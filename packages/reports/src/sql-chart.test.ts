@@ -24,7 +24,7 @@ test.each([undefined, 'ActionsTable', 'BoldNumber', 'WorldMap'])('draws no chart
   expect(buildSqlChart(perDay, show(display))).toBeNull();
 });
 
-test('without settings, draws every numeric column over the first time column, in the order of the times', () => {
+test('draws every numeric column over the first time column by default, sorted by time', () => {
   const rows = resultWith(
     perDay.types.slice(1),
     perDay.results.slice(0, 2).map((row) => row.slice(1)),
@@ -75,7 +75,7 @@ test.each([
   expect(buildSqlChart(result, show('ActionsLineGraph'))).toBeNull();
 });
 
-test('a single number is the first one in the result, or in the chosen column', () => {
+test('shows the first number of the result or of the chosen column as the single number', () => {
   expect(buildSingleNumberFigures(perDay, show('BoldNumber'))).toMatchObject([
     { label: 'orders', value: 3, before: null },
   ]);
