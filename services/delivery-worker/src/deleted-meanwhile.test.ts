@@ -72,7 +72,7 @@ test('stops sending a report without an error when its project is deleted', asyn
   expect(rows).toEqual([{ subscription_id: kept, status: 'delivered' }]);
 });
 
-test('when the project is deleted during an export, nothing appears at the destination and the cleanup completes', async () => {
+test('leaves nothing at the destination when the project is deleted during an export, and completes the cleanup', async () => {
   const { sql } = fixture.database;
   const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const { hostname, port, username, password, pathname } = new URL(fixture.databaseUrl);

@@ -50,7 +50,7 @@ async function oneRun(fields: Record<string, unknown> = {}, settings: Record<str
 }
 const count = async (table: string) => (await warehouse.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
 
-test('exports the events stored within the interval, and no others', async () => {
+test('exports only the events stored within the interval', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun();
   await storeEvents(sql, environmentId, {
@@ -87,7 +87,7 @@ test('exports the events stored within the interval, and no others', async () =>
   expect(first?.uuid).toBe(source?.uuid);
 });
 
-test('exporting an interval again does not duplicate rows', async () => {
+test('does not duplicate rows when an interval is exported again', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
@@ -101,7 +101,7 @@ test('exporting an interval again does not duplicate rows', async () => {
   expect(await count(table)).toBe(50);
 });
 
-test('an export applies its include and exclude filters', async () => {
+test('applies the include and exclude filters of an export', async () => {
   const { environmentId, table } = await oneRun({}, { include_events: ['a', 'b'], exclude_events: ['b'] });
   for (const event of ['a', 'b', 'c']) {
     await storeEvents(fixture.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
@@ -145,7 +145,7 @@ test('creates exactly one run for every past interval, even with several workers
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-test('paused, deleted and not-yet-due exports get no run', async () => {
+test('creates no runs for paused, deleted and not-yet-due exports', async () => {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   await storeExport(sql, environmentId, { paused: true });
@@ -154,7 +154,7 @@ test('paused, deleted and not-yet-due exports get no run', async () => {
   expect(await planRun(fixture)).toBe(false);
 });
 
-test('the export of an interval waits for transactions that began before its end', async () => {
+test('delays the export of an interval until transactions that began before its end have ended', async () => {
   const { database } = fixture;
   const { environmentId } = await createTestTenant(database);
   const atOnce = { ...fixture, settledUntil: fixture.atOnce };
@@ -171,7 +171,7 @@ test('the export of an interval waits for transactions that began before its end
   expect(await planRun(atOnce)).toBe(true);
 });
 
-test("a consumer's batch that is open at the end of an interval delays its export, even before the batch has written anything", async () => {
+test("delays an export while a consumer's batch from its interval is open, even before the batch has written anything", async () => {
   const { sql } = fixture.database;
   const consumer = createDatabase({
     url: fixture.databaseUrl,
@@ -220,7 +220,7 @@ test("a consumer's batch that is open at the end of an interval delays its expor
   await consumer.stop();
 });
 
-test('retries an export whose destination is down and reports why, without revealing its password', async () => {
+test('retries an export whose destination is unavailable and reports the reason, without revealing its password', async () => {
   const proxy = await createFaultProxy({ targetPort: Number(config.port) });
   const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
@@ -242,7 +242,7 @@ test('retries an export whose destination is down and reports why, without revea
   await proxy.stop();
 });
 
-test('an export fails after five attempts if its database does not exist', async () => {
+test('fails an export after five attempts if its database does not exist', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
   await repeatUntilDone(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -258,7 +258,7 @@ test('an export fails after five attempts if its database does not exist', async
   ]);
 });
 
-test('an export rejects a private network unless it is allowed', async () => {
+test('rejects a destination in a private network unless it is allowed', async () => {
   const { id } = await oneRun();
   await repeatUntilDone(() => planRun(fixture));
   await repeatUntilDone(() => runOneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
@@ -267,7 +267,7 @@ test('an export rejects a private network unless it is allowed', async () => {
   ]);
 });
 
-test('a cancelled run leaves nothing at the destination', async () => {
+test('leaves nothing at the destination of a cancelled run', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
@@ -283,7 +283,7 @@ test('a cancelled run leaves nothing at the destination', async () => {
   expect(await warehouse.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
 });
 
-test('a stopping worker releases its run, and the interrupted attempt is not counted', async () => {
+test('releases the run of a stopping worker, and does not count the interrupted attempt', async () => {
   const { environmentId, id } = await oneRun();
   await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
@@ -295,7 +295,7 @@ test('a stopping worker releases its run, and the interrupted attempt is not cou
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
 });
 
-test('a backfill exports events by their own timestamps, interval by interval, and completes', async () => {
+test("exports a backfill by the events' own timestamps, interval by interval, and completes it", async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 7200, from: '2026-11-10T10:00:00Z' });
@@ -316,7 +316,7 @@ test('a backfill exports events by their own timestamps, interval by interval, a
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
 });
 
-test('organizations take turns with their runs, and scheduled runs precede backfills', async () => {
+test('gives organizations turns with their runs, and runs scheduled exports before backfills', async () => {
   const { sql } = fixture.database;
   const [first, second] = [await oneRun(), await oneRun()];
   await sql.query(
@@ -342,7 +342,7 @@ test('organizations take turns with their runs, and scheduled runs precede backf
   await sql.query('DELETE FROM batch_export WHERE id = $1', [first.id]);
 });
 
-test("a backfill creates its runs immediately, so that a later change of the export's interval does not affect them", async () => {
+test('creates the runs of a backfill immediately, so that a later change of the interval does not affect them', async () => {
   const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(
@@ -359,7 +359,7 @@ test("a backfill creates its runs immediately, so that a later change of the exp
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
-test('a backfill of intervals missed during a pause selects events by the time they were stored', async () => {
+test('selects events by storage time in a backfill of intervals that were missed during a pause', async () => {
   const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 30, from: '2026-11-10T10:00:00Z' });
@@ -373,7 +373,7 @@ test('a backfill of intervals missed during a pause selects events by the time t
   expect(await count(table)).toBe(10);
 });
 
-test('a backfill that ends in the future waits until its last interval has ended', async () => {
+test('delays the last run of a backfill that ends in the future until its interval has ended', async () => {
   const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(

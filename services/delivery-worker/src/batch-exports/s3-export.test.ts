@@ -80,7 +80,7 @@ const lines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('an interval is exported as one object of JSON lines', async () => {
+test('exports an interval as one object of JSON lines', async () => {
   const { environmentId, id } = await oneExport({});
   await storeEvents(fixture.database.sql, environmentId, {
     count: 20,
@@ -129,7 +129,7 @@ test('writes a large interval in parts, compressed if requested, without losing 
   expect([(await runOf(id))?.bytes, (await runOf(compressed.id))?.bytes]).toEqual([plain.length, zipped.length]);
 });
 
-test('exporting an interval without records creates no object', async () => {
+test('creates no object for an interval without records', async () => {
   const { id } = await oneExport({ prefix: 'empty' });
   await runAll();
   expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0, bytes: 0 });
@@ -151,7 +151,7 @@ test('names an unknown bucket or an invalid key in the error, without revealing 
   ]);
 });
 
-test('an export to S3 rejects a private address unless it is allowed', async () => {
+test('rejects a private address of S3 storage unless it is allowed', async () => {
   const { id } = await oneExport({});
   while (await planRun(fixture));
   while (await runOneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));

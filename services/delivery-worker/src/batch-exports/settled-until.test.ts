@@ -57,7 +57,7 @@ async function planned(id: string, settledUntil: SettledUntil): Promise<boolean>
   return (await fixture.database.sql.query('SELECT FROM batch_export_run WHERE batch_export_id = $1', [id])).length > 0;
 }
 
-test("a consumer's batch delays the export of its interval, even if the worker cannot see its session", async () => {
+test("a consumer's batch delays the export of its interval, even if the worker cannot see the consumer's session", async () => {
   const settledUntil = settledOf(worker);
   expect(await settledUntil()).toEqual(expect.any(Date));
   const id = await consumer.transaction(async (tx) => {

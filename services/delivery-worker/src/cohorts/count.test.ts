@@ -92,7 +92,7 @@ async function readsPersons(): Promise<boolean> {
 const hasId = { type: 'person', key: 'distinct_id', operator: 'starts_with', value: 'd-' };
 
 test.each(['together', 'one by one'])(
-  'counts persons %s by the rules of flags, also in nested and static cohorts',
+  'counts persons %s by the same rules as flags, including nested and static cohorts',
   async (way) => {
     await persons(1200, { plan: 'free', $browser: 'Safari' });
     const pro = await persons(700, { plan: 'Pro', $initial_browser: 'Opera', $browser: 'Safari' });
@@ -181,7 +181,7 @@ test('fills a cohort with the persons for whom a flag is on', async () => {
   expect(members.every((uuid) => pro.includes(uuid))).toBe(true);
 });
 
-test('a cohort that changes while it is counted is counted again', async () => {
+test('counts a cohort again if it changes during the count', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   const read: ReadPool['read'] = async (...statement) => {
@@ -199,7 +199,7 @@ test('a cohort that changes while it is counted is counted again', async () => {
   expect(await recordsOf(id)).toMatchObject([{ count: 600 }, { count: 0 }]);
 });
 
-test('a stopping worker releases its claims, and the claims of a dead worker expire', async () => {
+test('releases the claims of a stopping worker, and lets the claims of a crashed worker expire', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countDueCohorts(deps, AbortSignal.abort());
@@ -216,14 +216,14 @@ test('a stopping worker releases its claims, and the claims of a dead worker exp
   ]);
 });
 
-test('gives up counting a cohort if it takes too long', async () => {
+test('gives up counting a cohort after the time limit', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(hasId));
   await countAll({ maxWalkMs: -1 });
   expect(await recordsOf(id)).toEqual([{ count: null, error: 'The count took too long.', is_over: true }]);
 });
 
-test('several workers share the cohorts, and each cohort is counted once', async () => {
+test('shares the cohorts among several workers, and counts each cohort once', async () => {
   await persons(20, { plan: 'pro' });
   const ids: number[] = [];
   for (let count = 0; count < 120; count += 1) ids.push(await cohort(tree(plan('pro'))));

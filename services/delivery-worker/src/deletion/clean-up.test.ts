@@ -86,7 +86,7 @@ test('concurrent workers delete all data of a deleted project', async () => {
   for (const { environmentId } of tenants) expect(await rowsOf(environmentId)).toBe(0);
 });
 
-test('the list of tables to clean up contains every table of ingested data', async () => {
+test('lists every table of ingested data for the cleanup', async () => {
   const rows = await database.sql.query<{ table: string }>(
     `SELECT c.table_name AS table FROM information_schema.columns c
        JOIN pg_class p ON p.relname = c.table_name AND NOT p.relispartition AND p.relkind IN ('r', 'p')

@@ -148,7 +148,7 @@ test('waits for an in-flight batch that has read the person', async () => {
   expect(await events('ada')).toEqual([]);
 });
 
-test('concurrent workers make progress, and one request does not delay another', async () => {
+test('makes progress with concurrent workers, and does not let one request delay another', async () => {
   const uuids = [await storePerson(['a']), await storePerson(['b']), await storePerson(['c'])];
   for (const [index, id] of ['a', 'b', 'c'].entries()) await storeEvents(id, uuids[index] ?? '', { count: 30 });
   for (const uuid of uuids) await ask(uuid, true);
@@ -156,7 +156,7 @@ test('concurrent workers make progress, and one request does not delay another',
   for (const id of ['a', 'b', 'c']) expect(await events(id)).toEqual([]);
 });
 
-test('forgets the deleted IDs, unless they were split from a person who still exists', async () => {
+test('deletes the records of deleted IDs, unless they were split from a person who still exists', async () => {
   const [original, fresh] = [await storePerson(['ada']), await storePerson(['phone'])];
   await query('UPDATE person_distinct_id SET split_from = $1 WHERE project_id = $2 AND distinct_id = $3', [
     ...[original, tenant.environmentId, 'phone'],

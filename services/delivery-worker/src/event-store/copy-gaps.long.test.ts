@@ -137,7 +137,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 130 });
   });
 
-  test('engine-033: a rebuild copies every event even if the clock of its computer is ahead', async () => {
+  test('engine-033: a rebuild copies every event even if the clock of the rebuilding computer is ahead', async () => {
     const project = await tenant();
     await store(fixture.database.sql, { project, ids: ['before'] });
     await followAll();
@@ -188,7 +188,7 @@ const modules = await clickHouseOrSkip();
     expect(Number((await result.json<[number | string]>())[0]?.[0])).toBe(2);
   });
 
-  test('reports the lag while another worker has the claim, even if that worker has died', async () => {
+  test('reports the lag while another worker has the claim, even if that worker has crashed', async () => {
     await followAll();
     await query(
       `UPDATE event_store_copy SET copied_until = now() - interval '10 minutes', claimed_until = now() + interval '1 minute'`,

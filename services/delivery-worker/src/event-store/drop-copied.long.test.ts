@@ -130,7 +130,7 @@ const modules = await clickHouseOrSkip();
     expect(await kept()).toHaveLength(5);
   });
 
-  test('keeps a month if ClickHouse has fewer events of it, and logs a warning', async () => {
+  test('keeps a month and logs a warning if ClickHouse has fewer of its events', async () => {
     await follow();
     await client.command({ query: `DELETE FROM events WHERE toDate(timestamp) = '2026-01-31'` });
     await drop();

@@ -221,7 +221,7 @@ const modules = await clickHouseOrSkip();
     expect(await recorded()).toBe(0);
   });
 
-  test('loses nothing while ClickHouse is down, and the lag grows', async () => {
+  test('loses no changes while ClickHouse is unavailable, and reports a growing lag', async () => {
     const { project } = await createPersons(['a']);
     await copyAll();
     await query(`UPDATE event_store_copy SET copied_until = now() - interval '1 hour'`);

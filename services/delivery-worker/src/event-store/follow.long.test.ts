@@ -100,7 +100,7 @@ const modules = await clickHouseOrSkip();
   };
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
 
-  test('engine-018: has each stored event once, even if it is copied repeatedly', async () => {
+  test('engine-018: contains each stored event once, even if it is copied repeatedly', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
@@ -294,7 +294,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ new: 1 });
   });
 
-  test('only one worker copies at a time, and the claim of a dead worker expires', async () => {
+  test('lets only one worker copy at a time, and lets the claim of a crashed worker expire', async () => {
     const project = await tenant();
     await store(project, ['a']);
     const { sql } = fixture.database;
@@ -306,7 +306,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
-  test('loses nothing while ClickHouse is down, and continues where it stopped', async () => {
+  test('loses no events while ClickHouse is unavailable, and continues where it stopped', async () => {
     const project = await tenant();
     const follow = follower();
     await followAll(follow);

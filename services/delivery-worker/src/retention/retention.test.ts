@@ -111,7 +111,7 @@ test('skips a month that is being written to, and delays writers only for a mome
   expect(await months()).not.toContain(name);
 });
 
-test('drops a month that a worker detached before it died', async () => {
+test('drops a month that a crashed worker had detached', async () => {
   const name = await ensureMonth(daysAgo(800));
   await query(`ALTER TABLE event DETACH PARTITION "${name}"`);
   await query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);

@@ -61,7 +61,7 @@ test('changes no secrets without a key, or without a key that decrypts them', as
   for (const id of [foreign, damaged]) expect(await secretsOf(id)).toEqual(stored[id]);
 });
 
-test('an export run whose secrets cannot be decrypted reports this and is retried', async () => {
+test("reports that an export's secrets cannot be decrypted, and retries the run", async () => {
   const { sql } = fixture.database;
   const id = randomUUID();
   await storeExport(sql, environmentId, {

@@ -319,7 +319,7 @@ test('insight-295: after a worker crashes, another one computes the report, and 
   expect(await sql.query('SELECT attempts FROM subscription_report')).toEqual([{ attempts: 2 }]);
 });
 
-test('sends a report without numbers, with an explanation, if the worker stopped each time it was computed', async () => {
+test('sends a report with an explanation instead of numbers if the worker stopped during every attempt', async () => {
   await subscribe({ insight: await insight('Orders') });
   await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query(

@@ -268,7 +268,7 @@ test('a subscription that is deleted while it is due sends nothing more', async 
   expect(fixture.mailServer.mails).toEqual([]);
 });
 
-test("sends the text to a Slack target that is a URL, but a channel requires the project's webhook", async () => {
+test("sends to a Slack target that is a URL, but requires the project's webhook for a channel", async () => {
   await store({ target_type: 'slack', target_value: `${fixture.receiver.url}/services/T1`, title: 'Sign-ups' });
   await store({ target_type: 'slack', target_value: 'C1|#general' });
   await scheduleDueReports(fixture.database, now);
@@ -345,7 +345,7 @@ test('organizations take turns with their reports, each within its slots', async
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });
 
-test('another worker can claim a report when the lease of a dead worker expires', async () => {
+test('another worker can claim a report when the lease of a crashed worker expires', async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
   // This is the state after a worker was killed when it had claimed the delivery.
