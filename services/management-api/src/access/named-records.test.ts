@@ -346,7 +346,7 @@ describe('restricted insights and dashboards', () => {
     expect(rows).toEqual([{ insight_id: own.insight }]);
   });
 
-  test('keep their sent reports restricted when a subscription changes to something else', async () => {
+  test('keep their sent reports restricted when a subscription changes to another insight or dashboard', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
     // The member cannot change the subscription. After another user has changed it, the report still contains the
