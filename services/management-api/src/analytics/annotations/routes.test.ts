@@ -69,7 +69,7 @@ describe.each(['projects', 'environments'])('annotations below %s', (family) => 
   });
 });
 
-it('uses the defaults of PostHog for the fields that are left out', async () => {
+it("uses PostHog's defaults for omitted fields", async () => {
   const { body } = await send('POST', path, {});
   expect(body).toMatchObject({ content: null, date_marker: null, scope: 'dashboard_item', creation_type: 'USR' });
 });
@@ -152,7 +152,7 @@ it('annotation-006 hides an annotation while the insight or dashboard it is scop
   expect(await contents()).toEqual(['in the project', 'on the dashboard', 'at the insight']);
 });
 
-it('hides annotations about an insight from members who cannot view it, and returns an error when they create one', async () => {
+it('hides annotations about an insight from members who cannot view the insight, and rejects new ones from them', async () => {
   const insight = await createInsight();
   const id = await create({ content: 'secret', scope: 'project', dashboard_item: insight });
   const before = await contents();

@@ -59,7 +59,7 @@ it('returns 404 for an unknown person and 400 without a person', async () => {
   expect(await get('')).toMatchObject({ status: 400, body: { attr: 'person_id' } });
 });
 
-it('leaves out cohorts that the caller cannot view', async () => {
+it('omits cohorts that the caller cannot view', async () => {
   const id = await create({ name: 'closed', ...onPlan('pro') });
   await create({ name: 'open', ...onPlan('pro') });
   await api.send('PUT', `/api/projects/${acme.projectId}/cohorts/${id}/access_controls/`, {

@@ -107,7 +107,7 @@ test('schedules a calculation when the filters change, but not when the name cha
   });
 });
 
-test('leaves deleted cohorts out of the list, still returns them by ID, and can restore them', async () => {
+test('omits deleted cohorts from the list, but returns them by ID and can restore them', async () => {
   const id = await made(tree(plan));
   expect(await change(id, { deleted: true })).toMatchObject({
     status: 200,
@@ -286,7 +286,7 @@ test.each([
   });
 });
 
-test('returns 400 for a query, which would have no members', async () => {
+test('returns 400 for a cohort that is defined by a query, because it would have no members', async () => {
   const query = { kind: 'ActorsQuery' };
   expect(await create({ is_static: true, query })).toMatchObject({ status: 400, body: { attr: 'query' } });
   expect((await create({ is_static: true, query: null })).status).toBe(201);

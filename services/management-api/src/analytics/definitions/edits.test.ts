@@ -62,7 +62,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     expect(again.body).toMatchObject({ ...fields, description: '', verified_at: changed.verified_at });
   });
 
-  it('can be either verified or hidden, and lists filter by both and by tags', async () => {
+  it('can be either verified or hidden, and can be filtered by both and by tags', async () => {
     const ids = await noticed(kind, 'a', 'b', 'c');
     await send('PATCH', `${list}${ids.a}/`, { verified: true, tags: ['x'] });
     await send('PATCH', `${list}${ids.b}/`, { hidden: true, tags: ['y'] });

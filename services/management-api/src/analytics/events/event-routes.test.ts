@@ -78,7 +78,7 @@ test('returns an empty page for a project without events, and for a time without
   expect(await get('?before=1999-01-01')).toEqual({ next: null, results: [] });
 });
 
-test('returns at most 100 distinct IDs of a person, the main one first', async () => {
+test('returns at most 100 distinct IDs of a person, beginning with the main ID', async () => {
   const distinctIds = Array.from({ length: 150 }, (_, index) => `id-${index}`);
   await person({ distinctIds, main: 'id-149' });
   await event({ distinctId: 'id-7' });

@@ -67,7 +67,7 @@ test.each([
   },
 );
 
-test('returns the events found after two seconds, although there would be time to find more', async () => {
+test('returns the events found within two seconds, even if the search could continue', async () => {
   const { sql } = api.database;
   const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);

@@ -106,7 +106,7 @@ describe('the members of a group', () => {
   const person = (...distinctIds: string[]) => storePerson(api.database.sql, tenant.projectId, { distinctIds });
   beforeAll(() => createMonths(api.database.sql, recently(60).slice(0, 7), recently(0).slice(0, 7)));
 
-  test('lists each current person with events of the group, and lists no one twice', async () => {
+  test('lists each current person with events of the group exactly once', async () => {
     const ada = await person('ada', 'ada-phone');
     const bob = await person('bob');
     for (const id of ['eve', 'old', 'team']) await person(id);

@@ -29,7 +29,7 @@ afterAll(async () => {
 const send = (action: string, body: unknown) =>
   api.send('POST', `/api/projects/${tenant.projectId}/groups/${action}`, { key: tenant.personalApiKey, body });
 
-it('sends an event that creates a group and no person', async () => {
+it('sends an event that creates a group but no person', async () => {
   const { status, body } = await send('', { group_type_index: 0, group_key: 'zeta', group_properties: { seats: 3 } });
   expect([status, body]).toEqual([
     201,

@@ -42,7 +42,7 @@ test('creates a person without properties for every distinct ID except the main 
   }
 });
 
-test('a split moves the events of the distinct IDs that it moves', async () => {
+test('moves the events of the distinct IDs that are split off', async () => {
   const uuid = await person('ada', 'phone');
   const event = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'phone', personId: uuid });
   const eventsOf = async (id: string) =>
@@ -53,7 +53,7 @@ test('a split moves the events of the distinct IDs that it moves', async () => {
   expect(await eventsOf(fresh.uuid)).toMatchObject([{ id: event }]);
 });
 
-test('a split keeps only main_distinct_id if distinct_ids_to_split is null', async () => {
+test('splits off all distinct IDs except main_distinct_id if distinct_ids_to_split is null', async () => {
   const uuid = await person('ada', 'phone');
   await split(uuid, { main_distinct_id: 'phone', distinct_ids_to_split: null });
   expect(await get(uuid)).toMatchObject({ distinct_ids: ['phone'] });
@@ -75,7 +75,7 @@ test('changes nothing and adds no log entry when a split is repeated', async () 
   expect(await activity(uuid)).toHaveLength(1);
 });
 
-test('a split logs the new persons, but no distinct IDs', async () => {
+test('logs the new persons of a split, but no distinct IDs', async () => {
   const uuid = await person('qwortz', 'qwortz-phone');
   const { splits } = (await split(uuid)).body;
   const records = await activity(uuid);

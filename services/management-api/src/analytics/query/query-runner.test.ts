@@ -144,7 +144,7 @@ test('insight-238: does not cache the result of a query that fails', async () =>
   expect(await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal })).toMatchObject({ result: null });
 });
 
-test('insight-234: runs three queries of a project at once across all processes, and rejects another one after a wait', async () => {
+test('insight-234: runs at most three queries of a project across all processes, and rejects another after a wait', async () => {
   const slots = () =>
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),

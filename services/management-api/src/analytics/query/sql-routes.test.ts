@@ -77,7 +77,7 @@ test('computes a cached query again when the type of one of its properties chang
   expect(await typesOf()).toEqual([[['size', 'Nullable(Float64)']], false]);
 });
 
-test('twenty simultaneous SQL queries of a project leave a connection for the lists and queries of others', async () => {
+test('twenty simultaneous SQL queries of a project leave a connection for the lists and queries of other projects', async () => {
   const other = await createTestTenant(api.database);
   const lock = await holdEvents(api.database, 'cohort_member');
   const all = Array.from({ length: 20 }, (_, at) => ask(sqlQuery(`SELECT count() + ${at} AS n FROM cohort_people`)));
