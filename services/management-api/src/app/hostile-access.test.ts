@@ -24,7 +24,7 @@ const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOr
 const environmentsOf = (projectId: number) =>
   api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 
-describe('deleting a project requires access to all its environments', () => {
+describe('deleting a project without access to all its environments', () => {
   test('returns 403 to a key for its first environment', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
@@ -101,7 +101,7 @@ describe('records created by a limited key', () => {
     expect(await current(acme.W.key)).toEqual([acme.organizationId, made.body.id]);
   });
 
-  test('cannot be in a project if the key can access only a later environment of it', async () => {
+  test('cannot be in a project if the key can access only a later environment of that project', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const path = `/api/projects/${acme.projectId}/environments/`;
     const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
