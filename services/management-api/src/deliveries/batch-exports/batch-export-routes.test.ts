@@ -717,7 +717,7 @@ describe('runs', () => {
   });
 });
 
-test('a repeated run selects events by the time of storage if it was scheduled, and by their timestamp if it belongs to a backfill', async () => {
+test('repeats a scheduled run by the storage time of events, and a run of a backfill by their timestamps', async () => {
   const { id } = await created();
   const body = { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
   const { backfill_id } = (await post(`${id}/backfill`, body)).body;

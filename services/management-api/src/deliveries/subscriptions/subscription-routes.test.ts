@@ -523,7 +523,7 @@ describe('the limit of subscriptions in an organization', () => {
   const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
     small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
 
-  test('applies to concurrent requests and to restoring a subscription, and deleting one makes room for another', async () => {
+  test('applies to concurrent requests and to restored subscriptions, but not to deleted ones', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => send('POST', '', valid)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
     expect(made.find(({ status }) => status === 400)).toMatchObject(refusal);
@@ -535,10 +535,10 @@ describe('the limit of subscriptions in an organization', () => {
   });
 });
 
-describe('enabled and send_test_now', () => {
+describe('the fields enabled and send_test_now', () => {
   const occasions = async (id: number) => (await deliveries(id)).map(({ occasion }) => occasion);
 
-  test('stop a disabled subscription from sending, and it has no next date', async () => {
+  test('stop a disabled subscription, which then has no next date', async () => {
     const { body } = await create({ enabled: false });
     expect(body).toMatchObject({ enabled: false, next_delivery_date: null });
     expect(await deliveries(body.id)).toEqual([]);
@@ -562,7 +562,7 @@ describe('enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('a disabled subscription is sent to all targets if send_test_now is true', async () => {
+  test('send a disabled subscription to all targets if send_test_now is true', async () => {
     const { body } = await create({ enabled: false, send_test_now: true });
     expect(await occasions(body.id)).toEqual(['created']);
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: true });
