@@ -131,7 +131,7 @@ describe('a flag', () => {
     expect(await post(body)).toMatchObject(refused(code, detail, attr));
   });
 
-  test('lists SDKs that would evaluate it differently locally, when it is created and changed', async () => {
+  test('is returned with the SDKs that would evaluate it differently, when it is created and changed', async () => {
     const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
     const filters = (percentage: number) => ({ groups: [{ properties: [pro], rollout_percentage: percentage }] });
     const { id, sdk_warnings: warnings } = await created('for-some', { filters: filters(30) });
@@ -341,7 +341,7 @@ describe('flags that depend on other flags', () => {
     );
   });
 
-  test('reject one of two concurrent changes that would form a cycle', async () => {
+  test('cannot form a cycle through two concurrent changes', async () => {
     const [a, b] = [await created('a'), await created('b')];
     const responses = await Promise.all([
       patch(a.id, { filters: dependsOn(b.id) }),

@@ -33,7 +33,7 @@ const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: '
 const plan = { key: 'plan', type: 'person', operator: 'exact', value: 'pro' };
 const tree = (...values: unknown[]) => ({ properties: { type: 'OR', values: [{ type: 'AND', values }] } });
 
-test('copies a flag with its cohorts and the cohorts in them, by name', async () => {
+test('copies a flag with its cohorts and the cohorts that these refer to, matched by name', async () => {
   const inner = await made('cohorts', { name: 'Inner', filters: tree(plan) });
   const outer = await made('cohorts', { name: 'Outer', filters: tree({ type: 'cohort', key: 'id', value: inner.id }) });
   const there = await made('cohorts', { name: 'Inner', filters: tree(plan) }, second);
@@ -163,7 +163,7 @@ describe('the blast radius of a condition', () => {
     expect(body.users_affected / body.total_users).toBeCloseTo(0.25, 1);
   });
 
-  test('is an estimate based on some persons if reading them takes long', async () => {
+  test('is an estimate based on fewer persons if reading them takes long', async () => {
     const { projectId } = tenant;
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)

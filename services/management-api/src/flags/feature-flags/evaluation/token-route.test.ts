@@ -58,7 +58,7 @@ test('returns 403 for flags requested with a key for other projects', async () =
   expect((await list(`?token=${tenant.projectApiKey}`, value)).status).toBe(403);
 });
 
-test('applies access rules to the list of a token and to single flags, like below the project', async () => {
+test('applies access rules to the flags of a token in the same way as to the flags of a project', async () => {
   const actors = await createActors(api.database);
   const flags = `/api/projects/${actors.projectId}/feature_flags/`;
   for (const key of ['open', 'closed']) await createFlag(actors.projectId, key, actors.A.key);

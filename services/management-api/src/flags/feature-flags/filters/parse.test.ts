@@ -236,7 +236,7 @@ test('normalizes filters to the form in which they are stored', () => {
   });
 });
 
-test('the group type of a flag is that of its conditions, if it is the same in all', () => {
+test('a flag has the group type of its conditions, if all of them have the same type', () => {
   const group = { properties: [{ key: 'x', type: 'group', value: 'y' }] };
   const filters = parseFlagFilters({ sent: { groups: [group, group], aggregation_group_type_index: 2 }, stored: null });
   expect(filters.aggregation_group_type_index).toBe(2);
