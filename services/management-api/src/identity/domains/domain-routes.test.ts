@@ -333,7 +333,7 @@ test('domain-024: ignores read-only fields when a domain is changed', async () =
   });
 });
 
-test('domain-025 to domain-029: returns 403 or 404 when a member or a stranger changes or deletes a domain', async () => {
+test('domain-025 to domain-029: returns 403 or 404 when a member or a non-member changes or deletes a domain', async () => {
   const { id } = await addDomain();
   const foreign = await addDomain({}, free);
   const foreignPath = `/api/organizations/${free.organizationId}/domains/${foreign.id}/`;

@@ -86,7 +86,7 @@ test('lets an administrator change settings unrelated to sign-in, and turn SCIM 
   expect(await as('A', 'POST', `${id}/scim/`)).toMatchObject(refused);
 });
 
-test('returns 403 when an administrator adds such a domain with a provider, or verifies such a domain that has a provider', async () => {
+test("returns 403 when an administrator adds an owner's domain with a provider, or verifies one that has a provider", async () => {
   const prove = ({ verification_challenge: challenge }: { verification_challenge: string }) =>
     dns.setTxt(`_millrace-challenge.${name}`, [[challenge]]);
   const early = await as('A', 'POST', '', { domain: name, ...saml });

@@ -72,7 +72,7 @@ describe('the client secret of an OpenID provider', () => {
     return { id, signOn };
   }
 
-  test('returns 400 when the issuer changes without a new secret, including when it was cleared in between', async () => {
+  test('returns 400 when the issuer changes without a new secret, even if the issuer was cleared in between', async () => {
     const { id, signOn } = await addProvider();
     const before = await stored(id);
     const elsewhere = { oidc_issuer: 'https://attacker.example' };

@@ -188,7 +188,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(body.name).toBe('Renamed');
   });
 
-  test('project-049, project-050: lets an administrator roll the API key, notifies gateways, and records the activity without both keys', async () => {
+  test('project-049, project-050: lets an administrator roll the API key, notifies gateways, and records the change without keys', async () => {
     expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
     const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);
@@ -308,7 +308,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(''), fixture.keys.M)).body.name).toBe(name);
   });
 
-  test('project-071: records the creation without changes', async () => {
+  test('project-071: records its creation in the activity log without changed fields', async () => {
     const { body } = await create({ name: 'New' });
     const rows = await api.database.sql.query(
       'SELECT scope, activity, detail FROM activity_log WHERE environment_id = $1 ORDER BY scope',
@@ -475,7 +475,7 @@ test('returns 404 for a project of another organization of the caller', async ()
   ).toMatchObject(NF());
 });
 
-test('records that an operator used the command line in the activity', async () => {
+test('records in the activity log that an operator used the command line', async () => {
   const { sql } = api.database;
   const tenant = await createTestTenant(api.database);
   await recordActivity(sql, {

@@ -157,7 +157,7 @@ describe('the first API key of a user who was invited with a limited key', () =>
     expect(own.status).toBe(403);
   });
 
-  test('expires at the same time, and so does the invite', async () => {
+  test('expires at the same time as that key, and so does the invite', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { body } = await joinedBy({ expiresAt });
     const [, , , end] = await powersOf(body.personal_api_key);
@@ -223,7 +223,7 @@ test('returns 404 when the invite is for another user', async () => {
   expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
 });
 
-test('returns 403 to a key that is limited to other organizations, because it could not access the new one', async () => {
+test("returns 403 to a key that is limited to other organizations, because it could not access the invite's organization", async () => {
   const { id, email } = await invite();
   const { user } = await account(email);
   const second = await createPersonalApiKey(api.database.sql, {

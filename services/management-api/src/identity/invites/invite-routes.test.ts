@@ -608,7 +608,7 @@ describe('when sending email fails', () => {
     });
   });
 
-  test('does not wait for a silent mail server, and records the attempt later', async () => {
+  test('does not wait for an unresponsive mail server, and records the attempt later', async () => {
     proxy.cut();
     proxy.blackHole();
     const email = newEmail();

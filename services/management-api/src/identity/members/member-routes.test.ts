@@ -211,7 +211,7 @@ const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
   ['nothing', 'W', member, {}, { status: 200 }, 1],
 ];
 test.each(changes)(
-  '%s: returns the right result when %s changes a member of level %i with %j',
+  '%s: returns the expected result when %s changes a member of level %i with %j',
   async (_, by, level, body, expected, after) => {
     const target = await join(level);
     expect(await patch(acme[by], target, body)).toMatchObject(expected);

@@ -280,7 +280,7 @@ describe('sign-in with GitHub', () => {
   });
 });
 
-test('a provider requires all of its settings', () => {
+test('rejects a provider without all of its settings', () => {
   const config = {
     oidcName: 'Example',
     googleClientId: 'id',

@@ -72,7 +72,7 @@ test('organization-002: requires a plan that allows several organizations to cre
   );
 });
 
-test('organization-003, organization-004: makes the creator of an organization its owner, creates a project in it, and makes it the current organization', async () => {
+test('organization-003, organization-004: creates an organization with its creator as owner and a project, and makes it current', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);
@@ -148,7 +148,7 @@ test.each([
   expect(await create(acme.W.key, body)).toMatchObject(expected);
 });
 
-test('returns 403 to a key that is limited to some organizations, because it could not access the new one', async () => {
+test('returns 403 to a key that is limited to some organizations, because it could not access the new organization', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.W.userId,

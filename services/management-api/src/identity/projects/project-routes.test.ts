@@ -59,7 +59,7 @@ test("lists all projects of all the caller's organizations, and no others, sorte
 });
 
 test.each<MembershipLevel>([1, 8, 15])(
-  'pages include the projects of all organizations, with level %i in the second',
+  'pages include the projects of all organizations, with level %i in the second organization',
   async (level) => {
     const second = await createTestOrganization(api.database, { name: 'Second' });
     await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level });

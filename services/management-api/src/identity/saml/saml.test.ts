@@ -124,7 +124,7 @@ describe('a valid SAML response', () => {
     expect(check(response(), other)).toMatchObject({ ok: true, assertionId: '_assertion-1' });
   });
 
-  test("identifies the user, and returns until when the assertion's ID must be remembered to detect a replay", () => {
+  test("identifies the user, and the time until which the assertion's ID must be stored to detect replays", () => {
     expect(check(encode(signed()))).toEqual({
       ok: true,
       assertionId: '_assertion-1',
@@ -582,7 +582,7 @@ test('sso-126: rejects a message that is too large before parsing it', () => {
 });
 
 describe('certificates of a SAML provider', () => {
-  test('sso-113: can contain line breaks or not, and there can be several', () => {
+  test('sso-113: can be pasted with or without line breaks, and several together', () => {
     const bare = key.certificate.replaceAll(/-----.*-----|\n/g, '');
     expect(readSamlCertificates(bare)[0]?.pem.replaceAll('\n', '')).toBe(key.certificate.replaceAll('\n', ''));
     expect(readSamlCertificates(wrapped(bare))).toHaveLength(1);

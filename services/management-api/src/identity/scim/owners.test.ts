@@ -77,7 +77,7 @@ test.each(attacks)(
 );
 
 test.each(attacks)(
-  'SCIM allows %s of an owner with a token created by an owner, while that user is one',
+  'SCIM allows %s of an owner with a token created by an owner, as long as that user is still an owner',
   async (_, request) => {
     const domain = await setUpScim(api, acme, 'W');
     const owner = await createActor(api.database, acme.organizationId, 15, `owner@${domain.name}`);

@@ -446,7 +446,7 @@ describe('the token of a SCIM client', () => {
   const manage = (method: 'GET' | 'POST', rest = '', key = acme.A.key) =>
     api.send(method, `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/${rest}`, { key });
 
-  test('sso-171: must belong to the domain of the path, and otherwise all paths return 401', async () => {
+  test('sso-171: must belong to the domain in the path, and all paths return 401 for other tokens', async () => {
     const other = await createActors(api.database);
     const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {

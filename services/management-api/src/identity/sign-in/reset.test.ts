@@ -75,7 +75,7 @@ describe('resetting a forgotten password', () => {
     expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
   });
 
-  test('signin-032: works once with the link, only for its user, and viewing the link does not use it up', async () => {
+  test('signin-032: works once with the link, only for its user, and viewing the link does not invalidate it', async () => {
     const { token } = await askForLink();
     expect(await look(token)).toMatchObject({ status: 200, body: {} });
     expect((await look(token)).headers.get('referrer-policy')).toBe('no-referrer');
@@ -89,7 +89,7 @@ describe('resetting a forgotten password', () => {
     expect((await post('/api/login/', { email: user.email, password })).status).toBe(200);
   });
 
-  test('signin-032: is impossible with the link after a newer link or a day, and with a sign-in link', async () => {
+  test('signin-032: rejects a link that is older than a day or than another link, and a sign-in link', async () => {
     const [old, newer] = [await askForLink(), await askForLink()];
     expect(await look(old.token)).toMatchObject(invalid);
     await api.database.sql.query("UPDATE one_time_link SET expires_at = expires_at - interval '1 day'");
@@ -101,7 +101,7 @@ describe('resetting a forgotten password', () => {
     expect(asSignIn).toMatchObject({ status: 400, body: { code: 'invalid_token', attr: 'secret' } });
   });
 
-  test('signin-032: rejects a weak password without using the link up', async () => {
+  test('signin-032: rejects a weak password without invalidating the link', async () => {
     const { token } = await askForLink();
     const weak = await post(`/api/reset/${user.uuid}/`, { token, password: 'password1' });
     expect(weak).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
@@ -179,7 +179,7 @@ describe('accepting an invite', () => {
     expect((await post(path, { token, with_passkey: true })).status).toBe(404);
   });
 
-  test('signin-035: with a weak password or from another site, fails without using the invite up', async () => {
+  test('signin-035: with a weak password or from another site, fails without invalidating the invite', async () => {
     const { path, token } = await invite();
     expect(await post(path, { token, password: 'password1' })).toMatchObject({
       status: 400,

@@ -244,7 +244,7 @@ describe('an authenticator app', () => {
     expect(key.status).toBe(403);
   });
 
-  test('causes an email to the user when it is disconnected, and other sessions continue', async () => {
+  test('can be disconnected, which notifies the user by email and keeps other sessions', async () => {
     const { secret } = await connectApp();
     const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
@@ -340,7 +340,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('signin-021: is forgotten when the password changes, and when the factor is turned off and on', async () => {
+  test('signin-021: is no longer recognized after the password changes, or after the factor is turned off and on', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
@@ -354,7 +354,7 @@ describe('an organization that requires a second factor', () => {
   const demand = (enforce: boolean) =>
     api.database.sql.query('UPDATE organization SET enforce_2fa = $2 WHERE id = $1', [tenant.organizationId, enforce]);
 
-  test('signin-024: allows a session without one only to set one up, and does not restrict keys', async () => {
+  test('signin-024: lets a session without a second factor only set one up, and does not restrict keys', async () => {
     await demand(true);
     const path = `/api/projects/${tenant.projectId}/`;
     expect(await own('GET', path)).toMatchObject({ status: 403, body: { code: 'two_factor_setup_required' } });
@@ -475,7 +475,7 @@ describe('passkeys', () => {
     expect((await enter(passkey, { userHandle: handle })).status).toBe(200);
   });
 
-  test('signin-028: are rejected if their counter does not increase and the user is emailed, unless it is always 0', async () => {
+  test('signin-028: are rejected with an email to the user if their counter does not increase, unless it is always 0', async () => {
     const { passkey, handle } = await register();
     for (const [counter, expected] of [
       [0, 200],

@@ -418,7 +418,7 @@ describe('a sign-in link', () => {
     api.database.transaction((tx) => createOneTimeLink(tx, { kind: 'sign_in', userId }));
   const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_token', attr: 'secret' } };
 
-  test('signs in once, and viewing it does not use it up', async () => {
+  test('signs in once, and viewing it does not invalidate it', async () => {
     const { secret } = await make();
     for (let times = 0; times < 2; times += 1) {
       expect(await post('/api/console_link/look/', { secret })).toMatchObject({
@@ -493,7 +493,7 @@ describe('the first owner', () => {
     }
   });
 
-  test('cannot be created if an organization has been created since', async () => {
+  test('cannot be created if an organization was created in the meantime', async () => {
     const { secret } = await api.database.transaction((tx) =>
       createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
     );

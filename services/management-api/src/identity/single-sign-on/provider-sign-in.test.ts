@@ -340,7 +340,7 @@ describe('a linked account', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada.king@home.example', is_email_verified: true });
   });
 
-  test('sso-385: cannot enter an organization through its own address while that is not verified', async () => {
+  test('sso-385: cannot enter an organization through its own address until the address is verified', async () => {
     await linkAda(gitlab);
     await sql(`UPDATE "user" SET is_email_verified = false WHERE email = 'ada@home.example'`);
     await inviteAdministrator(home, 'ada@home.example');

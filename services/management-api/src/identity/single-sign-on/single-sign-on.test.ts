@@ -756,7 +756,7 @@ describe('the SAML provider of a domain', () => {
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
-    'sso-143: does not change the address to the invalid one %s',
+    'sso-143: does not change the address to the invalid address %s',
     async (text) => {
       const nameId = randomUUID();
       await bySaml({ nameId });
@@ -794,7 +794,7 @@ describe('the SAML provider of a domain', () => {
     expect(response.headers.get('location')).toContain('error_code=improperly_configured_sso');
   });
 
-  test('sso-113: reports problems with its settings and does not redirect to it', async () => {
+  test('sso-113: reports problems with its settings and does not redirect users to the provider', async () => {
     expect((await change({ saml_x509_cert: 'MIIC' })()).body).toMatchObject({ has_saml: true });
     expect(await signOn()).toMatchObject({
       saml_problem: expect.stringContaining('certificate'),
@@ -831,7 +831,7 @@ describe('an enforced provider', () => {
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
   });
 
-  test('sso-101: returns 400 for an unknown provider, and ignores one that is already stored', async () => {
+  test('sso-101: returns 400 for an unknown provider, and ignores a stored unknown provider', async () => {
     expect(await change({ sso_enforcement: 'okta' })()).toMatchObject({
       status: 400,
       body: { code: 'invalid_choice', attr: 'sso_enforcement' },
