@@ -55,7 +55,7 @@ test('filters ingestion warnings by type, severity and time, with both ends excl
   expect((await api.get(`${path}?after=x`, tenant.personalApiKey)).status).toBe(400);
 });
 
-test('pages of ingestion warnings are complete even if many have the same time', async () => {
+test('pages of ingestion warnings are complete even if many warnings have the same time', async () => {
   const stored: string[] = [];
   for (let index = 0; index < 11; index += 1) stored.push(await warning({}));
   const seen = await readAllPages<{ id: string }>(api, `${path}?limit=2`, tenant.personalApiKey);

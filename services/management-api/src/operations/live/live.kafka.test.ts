@@ -596,7 +596,7 @@ describe('individual streams', () => {
     expect(client.events).toEqual([]);
   });
 
-  test('live-022: excludes internal users, as far as that can be evaluated on one event', async () => {
+  test('live-022: excludes internal users whose filters can be evaluated on a single event', async () => {
     const own = await createTestTenant(world.api.database);
     await sql().query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
       own.environmentId,
@@ -814,7 +814,7 @@ test('live-034: returns 503 for live events if no event log is configured', asyn
   }
 });
 
-test('live-026: limits the streams of a process, and a closed stream makes room for another', async () => {
+test('live-026: limits the streams of a process, and accepts another once one is closed', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const world = await startWorld('postgres', { streamsPerProcess: 2, metrics });
   try {
@@ -852,7 +852,7 @@ test.each([
   await world.stop();
 });
 
-test('skips the rest of a second after a filter has used up its time, and reports the share of events that were checked', async () => {
+test('skips the rest of a second after a filter has used up its time, and reports the share of checked events', async () => {
   const world = await startWorld('postgres', { times: { ...times, filterMsPerSecond: 0 } });
   const own = await createTestTenant(world.api.database);
   const client = await watch(world, own);

@@ -4,7 +4,7 @@ import { kinds } from './warning-kinds.ts';
 
 const textOf = (path: string) => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8');
 
-test('console-016: has a text for each kind of warning that the gateway and the consumer store, and for no other', () => {
+test('console-016: has a text for each kind of warning that the gateway and the consumer store, and for no other kind', () => {
   const ofConsumer = textOf('services/event-consumer/src/model/warning.ts');
   const own = [...ofConsumer.matchAll(/^ {2}(\w+): '(?:error|warning|info)',$/gm)].map(([, type = '']) => type);
   expect(own.length).toBeGreaterThan(15);
