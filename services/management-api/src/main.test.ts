@@ -64,7 +64,7 @@ afterAll(async () => {
 const probe = () => fetch(`${url}/api/users/@me/`, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
 const readiness = async () => (await fetch(`${url}/_readiness`)).status;
 
-test('the API is alive but not ready without its database, and returns errors that say so', async () => {
+test('the API is alive but not ready without its database, and returns errors that state this', async () => {
   expect((await fetch(`${url}/_liveness`)).status).toBe(200);
   expect(await readiness()).toBe(503);
   const response = await probe();
@@ -86,7 +86,7 @@ test('the API recovers from several database failures', async () => {
   await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
 });
 
-test('the API serves metrics, and neither they nor the log contain a key', async () => {
+test('the API serves metrics, and neither the metrics nor the log contain a key', async () => {
   await fetch(`${url}/api/projects/?personal_api_key=${tenant.personalApiKey}`);
   const figures = await (await fetch(`${url}/metrics`)).text();
   expect(figures).toContain('millrace_http_request_seconds_count{operation="users_me_retrieve",status="2xx"}');
