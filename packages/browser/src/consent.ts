@@ -1,4 +1,4 @@
-// Manages whether the visitor allows capturing. The visitor can change this, and the browser stores it.
+// Manages the visitor's consent to capturing. The visitor can change the consent, and the browser stores it.
 
 import type { Options } from './client/client.ts';
 import type { Emitter } from './client/core.ts';
@@ -18,7 +18,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   const storage = chooseStorage(name, options);
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
-    // Consent tools also write this value, in their own words.
+    // Consent management tools also write this value, with words such as `yes` or `false`.
     const value = storage.read(name) ?? '';
     if (isYes(value)) return 'granted';
     return /^"?(false|0|no)"?$/.test(value) ? 'denied' : 'pending';
@@ -34,7 +34,7 @@ export function createConsent(options: Options, signals: Emitter): Consent {
   };
 }
 
-/** Returns the storage for consent. If the option was changed, moves the value from the previous storage. */
+/** Returns the storage for the consent value. If the option was changed, moves the value out of the former storage. */
 function chooseStorage(name: string, options: Options): TextStorage {
   const [local, cookies] = [toTextStorage(webStorage('localStorage')), createCookieStorage(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && canStore(cookies);

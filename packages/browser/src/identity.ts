@@ -1,5 +1,5 @@
 // Manages the visitor's identity: the initial anonymous ID, identify, alias, reset, person properties, groups, and
-// changes by other tabs.
+// changes in other tabs.
 
 import type { Client, Options } from './client/client.ts';
 import type { Core, Emitter, Log, Store } from './client/core.ts';
@@ -24,13 +24,13 @@ export function createIdentity(parts: IdentityParts): Partial<Client> {
   };
 }
 
-/** Flag methods are called through the client, because some builds do not include flags. */
+/** `client` provides the flag methods, because some builds do not include flags. */
 interface IdentityParts extends EventParts {
   client: Client;
   capture: Core['capture'];
 }
 
-/** An anonymous visitor is merged into the new identity. A visitor who was already identified is replaced by it. */
+/** Creates `identify`. It merges an anonymous visitor into the new identity, but replaces an identified visitor. */
 function createIdentify(parts: IdentityParts, { members, tell }: PersonProperties): Client['identify'] {
   const { store, person, signals, log } = parts;
   return (given, set, once) => {
@@ -73,10 +73,10 @@ function createAlias(parts: IdentityParts, identify: Client['identify']): Client
   };
 }
 
-/** IDs that are probably mistakes and would merge many visitors into one person. */
+/** IDs that are probably mistakes. Identifying with them would merge many visitors into one person. */
 const mistakes = ['undefined', 'null', 'distinct_id', 'distinctid', '$posthog_cookieless'];
 
-/** Returns the ID as a string. If it is not valid, logs an error and returns undefined. */
+/** Returns the ID as a string. If the ID is not valid, logs an error and returns undefined. */
 function checkId(given: unknown, log: Log): string | undefined {
   const id = typeof given === 'number' ? String(given) : given;
   if (typeof given === 'number') log.warn('identify: the ID should be a string');
@@ -120,9 +120,9 @@ function createReset(parts: IdentityParts, forgetPerson: () => void): Client['re
 
 interface PersonProperties {
   members: Pick<Client, 'setPersonProperties' | 'unsetPersonProperties' | 'createPersonProfile'>;
-  /** Passes properties to the flags and to the service. With `identified`, the event also identifies the visitor. */
+  /** Sets person properties in the flags and the service. With `identified`, the event also identifies the visitor. */
   tell(set?: Properties, once?: Properties, identified?: Properties): void;
-  /** Makes the client send the same properties again if they are set again. */
+  /** Forgets which properties were sent, so that setting the same properties again sends them again. */
   forget(): void;
 }
 
@@ -162,7 +162,7 @@ function createPersonProperties({ client, store, person, signals, capture }: Ide
   };
 }
 
-/** Manages the visitor's groups, which are sent with every later event. */
+/** Manages the visitor's groups, which every later event includes. */
 function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' | 'resetGroups'> {
   const { client, store, person, signals, log, capture } = parts;
   const getGroups = () => ({ ...Object(store.get('$groups')) });
@@ -188,8 +188,8 @@ function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' 
 }
 
 /**
- * Gives a new visitor an ID, which is also the device ID, unless the application provides one. Returns the ID with
- * which to identify an anonymous visitor when all features have started.
+ * Gives a new visitor an ID, unless the application provides one. The ID is also the device ID. Returns the ID with
+ * which the client must identify an anonymous visitor after all features have started.
  */
 export function startVisitor(options: Options, store: Store, log: Log): string | null | undefined {
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
@@ -212,8 +212,8 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
 }
 
 /**
- * Creates an ID with the application's hook. If the hook fails, uses a UUID, because events without an ID are not
- * stored.
+ * Creates an ID with the application's hook. If the hook fails, returns a UUID, because the service does not store
+ * events without an ID.
  */
 function newDeviceId({ get_device_id }: Options, log: Log): string {
   const made = newUuid();
@@ -227,7 +227,7 @@ function newDeviceId({ get_device_id }: Options, log: Log): string {
   return made;
 }
 
-/** Emits a signal when another tab has changed the visitor's identity. All tabs share the identity. */
+/** Emits a signal when another tab has changed the visitor's identity, which all tabs share. */
 export function followOtherTabs({ name, get }: WholeStore, signals: Emitter): void {
   let known = get('distinct_id');
   const learn = () => {

@@ -10,18 +10,19 @@ export type * from './client/options.ts';
 export type * from './client/posthog-names.ts';
 export type * from './client/values.ts';
 
-/** The client of an application. Call `init` to start it. */
+/** The application's client. Call `init` to start it. */
 export const posthog = createClient({
   features: fullFeatures(createExceptions, createWebVitals(captureVitals)),
   always: createCaptureException,
   readOptions: checkOptions,
   fullBuildOptions,
 });
-/** @alias of `posthog` */
+/** The client as the default export. */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;
 
-// Constants for applications that show their own surveys and capture the responses. This library does not show surveys.
+// Constants for applications that display their own surveys and capture the responses. This library does not display
+// surveys.
 
 export const SurveyEventName = {
   SHOWN: 'survey shown',

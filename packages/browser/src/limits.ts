@@ -1,4 +1,4 @@
-// Limits what is captured: floods of events, and events from bots.
+// Limits the number of captured events, and drops events from bots.
 
 import type { Options } from './client/client.ts';
 import type { Feature } from './client/core.ts';
@@ -13,8 +13,8 @@ interface Bucket {
 }
 
 /**
- * Protects against endless loops. Allows 10 events per second after the first 100. The count continues after a page
- * load, because a loop may reload the page.
+ * Protects against endless loops. Allows 100 events at once, and 10 more per second. The limit continues across page
+ * loads, because a loop may reload the page.
  */
 export const limitRate: Feature = ({ options, store, signals, addGate, capture, log }) => {
   const bucket = bucketOf(store.get('$capture_rate_limit'), limitsOf(options).burst);
@@ -48,7 +48,7 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
     const isFree = take();
     const wasRefusing = isRefusing;
     isRefusing = !isFree;
-    // Warn only after the update above, because a listener of the warning may capture another event.
+    // Warn only after the update above, because a listener that receives the warning may capture another event.
     if (isRefusing && !wasRefusing) warn();
     remaining = bucket.tokens;
     return isFree;
@@ -56,7 +56,7 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
   signals.on('capturing', ({ properties }) => {
     if (remaining !== undefined) properties.$lib_rate_limit_remaining_tokens = remaining;
   });
-  // The count is not saved with each event, because that would write the whole store.
+  // Save the count only when the visitor leaves, because saving it with each event would write the whole store.
   signals.on('leaving', () => store.set({ $capture_rate_limit: { ...bucket } }));
   return undefined;
 };
@@ -71,7 +71,7 @@ function limitsOf({ rate_limiting }: Options): { perSecond: number; burst: numbe
   return { perSecond, burst: Math.max(events_burst_limit, perSecond) };
 }
 
-/** Names in the user agents of crawlers, previews and monitoring tools that run scripts. */
+/** Names that occur in the user agents of crawlers, link previews and monitoring tools that run scripts. */
 const names =
   /bot[/;]|bot\.(htm|php)|(ads|slack|store|vercel)bot|uptime ?(bot|robot)|-google|google(other|weblight|-| (favicon|web))|crawler|spider|slurp|prerender|preview|lighthouse|headlesschrome|lightpanda|cypress|screaming frog|siteaudit|facebook(external|catalog)|meta-external|hubspot|chatgpt-user|vercel-screen/i;
 

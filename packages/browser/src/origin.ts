@@ -6,12 +6,12 @@ import type { JsonValue, Properties } from './client/values.ts';
 import { attempt, page, readFromDocument } from './page/globals.ts';
 import { memoizeLast } from './values.ts';
 
-/** Records the origin of a visitor, a session and a tab at the first event, and adds it to every event. */
+/** Records the origin of a visitor, session and tab at the first event, and adds the origin to every event. */
 export const createOrigin: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);
   let isSent = false;
-  // This is memoized, because parsing URLs takes longer than everything else that happens for an event.
+  // The result is memoized, because parsing URLs takes longer than the rest of the work for an event.
   const entryOf = memoizeLast((props: JsonValue) => withoutEmpty(propertiesOf(props, '$session_entry_')));
 
   core.addGate(() => {
@@ -30,7 +30,7 @@ export const createOrigin: Feature = (core) => {
   );
   core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
 
-  // New persons get these properties once: with the first event of a page and with every `$identify`.
+  // Set these properties on new persons, with the first event of each page and with every `$identify` event.
   signals.on('capturing', (event) => {
     const isIdentify = event.event === '$identify';
     if (!event.properties.$process_person_profile || (isSent && !isIdentify)) return;
@@ -41,7 +41,7 @@ export const createOrigin: Feature = (core) => {
   return undefined;
 };
 
-/** Stores the referrer of a tab and the origin of a visitor only once. A new campaign replaces the previous one. */
+/** Stores the referrer of a tab and the origin of a visitor only once. A new campaign replaces the former campaign. */
 function createMemory({ options, store, tabStore }: Core): () => void {
   let readAddress = '';
   return () => {
@@ -65,9 +65,7 @@ function withoutEmpty(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value));
 }
 
-/**
- * The referrer and the URL with which a visitor or a session began. All other origin properties are derived from them.
- */
+/** The referrer and the URL at the start of a visit or session. All other origin properties are derived from them. */
 interface Origin {
   r: string;
   u?: string;
@@ -85,7 +83,7 @@ function originNow({ mask_personal_data_properties: isMasked }: Options): Origin
   return { r: referrer().$referrer.slice(0, 1000), ...(address && { u: maskAddress(address, isMasked) }) };
 }
 
-/** Returns the properties that describe an origin. Their names begin with the prefix. */
+/** Returns the properties that describe an origin. Each name begins with the prefix. */
 function propertiesOf(origin: JsonValue, prefix: '$initial_' | '$session_entry_' | ''): Properties {
   const { r, u } = (origin ?? {}) as Partial<Origin>;
   if (!r) return {};
@@ -109,7 +107,7 @@ function hostOf(address: string): string | undefined {
   return attempt(() => new URL(address).host);
 }
 
-/** URL parameters with which advertisers recognize visitors. They are masked if the options request it. */
+/** URL parameters with which advertisers identify visitors. They are masked if the options request it. */
 const personal =
   'gclid gclsrc dclid gbraid wbraid fbclid msclkid twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid oppref bfcid irclid _kx'.split(
     ' ',
@@ -119,7 +117,7 @@ const campaignNames = [
   ...personal,
 ];
 
-/** Returns the campaign parameters of a URL. Parameters that it does not contain are null. */
+/** Returns the campaign parameters of a URL. Missing parameters are null. */
 function campaignOf(address: string, more: string[] = []): Record<string, string | null> {
   const query = queryOf(address);
   return Object.fromEntries([...campaignNames, ...more].map((name) => [name, query.get(name) || null]));
@@ -129,14 +127,14 @@ function queryOf(address: string): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(address)?.[1] ?? '');
 }
 
-/** Masks the parameters in a URL that identify visitors. */
+/** Masks the URL parameters that identify visitors. */
 export function maskAddress(address: string, isMasked: boolean): string {
   if (!isMasked) return address;
   const mask = (_: string, before: string, name: string) => `${before}${name}=<masked>`;
   return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);
 }
 
-/** Returns properties about the search engine from which a visitor came. */
+/** Returns properties of the search engine from which a visitor came. */
 function searchOf(referrer: string): Record<string, string> {
   const engine = /^https?:\/\/.*(google|bing|yahoo|duckduckgo)\.(?:com|[^/?]*)/.exec(referrer)?.[1];
   if (!engine) return {};

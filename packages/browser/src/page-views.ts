@@ -1,5 +1,5 @@
-// Captures page views of loaded pages, route changes and restored pages, each with the scroll depth of the previous
-// page.
+// Captures a page view for each loaded page, route change and restored page. Each page view includes the scroll depth
+// of the previous page.
 
 import type { Core, Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
@@ -11,7 +11,7 @@ interface PageView {
   startedAt: Date;
 }
 
-/** Captures page views and page leaves, and adds the ID of the page view to every event. */
+/** Captures page views and page leaves, and adds the page view ID to every event. */
 export const createPageViews: Feature = (core) => {
   const { signals, options } = core;
   const signal = stopSignal(core);
@@ -32,7 +32,7 @@ export const createPageViews: Feature = (core) => {
     return { ...before, $pageview_id: uuid, title: readFromDocument('title') };
   });
 
-  // After this, the current page view belongs to the previous session or visitor, so later events do not refer to it.
+  // The current page view belongs to the previous session or visitor, so later events must not refer to it.
   signals.on('session', forget);
   signals.on('leaving', () => {
     const { capture_pageleave: wanted, capture_pageview, request_batching } = options;
@@ -45,7 +45,7 @@ export const createPageViews: Feature = (core) => {
   return { getPageViewId: () => view?.id };
 };
 
-/** Returns the properties of a page view that has ended. */
+/** Returns the properties that describe the previous page view. */
 function ended(view: PageView | undefined, now: Date, depth: Properties): Properties {
   return view
     ? {
@@ -58,9 +58,9 @@ function ended(view: PageView | undefined, now: Date, depth: Properties): Proper
 }
 
 /**
- * Captures the view of a loaded page when it is visible (not prerendered or in a background tab) and the visitor has
- * consented. Returns a function that says whether a route change still belongs to this first view, because applications
- * often redirect while they start.
+ * Captures the view of a loaded page once the page is visible and the visitor has consented. The returned function does
+ * the same if necessary. It returns whether a route change still belongs to this first view, because applications often
+ * redirect while they start.
  */
 function captureFirst({ signals, options, isCapturing, capture }: Core, signal: AbortSignal): () => boolean {
   let isDone = false;
@@ -73,14 +73,14 @@ function captureFirst({ signals, options, isCapturing, capture }: Core, signal: 
   };
   onDocument('visibilitychange', captureOnce, { signal });
   signals.on('consent', captureOnce);
-  // Waits for code that runs right after `init`, for example to identify the visitor.
+  // Wait for code that runs right after `init`, for example to identify the visitor.
   setTimeout(captureOnce, 1);
   return captureOnce;
 }
 
 /**
- * Captures a view when the browser restores a page from the back/forward cache, as for a reload. When that page was
- * left, the leave was already captured.
+ * Captures a page view when the browser restores a page from the back/forward cache. The page leave was already
+ * captured when the visitor left.
  */
 function captureReturns({ options, capture }: Core, forget: () => void, signal: AbortSignal): void {
   const onShow = ({ persisted }: PageTransitionEvent) => {
@@ -104,7 +104,7 @@ function captureRoutes({ signals, options, capture }: Core, isOfFirst: () => boo
   signals.on('options', watch);
 }
 
-/** The way in which an application navigated to another path. */
+/** How an application navigated to another path. */
 type NavigationType = 'pushState' | 'replaceState' | 'popstate';
 
 /** Calls `onPath` when a single-page application has navigated to another path. */
@@ -122,7 +122,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
     if (location.pathname === path) return;
     pending = type;
     path = location.pathname;
-    // Routers set the title after the URL, but in the same task. During popstate, they may render immediately.
+    // Routers set the page title after the URL, but in the same task. During popstate, they may render immediately.
     if (type === 'popstate' || window.event?.type === 'popstate') tell();
     else queueMicrotask(tell);
   };
@@ -130,7 +130,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
   for (const method of ['pushState', 'replaceState'] as const) {
     const original = history[method];
     history[method] = function (this: History, ...change: Parameters<History['pushState']>) {
-      // A notification that is still pending is about the URL that is being left.
+      // A pending notification is about the URL that the visitor is leaving.
       if (!signal.aborted && isElsewhere(change[2])) tell();
       original.apply(this, change);
       if (!signal.aborted) note(method);
@@ -158,7 +158,7 @@ interface Depth {
 }
 
 interface ScrollDepth {
-  /** Returns how far the page was scrolled since the last `restart`, in pixels and as a fraction of the page. */
+  /** Returns how far the visitor has scrolled since the last `restart`, in pixels and as a fraction of the page. */
   properties(): Properties;
   restart(): void;
 }
@@ -180,7 +180,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
       contentHeight: Math.max(scrollHeight, depth?.contentHeight ?? 0),
     };
   };
-  // Scroll events of elements do not bubble, so the listener is in the capture phase.
+  // Listen in the capture phase, because the scroll events of elements do not bubble.
   for (const type of ['scroll', 'scrollend', 'resize']) {
     addEventListener(type, measure, { capture: true, passive: true, signal });
   }
@@ -189,7 +189,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
     properties: () => (depth ? asProperties(depth) : {}),
     restart() {
       depth = undefined;
-      // Measures after the new page has been rendered.
+      // Measure after the new page has been rendered.
       setTimeout(measure);
     },
   };

@@ -1,4 +1,4 @@
-// Loads the settings of the environment, such as whether errors are captured.
+// Loads the environment's settings, such as whether errors are captured.
 
 import type { Core, RemoteConfig } from './client/core.ts';
 import type { JsonValue } from './client/values.ts';
@@ -6,18 +6,19 @@ import { attempt, readFromWindow } from './page/globals.ts';
 
 declare global {
   interface Window {
-    /** Settings by token, which `/array/<token>/array.js` or `/array/<token>/config.js` sets. */
+    /** Settings by project token, set by `/array/<token>/array.js` or `/array/<token>/config.js`. */
     _POSTHOG_REMOTE_CONFIG?: Record<string, { config?: RemoteConfig }>;
   }
 }
 
 /**
- * Emits the environment's settings once: those embedded in the page, those that the service returns, or the last known
- * ones. They are requested as data and not as a script, because the policy of a page may forbid scripts.
+ * Emits the environment's settings once. They come from the page, from the service, or from storage if the service is
+ * unavailable. The client requests them as data instead of a script, because a page's content security policy may
+ * forbid scripts.
  */
 export function createRemoteConfig({ token, options, store: { area }, sender, signals, url }: Core): undefined {
   const key = `ph_${token}_remote_config`;
-  // This runs in a separate task, because it is not urgent while a page starts.
+  // Run in a separate task, because loading settings is not urgent while a page starts.
   setTimeout(async () => signals.emit('remoteConfig', await load()));
 
   async function load(): Promise<RemoteConfig | null> {

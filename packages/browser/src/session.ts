@@ -1,4 +1,4 @@
-// Groups the events of a visit into a session, which ends after a time without activity.
+// Groups the events of a visit into a session, which ends after a period without activity.
 
 import type { Client, Options } from './client/client.ts';
 import type { Emitter, Store } from './client/core.ts';
@@ -13,7 +13,7 @@ interface SessionState {
 }
 
 export interface Session {
-  /** Records that the visitor is active. Continues the session or starts a new one. */
+  /** Records visitor activity. Continues the session or starts a new one. */
   touch(nowMs?: number): SessionState;
   /** Reads the session without extending it. */
   current(): SessionState;
@@ -22,17 +22,17 @@ export interface Session {
 }
 
 const longestMs = 24 * 3600_000;
-/** Minimum interval between two writes of the time of the last activity. */
+/** Minimum interval between two writes of the last activity time. */
 const writtenEveryMs = 5000;
 
 export function readIdleMs({ session_idle_timeout_seconds: seconds }: Options): number {
   return Math.min(36_000, Math.max(60, seconds || 1800)) * 1000;
 }
 
-/** Manages the session. It is stored in `$sesid` as `[last activity, id, start]`, and all tabs share it. */
+/** Manages the session, which all tabs share. It is stored in `$sesid` as `[last activity, ID, start]`. */
 export function createSession(options: Options, store: Store, signals: Emitter): Session {
   const windowIdOf = createWindowId(options);
-  /** ID of the session. Undefined until the first session, and empty after a reset. */
+  /** Session ID. Undefined before the first session, and empty after a reset. */
   let known: string | undefined;
   let nextId: string | null | undefined;
 
@@ -80,15 +80,16 @@ export function createSession(options: Options, store: Store, signals: Emitter):
   };
 }
 
-/** Returns when a session began, which is part of an ID that is a UUIDv7. Returns undefined for other IDs. */
+/** Returns the session's start time if the ID is a UUIDv7, which contains the time. Otherwise, returns undefined. */
 function startOf(id: unknown): number | undefined {
   const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.exec(String(id)) ?? [];
   return high && low ? Number.parseInt(high + low, 16) : undefined;
 }
 
 /**
- * Creates window IDs. They survive a reload and change with each session. A tab removes its mark when it is left. A
- * duplicated tab still finds the mark of the original, and therefore gets a new ID.
+ * Creates window IDs. An ID is kept when the page reloads and replaced when a new session starts. A tab marks its
+ * storage, and removes the mark when the visitor leaves the page. A duplicated tab therefore detects the original tab's
+ * mark and creates a new ID.
  */
 function createWindowId({ persistence, persistence_name, token }: Options): (isNew: boolean) => string {
   const storage = createTabStorage(persistence);

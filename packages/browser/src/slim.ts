@@ -3,7 +3,7 @@ import { createFlags } from './flags/flags.ts';
 import { takeOptions } from './options/default-options.ts';
 import { createClient } from './start/create-client.ts';
 
-/** Events, identity and flags, without autocapture, exceptions, measurements or remote settings. */
+/** The small client's features, without autocapture, exceptions, measurements or remote settings. */
 const slimFeatures: Feature[] = [
   createFlags,
   ({ signals }) => {
@@ -19,6 +19,6 @@ export type * from './client/values.ts';
 
 /** The small client. It captures an event only if the application calls one of its methods. */
 export const posthog = createClient({ features: slimFeatures, readOptions: takeOptions });
-/** @alias of `posthog` */
+/** The client as the default export. */
 // biome-ignore lint/style/noDefaultExport: applications use the default import
 export default posthog;

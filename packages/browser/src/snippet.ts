@@ -9,7 +9,7 @@ import { createWebVitals } from './web-vitals/web-vitals.ts';
 
 const script = page && (readFromDocument('currentScript') as HTMLScriptElement | null);
 
-/** The ingest host, which served `https://host/static/array.js` or `https://host/array/<token>/array.js`. */
+/** The ingest host, from the script URL `https://host/static/array.js` or `https://host/array/<token>/array.js`. */
 const scriptHost = /^(.*)\/(static|array)\//.exec(script?.src ?? '')?.[1];
 
 const load = createLoadSideScript({ host: scriptHost, nonce: script?.nonce });
@@ -28,10 +28,10 @@ type Call = [name: string, ...args: unknown[]];
 type Calls = Partial<Iterable<Call | (() => void)>> & { people?: Call[] };
 type Stub = Calls & { _i?: [token: string, options: InitOptions | undefined, name?: string][]; init?: unknown };
 
-/** Replaces the snippet's stub with the client, and replays the calls that were made before the library loaded. */
+/** Replaces the snippet's stub with the client, and replays the calls that the page made before the library loaded. */
 function takeOverStub(page: { posthog?: unknown }, client: Client): void {
   const stub = readFromWindow('posthog' as never) as unknown as (Stub & Record<string, Calls>) | undefined;
-  // Each `init` of the snippet loads the script again.
+  // Each `init` call in the snippet loads the script again. The client replaces the stub only the first time.
   if (stub && !Array.isArray(stub._i) && typeof stub.init === 'function') return;
   for (const [token, options, name] of stub?._i ?? []) {
     const instance = client.init(token, options, name);
@@ -45,7 +45,8 @@ function takeOverStub(page: { posthog?: unknown }, client: Client): void {
 }
 
 /**
- * Replays aliases first and captures last, so that early events belong to the visitor who was identified afterwards.
+ * Replays aliases first and captures last, so that early events belong to the visitor that the page identified
+ * afterwards.
  */
 function replay(target: Record<string, (...args: unknown[]) => unknown>, calls: Calls): void {
   const all = Symbol.iterator in calls ? [...(calls as Iterable<Call | (() => void)>)] : [];

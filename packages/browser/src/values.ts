@@ -4,8 +4,8 @@ import type { JsonValue } from './client/values.ts';
 import { attempt } from './page/globals.ts';
 
 /**
- * Maximum number of repeated references. Objects of some frameworks refer to each other in an exponential number of
- * ways.
+ * Maximum number of repeated references. In some frameworks, objects refer to each other so often that copying them
+ * would take exponential time.
  */
 const maxRepeats = 1000;
 
@@ -14,7 +14,7 @@ const maxRepeats = 1000;
  * represented (functions, symbols, cycles, getters that throw) are left out. BigInts and DOM objects become strings.
  */
 export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
-  /** Objects that have been visited. The value is true for objects that contain the one being copied. */
+  /** Objects that were visited. The value is true for the objects that contain the current object. */
   const known = new Map<object, boolean>();
   let repeats = 0;
 
@@ -51,7 +51,8 @@ export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): J
 }
 
 /**
- * Encodes JSON without calling `Array.prototype.toJSON`, which old frameworks add and which turns arrays into strings.
+ * Encodes JSON without calling `Array.prototype.toJSON`, because old frameworks add this method and it turns arrays
+ * into strings.
  */
 export function toJson(value: unknown): string {
   const arrays = Array.prototype as { toJSON?: unknown };
@@ -74,7 +75,7 @@ export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From)
   };
 }
 
-/** Creates a UUIDv7. It begins with the time in milliseconds, so later IDs sort after earlier ones. */
+/** Creates a UUIDv7. The ID begins with the time in milliseconds, so later IDs sort after earlier IDs. */
 export function newUuid(now = Date.now()): string {
   const [version = 0, variant = 0, ...rest] = crypto.getRandomValues(new Uint16Array(5));
   const words = [(version & 0xfff) | 0x7000, (variant & 0x3fff) | 0x8000, ...rest];

@@ -31,7 +31,7 @@ export const createAutocapture: Feature = (core) => {
   core.signals.on('remoteConfig', (config) => {
     withElements &&= !config?.elementsChainAsString;
     isOff = isSwitchedOff(core, config?.autocapture_opt_out);
-    // Adding the same listener again has no effect.
+    // Calling `addEventListener` again with the same listener has no effect.
     for (const type of ['click', 'change', 'submit', ...clipboardEvents]) {
       onDocument(type, listen, { capture: true, signal });
     }
@@ -40,8 +40,8 @@ export const createAutocapture: Feature = (core) => {
 };
 
 /**
- * Returns whether autocapture is off, according to the last known setting of the service. If no setting was ever
- * received, autocapture is on only if the application has disabled requests to the service.
+ * Returns whether autocapture is off in the last settings that the service sent. If the service has never sent
+ * settings, autocapture is on only if the application has disabled settings requests.
  */
 function isSwitchedOff({ store, options }: Core, received: boolean | undefined): boolean {
   const known = store.get(switchedOff);
@@ -78,20 +78,20 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
 }
 
 /**
- * Returns the nodes on the event's path, innermost first. Uses the browser's own method, because the page may have
- * replaced the method of the event.
+ * Returns the nodes on the event's path, innermost first. Calls the browser's own `composedPath`, because the page may
+ * have replaced the event's method.
  */
 const nodesOf = (event: Event): Node[] =>
   Event.prototype.composedPath.call(event).filter((node) => node !== window) as Node[];
 
-/** Returns selectors for elements on which repeated clicks are normal. */
+/** Returns selectors of elements on which repeated clicks are normal and therefore not rage clicks. */
 const calmSelectors = (rageclick: Core['options']['rageclick']): string[] =>
   (typeof rageclick === 'object' && rageclick.css_selector_ignorelist) || ['.ph-no-rageclick'];
 
 const clipboardEvents = ['copy', 'cut', 'paste'];
 const ignoredByDefault = ['.ph-no-autocapture', '[data-ph-no-autocapture]'];
 
-/** Returns whether the application's options allow capturing an event on the first element of a path. */
+/** Returns whether the application's options allow capturing an event whose target is the first element of the path. */
 function isChosen(type: string, path: Element[], options: AutocaptureOptions): boolean {
   const { url_allowlist, url_ignorelist, dom_event_allowlist, element_allowlist, css_selector_allowlist } = options;
   if (url_allowlist && !isAddressOf(url_allowlist)) return false;
@@ -107,8 +107,8 @@ const isAddressOf = (patterns: (string | RegExp)[]): boolean =>
   patterns.some((pattern) => new RegExp(pattern).test(location.href));
 
 /**
- * Returns whether an event is meaningful on the first element of a path. A click, for example, is meaningful on an
- * element that visitors are expected to click.
+ * Returns whether an event is worth capturing on its target, the first element of the path. For example, a click is
+ * captured only on an element that visitors are expected to click.
  */
 function isMeant(type: string, path: Element[]): boolean {
   const [target] = path;
@@ -149,10 +149,7 @@ function clipboardProperties($copy_type: string, canRead: boolean): Properties |
   return $selected_content ? { $selected_content, $clipboard_text_length: text.length, $copy_type } : undefined;
 }
 
-/**
- * Returns a function that detects the third of three clicks in one place, if each is within a second of the previous
- * one.
- */
+/** Returns a function that detects three clicks in the same place, each within a second of the previous click. */
 function createRageClick(): (event: MouseEvent) => boolean {
   let last: [x: number, y: number, time: number] = [0, 0, Number.NEGATIVE_INFINITY];
   let count = 0;

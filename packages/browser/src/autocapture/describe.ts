@@ -38,8 +38,8 @@ export function readEvent({ type, parts, masks, withElements, copied }: Seen): (
       isSensitive(text) || repeats(text, at, isName);
   return () => {
     const elements = described.map((describe, at) => describe(hidesAt(at + control)));
-    // The digits of a sensitive number may be spread over several elements, from the inside to the outside or the
-    // reverse.
+    // The digits of a sensitive number may be spread over several elements, so this checks the joined texts in both
+    // orders.
     const texts = elements.map(({ $el_text = '' }) => $el_text);
     if (isSplit(texts.join(' ')) || isSplit(texts.reverse().join(' ')))
       for (const element of elements) element.$el_text &&= '';
@@ -118,7 +118,6 @@ const longestAddress = 2048;
 
 function link(element: ElementDescription): string {
   const { tag_name, $el_text, attr__class, attr__href, attr__id } = element;
-  /** Empty attributes are kept, but values derived from them are left out. */
   const pairs: Record<string, string | number> = {
     ...($el_text && { text: $el_text.slice(0, 400) }),
     'nth-child': element.nth_child,
@@ -152,7 +151,7 @@ type Masks = Pick<Options, 'mask_all_text' | 'mask_all_element_attributes'> & {
 };
 
 export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 'select', 'textarea', 'label'];
-/** Attributes of form fields that come from the page and not from the visitor. */
+/** Form field attributes that the page sets. They cannot contain what the visitor typed. */
 const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 
 /** Returns whether a text, or the name or class of an element, must not be sent. */
@@ -201,7 +200,7 @@ function textOf(element: Element): string {
   return isSplit(text) ? '' : shorten(text);
 }
 
-/** Returns whether a text contains a sensitive number, possibly in pieces that are harmless on their own. */
+/** Returns whether a text contains a sensitive number, even if whitespace separates its digits. */
 const isSplit = (text: string): boolean => isSensitive(text) || isSensitive(text.replace(/\s/g, ''));
 
 function ownText(element: Element): string {
@@ -213,7 +212,7 @@ function ownText(element: Element): string {
   return text.trim();
 }
 
-/** Pages that are made for people do not nest spans deeper than this. */
+/** Maximum nesting depth of the spans that are read. Only generated pages nest spans deeper. */
 const deepestSpan = 50;
 
 function spanText(element: Element, depth = 0): string {

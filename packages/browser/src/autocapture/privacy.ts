@@ -29,7 +29,7 @@ const isEditor = ({ attributes: { contenteditable = 'false', role = '' } }: Read
 
 const isContentEditable = page && Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'isContentEditable')?.get;
 
-/** Returns whether the element is an editor for other reasons: its style, its document, or an `EditContext`. */
+/** Returns whether visitors can edit the element for other reasons: its style, its document, or an `EditContext`. */
 function isEdited(element: Element & { editContext?: unknown }): boolean {
   const isEditor = attempt(() => isContentEditable?.call(element) || Boolean(element.editContext));
   return (
@@ -70,8 +70,8 @@ export interface Part extends ReadElement, Privacy {}
 
 /**
  * Reads the elements of a path.
- * @param around elements that surround the path in other ways: the document, and elements of shadow trees that render
- * the path in a slot
+ * @param around elements outside the path that also contain its elements: the document element, and the shadow tree
+ * elements whose slots display the path
  */
 export function readParts(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);
@@ -86,23 +86,23 @@ export function readParts(path: Element[], around: Element[]): Part[] {
   return parts.reverse();
 }
 
-/** Returns whether an element may be read, judging only by its own attributes. */
+/** Returns whether an element's own attributes allow reading it. Ignores the elements around it. */
 export function isReadableItself(element: Element): boolean {
   const read = readElement(element);
   return !isMarked(read) && !isSecret(read) && !isField(read);
 }
 
 /**
- * Returns whether a text repeats the content of a field. `at` is the index of the part that contains the text. Names of
- * elements are usually chosen by the page, so the test is more lenient for them.
+ * Returns whether a text repeats the content of a field. `at` is the index of the part that contains the text. The rule
+ * for element names is more lenient, because the page usually chooses them.
  */
 type Repeats = (text: string, at: number, isName?: boolean) => boolean;
 
 const places = 'input,textarea,select,[contenteditable]:not([contenteditable=false]),[role~=textbox],[role~=searchbox]';
 
 /**
- * Reads the contents of all fields that the texts of these parts may repeat. The fields are read immediately, but they
- * are compared only when an event is sent.
+ * Reads the contents of all fields that the texts of these parts may repeat. Reads the fields immediately, but compares
+ * the texts only when an event is sent.
  */
 export function createRepetitionTest(parts: Part[]): Repeats {
   const path = parts.map(({ element }) => element);
@@ -110,14 +110,14 @@ export function createRepetitionTest(parts: Part[]): Repeats {
   const held = placesIn(path).flatMap((place) => {
     const { type } = place as HTMLInputElement;
     const isField = /^(input|select|textarea)$/.test(readTag(place));
-    // The content is hidden in all parts from this index on. If the form of the field is on the path, the index is 0.
+    // Hide the field's content in all parts from this index on. The index is 0 if the path contains the field's form.
     // Otherwise, it is the index of the first part that contains the field.
     let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
     for (let at: Element | null = place; at && from < 0; at = findParent(at)) from = path.indexOf(at);
     const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);
     return (isField ? textsOfField(place, type) : textsOfEditor(place)).map((text) => {
-      // Typed content is hidden in all parts unless it is short: if a visitor types `2`, not every `2` on the page is a
-      // repetition.
+      // Hide typed content in all parts, unless it is short. If a visitor types `2`, for example, a `2` elsewhere on
+      // the page is probably not a repetition.
       const isWide = isTyped && (text.length > 3 || (text && isSecret(readElement(place))));
       return { text, from: isWide ? 0 : from };
     });
@@ -130,7 +130,7 @@ export function createRepetitionTest(parts: Part[]): Repeats {
     const normalized = read(text.slice(0, longestRead));
     return wanted.some(({ from, own, letters }) => {
       if (at < from) return false;
-      // A text that repeats only a part, such as the beginning of a message, is hidden too.
+      // Also hide a text that repeats only a part of the content, such as the beginning of a message.
       if (letters.length > 3)
         return (
           normalized.letters.includes(letters) ||
@@ -142,7 +142,7 @@ export function createRepetitionTest(parts: Part[]): Repeats {
   };
 }
 
-/** Returns the fields and editors in the document and in the shadow trees on the path. */
+/** Returns the fields and editors in the document and in the path's shadow trees. */
 function placesIn(path: Element[]): Element[] {
   const roots = path.flatMap((element) => [findRoot(element), shadowRoot.call(element)]);
   return [...new Set(roots)].flatMap((root) => (root ? [...findIn(root, places)] : []));
@@ -173,10 +173,10 @@ function read(text: string): { own: string; words: string[]; letters: string } {
 const card = /^([2-6]\d{15}|4\d{12}(\d{6})?|3\d{13,14}|(1800|2131)\d{11}|62\d{15,17})$/;
 /** US social security numbers. */
 const socialSecurity = /^\d{3}-?\d{2}-?\d{4}$/;
-/** Digits in groups with any separator: non-breaking spaces, dots, dashes or invisible characters. */
+/** Matches digits in groups with any separator, such as non-breaking spaces, dots, dashes or invisible characters. */
 const groupedDigits = /\d+([^\p{L}\d]{1,3}\d+)*/gu;
 
-/** Returns whether a text consists of nothing but a sensitive number. */
+/** Returns whether the entire text is a sensitive number. */
 function isNumber(text: string): boolean {
   const value = text.trim();
   return /^[\d -]+$/.test(value) && (socialSecurity.test(value) || card.test(value.replace(/[- ]/g, '')));
@@ -219,7 +219,7 @@ export function isSensitive(text: string): boolean {
   return isNumber(plain) || (plain.match(groupedDigits) ?? []).some(haveNumber);
 }
 
-/** Returns the part of a text that may be sent: its words without sensitive numbers, up to 255 characters. */
+/** Returns the text without sensitive numbers, cut to 255 characters. */
 export function readableText(text: string): string {
   const words = text
     .trimStart()
@@ -233,7 +233,7 @@ export function readableText(text: string): string {
   return isSensitive(words) ? '' : words;
 }
 
-/** A snapshot of an element. Elements are read only once, because each DOM access takes time. */
+/** A snapshot of an element. Each element is read only once, because DOM access is slow. */
 interface ReadElement {
   element: Element;
   tag: string;

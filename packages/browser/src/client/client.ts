@@ -2,13 +2,13 @@ import type { AbsentOptions, OptionValues } from './options.ts';
 import type { CaptureOptions, CaptureResult, FlagValue, JsonValue, Properties, Property } from './values.ts';
 
 /**
- * The application's feature flags. An application adds them by declaration merging: `declare module '@millrace/browser'
- * { interface FlagTypes { 'button-color': 'green' | 'orange' } }`.
+ * The application's feature flags. Applications add their flags by declaration merging: `declare module
+ * '@millrace/browser' { interface FlagTypes { 'button-color': 'green' | 'orange' } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface FlagTypes {}
 
-/** The application's events and their properties. An application adds them by declaration merging. */
+/** The application's events and their properties. Applications add them by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface EventTypes {}
 
@@ -19,7 +19,7 @@ export type PropertiesOf<Name> = Name extends keyof EventTypes ? EventTypes[Name
 export interface FlagResult {
   key: string;
   enabled: boolean;
-  /** Key of the variant. Undefined for a flag without variants. */
+  /** Variant key. Undefined for a flag without variants. */
   variant: string | undefined;
   payload: JsonValue;
 }
@@ -27,7 +27,7 @@ export interface FlagResult {
 export interface FlagReadOptions {
   /** If false, reading the flag does not capture a `$feature_flag_called` event. */
   send_event?: boolean;
-  /** If true, values that were stored on the last visit are ignored. */
+  /** If true, values that were stored on the previous visit are ignored. */
   fresh?: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface Options extends OptionValues {
   loaded: (client: Client) => void;
 }
 
-/** The options that an application passes to `init`. All are optional, and their former names are also accepted. */
+/** The options that an application passes to `init`. All are optional. Former option names are accepted too. */
 export type InitOptions = Partial<Options> & FormerOptions & AbsentOptions;
 
 interface FormerOptions {
@@ -110,7 +110,7 @@ interface FormerOptions {
 /** A listener for surveys. Millrace does not support surveys, so the list is always empty. */
 type SurveysListener = (surveys: Property[], context?: { isLoaded: boolean; error?: string }) => void;
 
-/** The public API. Names, arguments and results match PostHog's library. */
+/** The client's public API. Names, arguments and results match PostHog's library. */
 export interface Client extends FlagMembers {
   init(token: string, options?: InitOptions, name?: string): Client;
   capture<Name extends string>(
@@ -162,8 +162,8 @@ export interface Client extends FlagMembers {
 
   set_config(options: InitOptions): void;
   /**
-   * Sends queued events now. Resolves when the service has accepted them, or when they stay in storage for the next
-   * page.
+   * Sends queued events immediately. Resolves when the service has accepted the events, or when they remain in storage
+   * for the next page.
    */
   flush(): Promise<void>;
   shutdown(longest?: number): Promise<void>;

@@ -1,7 +1,7 @@
 declare const LIBRARY_VERSION: string | undefined;
 
 /**
- * The version of the package, which is inserted when the package is bundled. It is `source` if an application bundles
- * these files itself.
+ * The package version, which the bundler inserts. If an application bundles these source files directly, the version is
+ * `source`.
  */
 export const libraryVersion: string = typeof LIBRARY_VERSION === 'undefined' ? 'source' : LIBRARY_VERSION;

@@ -12,8 +12,8 @@ export interface AutocaptureOptions {
 }
 
 /**
- * Values that are used until the service has responded. Null has the same meaning as undefined, because JSON from a
- * server may contain it.
+ * Values that the client uses until the service responds. Null has the same meaning as undefined, because
+ * server-generated JSON may contain null.
  */
 export interface Bootstrap {
   distinctID?: string | null;
@@ -25,7 +25,7 @@ export interface Bootstrap {
 
 export type BeforeSend = (event: CaptureResult) => CaptureResult | null;
 
-/** Which kinds of uncaught errors to capture. Only those set to true are captured. */
+/** The kinds of uncaught errors to capture. Only the kinds set to true are captured. */
 export interface ExceptionOptions {
   capture_unhandled_errors?: boolean;
   capture_unhandled_rejections?: boolean;
@@ -40,11 +40,11 @@ export interface PerformanceOptions {
   network_timing?: boolean;
 }
 
-/** The options that are values. The type `Options` adds those that are functions. */
+/** The options whose values are plain data. `Options` adds the options that are functions. */
 export interface OptionValues {
   /**
-   * URL of the ingest host. It is required for the npm package. The script that the gateway serves can derive it from
-   * its own URL.
+   * URL of the ingest host. Required for the npm package. The script that the gateway serves can derive the URL from
+   * its own address.
    */
   api_host: string;
   ui_host: string | null;
@@ -57,7 +57,7 @@ export interface OptionValues {
   rageclick: boolean | { css_selector_ignorelist?: string[] };
   capture_pageview: boolean | 'history_change';
   capture_pageleave: boolean | 'if_capture_pageview';
-  /** Which errors to capture. If this is not set, the environment's settings decide. */
+  /** The errors to capture. If this option is not set, the environment's settings decide. */
   capture_exceptions: boolean | ExceptionOptions | undefined;
   capture_performance: boolean | PerformanceOptions | undefined;
   persistence: 'localStorage+cookie' | 'cookie' | 'localStorage' | 'sessionStorage' | 'memory';
@@ -78,7 +78,7 @@ export interface OptionValues {
   advanced_disable_feature_flags_on_first_load: boolean;
   feature_flag_request_timeout_ms: number;
   feature_flag_request_max_retries: number;
-  /** Number of queued events at which they are sent immediately. */
+  /** Number of queued events that triggers sending them immediately. */
   flushAt: number;
   request_batching: boolean;
   request_queue_config: { flush_interval_ms?: number };
@@ -94,7 +94,7 @@ export interface OptionValues {
   property_denylist: string[];
   properties_string_max_length: number;
   before_send: BeforeSend | BeforeSend[] | undefined;
-  /** The predecessor of `before_send`, which can do more. */
+  /** The predecessor of `before_send`. Unlike `before_send`, it can only change properties. */
   sanitize_properties: ((properties: Properties, event: string) => Properties) | null | undefined;
   get_device_id: (id: string) => string;
   disable_session_recording: boolean;
@@ -105,9 +105,9 @@ export interface OptionValues {
 }
 
 /**
- * Options for features that Millrace does not have (session replay, surveys, heatmaps, product tours, …). They have no
- * effect. They are accepted so that applications written for PostHog's library compile. Debug mode logs a message about
- * them.
+ * Options for features that Millrace does not have (session replay, surveys, heatmaps, product tours, …). The options
+ * have no effect. The client accepts them so that applications written for PostHog's library compile. In debug mode,
+ * the client logs a message about them.
  */
 export interface AbsentOptions {
   advanced_disable_toolbar_metrics?: boolean;
@@ -131,7 +131,6 @@ export interface AbsentOptions {
 
 type Mask = ((text: string, element?: HTMLElement) => string) | null;
 
-/** These functions are declared by name, so that their parameters have types. */
 interface SessionRecordingOptions {
   maskInputFn?: Mask;
   maskTextFn?: Mask;

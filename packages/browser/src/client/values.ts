@@ -2,9 +2,9 @@ export type JsonValue = string | number | boolean | null | undefined | JsonValue
 export type JsonObject = { [key: string]: JsonValue };
 
 /**
- * Properties of an event or a person, by name. Names that begin with `$` have a meaning for the service. Values can
- * have any type, because applications pass interfaces, dates and unknown values. When an event is captured, values that
- * JSON cannot represent are left out.
+ * Properties of an event or a person, by name. Names that begin with `$` have a special meaning to the service. The
+ * type allows all values, because applications pass interfaces, dates and unknown values. Capturing an event removes
+ * values that JSON cannot represent.
  */
 export type Properties = Record<string, Property>;
 // biome-ignore lint/suspicious/noExplicitAny: no other type accepts interfaces and lets `before_send` change fields
@@ -12,9 +12,9 @@ export type Property = any;
 
 export type FlagValue = boolean | string;
 
-/** An event in the form in which it is queued and sent. */
+/** An event as the client queues and sends it. */
 export interface CaptureResult {
-  /** A UUIDv7 that the client generates, so that an event that is sent twice is stored only once. */
+  /** A UUIDv7 that the client generates. If an event is sent twice, the service stores it only once. */
   uuid: string;
   event: string;
   properties: Properties;

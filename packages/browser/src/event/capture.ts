@@ -1,4 +1,4 @@
-// Captures events: from a call of `capture` to an event in the queue.
+// Implements `capture`, from the call to an event in the queue.
 
 import type { Options } from '../client/client.ts';
 import type { Core, Log } from '../client/core.ts';
@@ -75,8 +75,8 @@ export function createCapture(parts: EventParts): EventCapture {
 }
 
 /**
- * Returns whether an event is sent immediately. This is the case if it has options, unless its only option is to skip
- * the rate limit.
+ * Returns whether the client sends an event immediately. This is the case if the call passes options other than
+ * skipping the rate limit.
  */
 function isUrgent(how: CaptureOptions = {}): boolean {
   return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');
@@ -109,7 +109,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
       return null;
     }
     if (!result?.event) {
-      // If a hook returns `true` or a promise, this is a mistake in the application.
+      // Returning `true` or a promise is a mistake in the application.
       log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }
@@ -131,11 +131,11 @@ function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (eve
 }
 
 /**
- * Browsers postpone tasks during heavy interaction. If all deferred captures then ran together, they could block the
+ * Browsers postpone tasks during heavy interaction. Running all deferred captures at once afterwards could block the
  * page.
  */
 const maxAtOnce = 20;
-/** Maximum number of deferred captures, which limits the memory that they use. */
+/** Maximum number of deferred captures, to limit memory use. */
 const maxWaiting = 500;
 
 interface DeferredCaptures {

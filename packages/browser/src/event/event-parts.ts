@@ -1,4 +1,4 @@
-// The components from which an event is built, and the rules on whether it belongs to a person profile.
+// Defines the components from which an event is built, and decides whether the event belongs to a person profile.
 
 import type { Options } from '../client/client.ts';
 import type { Emitter, Log, Sender, Store } from '../client/core.ts';
@@ -21,7 +21,7 @@ interface Person {
   isIdentified(): boolean;
   /** Returns whether events create or change a person profile. */
   hasProfile(): boolean;
-  /** Enables the person profile. Returns false if the options forbid it. */
+  /** Enables the person profile. Returns false if the options forbid a profile. */
   requireProfile(member: string): boolean;
 }
 

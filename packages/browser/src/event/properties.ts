@@ -9,15 +9,15 @@ import type { EventParts } from './event-parts.ts';
 
 export type Collect = Parameters<Core['addProperties']>[0];
 
-/** The time of an event, and the state of the page at that time. */
+/** The time of an event, and the page state at that time. */
 export interface Moment {
   now: Date;
   page: Properties;
 }
 
 /**
- * Returns all properties of an event. If several sources have the same property, the last one wins in this order: the
- * page, super properties, features, the event itself, and reserved properties.
+ * Returns all properties of an event. If several sources have the same property, the later source in this order wins:
+ * the page, super properties, features, the event itself, and reserved properties.
  */
 export function eventProperties(
   { options, store, tabStore, session, person, log }: EventParts,
@@ -39,7 +39,7 @@ export function eventProperties(
   const properties: Properties = {
     ...browserProperties(),
     ...page,
-    // The random part of a UUID.
+    // The random part of a UUID is sufficient here.
     $insert_id: newUuid().slice(19).replace('-', ''),
     $time: +now / 1000,
     ...tabStore.superProperties(),
@@ -79,7 +79,7 @@ export function pageProperties(): Properties {
   };
 }
 
-/** Returns properties that do not depend on what the visitor does. */
+/** Returns properties of the browser, which do not depend on the visitor's actions. */
 function browserProperties(): Properties {
   if (!page) return {};
   const { navigator, screen } = page;

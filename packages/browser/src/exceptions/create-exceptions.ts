@@ -1,4 +1,4 @@
-// Captures errors. For builds that include all necessary code from the start.
+// Captures errors, for builds that include all necessary code from the start.
 
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
@@ -16,7 +16,7 @@ export const createExceptions: Feature = (core) => {
   return undefined;
 };
 
-/** Uses the client's own `capture`, even if the application has replaced it. Also works before `init`. */
+/** Creates `captureException`, which works even before `init` and after the application has replaced `capture`. */
 export const createCaptureException = (client: Client): Pick<Client, 'captureException'> => ({
   captureException: (error, properties) =>
     client.capture('$exception', { ...exceptionEvent(error, true, new Error().stack), ...properties }),

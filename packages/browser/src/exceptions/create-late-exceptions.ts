@@ -6,8 +6,8 @@ import type { ReadException } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';
 
 /**
- * Captures errors with code that is loaded on demand. Until the code is loaded, an error waits as an event that keeps
- * its original time. It waits at most until the page is left.
+ * Captures errors with code that is loaded on demand. Until the code is loaded, each error is a pending event with its
+ * original time. When the visitor leaves the page, all pending events are captured.
  * @param load loads the code; if it rejects, errors are captured with minimal details
  */
 export function createLateExceptions(core: Core, load: () => Promise<ReadException>): Pick<Client, 'captureException'> {

@@ -1,17 +1,17 @@
-// Converts a thrown value to the properties of `$exception`, including its causes and stacks. Also decides which
-// uncaught errors to ignore.
+// Converts a thrown value to the `$exception` properties, including its causes and stacks. Also decides which uncaught
+// errors to ignore.
 
 import type { Properties } from '../client/values.ts';
 
 /**
- * Returns the properties of `$exception` for a thrown value, or undefined if the value is ignored.
+ * Returns the `$exception` properties for a thrown value, or undefined if the value is ignored.
  * @param handled false if the error was not caught
  */
 export type ReadException = (thrown: unknown, handled: boolean, capturedAt?: string) => ExceptionEvent | undefined;
 
 /**
- * Creates a reader of thrown values. It accepts every error that the application captures. It ignores uncaught errors
- * if they come from browser extensions or exceed the rate limit.
+ * Creates a function that converts thrown values. It converts every error that the application passes. It ignores
+ * uncaught errors that come from browser extensions or exceed the rate limit.
  */
 export function createReadException(): ReadException {
   const isLetThrough = createFloodLimit();
@@ -23,7 +23,7 @@ export function createReadException(): ReadException {
   };
 }
 
-/** Returns whether an error comes from a browser extension and not from the application. */
+/** Returns whether an error comes from a browser extension rather than from the application. */
 const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
   $exception_list.some(({ stacktrace }) =>
     stacktrace?.frames.some(({ filename }) => /^[a-z-]+-extension:/.test(filename)),
@@ -32,9 +32,9 @@ const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
 const burst = 10;
 const refillMs = 10_000;
 
-/** Allows ten errors of a type at once, and then one every ten seconds. */
+/** Allows ten errors of a type at once, and one more every ten seconds. */
 function createFloodLimit(): (kind: string) => boolean {
-  /** For each type, the time from which ten errors are allowed at once again. */
+  /** For each error type, the time from which ten errors are allowed at once again. */
   const fullAt = new Map<string, number>();
   return (kind) => {
     const now = Date.now();
@@ -86,7 +86,8 @@ interface ThrownDescription {
   value: string;
   stack?: string | undefined;
   /**
-   * True if the value has no stack of its own. The stack is then that of the caller that captured it, if it is known.
+   * True if the thrown value has no stack of its own. The stack is then that of the code that called
+   * `captureException`, if it is known.
    */
   synthetic: boolean;
   cause?: unknown;
@@ -94,7 +95,7 @@ interface ThrownDescription {
   errors?: unknown[] | undefined;
 }
 
-/** Describes a thrown value. @param capturedAt the stack to use if the value has none */
+/** Describes a thrown value. @param capturedAt the stack to use if the value has no stack */
 function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription {
   const synthesize = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
 
@@ -130,7 +131,7 @@ function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription
   try {
     return describe(thrown);
   } catch {
-    // This happens if the value is a proxy, or has a getter that throws.
+    // Describing a value fails if the value is a proxy or has a getter that throws.
     return synthesize('Error', 'Unknown error');
   }
 }
@@ -147,7 +148,7 @@ const ofDom = ({ name, message, stack }: Error): ThrownDescription => ({
   synthetic: false,
 });
 
-/** Splits a text such as `Uncaught TypeError: …`, which browsers report if they do not provide the error itself. */
+/** Splits a text such as `Uncaught TypeError: …`, which browsers report instead of the error object. */
 function ofText(text: string): [type: string, value: string] {
   const [, type = 'Error', value = text] =
     /^(?:uncaught (?:exception: )?)?(?:((?:eval|internal|range|reference|syntax|type|uri|)error): )?(.*)$/i.exec(
@@ -169,7 +170,7 @@ function ofObject(thrown: object): [type: string, value: string] {
   return ['Error', `${captured(shown)} with keys: ${keysOf(thrown)}`];
 }
 
-/** Returns as many keys as fit into forty characters. */
+/** Returns as many of the object's keys as fit into forty characters. */
 function keysOf(thrown: object): string {
   const keys = Object.keys(thrown).sort();
   const fitting = keys.filter((_, at) => keys.slice(0, at + 1).join(', ').length <= 40);
@@ -180,7 +181,7 @@ interface StackFrame {
   platform: 'web:javascript';
   filename: string;
   function: string;
-  /** False if the code belongs to the browser or to an extension. */
+  /** False if the code belongs to the browser or to a browser extension. */
   in_app: boolean;
   lineno?: number;
   colno?: number;
@@ -190,10 +191,11 @@ const maxFrames = 50;
 const longestLine = 1024;
 
 /**
- * Parses an error's `stack` in the format of Chrome, Firefox or Safari. The outermost call comes first in the result.
+ * Parses an error's `stack` in the format of Chrome, Firefox or Safari. In the result, the outermost call comes first.
  */
 function parseStack(stack: string): StackFrame[] {
-  // In Chrome, the message comes before the frames, and it may look like a frame of Firefox.
+  // Chrome's stacks begin with the error message, which may look like a Firefox frame. Therefore, check for Chrome
+  // frames first.
   const pattern = /^\s*at /m.test(stack) ? chromeFrame : geckoFrame;
   const frames: StackFrame[] = [];
   for (const line of stack.split('\n')) {
@@ -206,7 +208,7 @@ function parseStack(stack: string): StackFrame[] {
 
 /** Matches `at name (place)` or `at place`. */
 const chromeFrame = /^\s*at (?:(.*?) \((.*)\)|(?:async )?(.+?))\s*$/;
-/** Matches `name@place` and `@place`, and in Safari also `place` alone. */
+/** Matches `name@place` and `@place`. For Safari, it also matches `place` alone. */
 const geckoFrame = /^\s*(?:(.*?)@)?(\S*?\[native code\]|\S.*?(?::\d+|\.js))\s*$/;
 /** Matches the location of an `eval` call in the format of Chrome and Firefox. */
 const evalInChrome = /^eval.*?\((\S*:\d+:\d+)\).*/;

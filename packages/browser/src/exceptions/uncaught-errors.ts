@@ -9,21 +9,20 @@ const maxWaiting = 10;
 
 interface Follower {
   tell(event: Uncaught): void;
-  /** Called if the settings turn error capture on, because errors may then follow. */
+  /** Called when the settings turn error capture on, so that the code for capturing errors can be loaded in advance. */
   onWanted?(): void;
 }
 
-/** Observes uncaught errors if the application or the environment's settings turn this on. */
+/** Observes uncaught errors if the application or the environment's settings turn on error capture. */
 export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
   /**
-   * Errors that occurred before the settings were known. They are kept until then, because pages often fail while they
-   * start.
+   * Errors that occurred before the settings were known. They are kept because many errors happen while a page starts.
    */
   let waiting: Uncaught[] | undefined = [];
   let isEnabledRemotely: boolean | undefined;
 
-  /** If the setting is an object, only the kinds set to true are captured. */
+  /** If the setting is an object, only the kinds of errors set to true are captured. */
   const isWanted = (what: 'errors' | 'rejections') => {
     const setting = options.capture_exceptions ?? isEnabledRemotely;
     return typeof setting === 'object' ? setting[`capture_unhandled_${what}`] : setting;

@@ -4,7 +4,7 @@ import type { JsonValue } from '../client/values.ts';
 
 const listKey = '$early_access_features';
 
-/** Lists early access features, which visitors can enroll in. */
+/** Creates the methods that list early access features and enroll visitors in them. */
 export function createEarlyAccess({
   token,
   client,

@@ -1,4 +1,4 @@
-// Requests flags. Decides when to send a request, and what it contains about the visitor.
+// Requests flags: decides when to send a request, and builds its body.
 
 import type { FlagMembers } from '../client/client.ts';
 import type { Core, ServerResponse } from '../client/core.ts';
@@ -6,25 +6,25 @@ import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
 import { timeZone } from '../page/globals.ts';
 
-/** Changes that follow each other this quickly (identify with groups and properties) are combined into one request. */
+/** Combines changes within this time (for example identify, groups and properties) into one request. */
 const debounceMs = 5;
 const retryDelayMs = 500;
 
 export interface FlagRequest {
-  /** Requests flags unless this has already happened. */
+  /** Requests flags for the first time. Does nothing if flags were already requested. */
   begin(): void;
-  /** Schedules a request. It is sent shortly, or after the request in flight. */
+  /** Schedules a request for the near future. If a request is in flight, the new request is sent after its response. */
   reload(): void;
   /** Like `reload`, but skips the request if its content has not changed since the last response. */
   reloadIfChanged(): void;
   /**
-   * Adds the visitor's former distinct ID to the next request, so that flags that persist across authentication keep
-   * their values.
+   * Adds the visitor's former distinct ID to the next request, so that flags with persistence across authentication
+   * keep their values.
    */
   tellFormerId(distinctId: string | undefined): void;
 }
 
-/** Requests flags from the service. Calls `receive` with the response, even for a failure. Never throws. */
+/** Requests flags from the service. Calls `receive` with each response, even if it is an error. Never throws. */
 export function createFlagRequest(core: Core, receive: (response: ServerResponse) => void): FlagRequest {
   const { options, sender, url, distinctId } = core;
   let isWaiting = false;
@@ -59,7 +59,7 @@ export function createFlagRequest(core: Core, receive: (response: ServerResponse
     isUnderWay = false;
     if (response.status === 200) lastSuccessful = text;
     if (response.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
-    // Ignore the response if the visitor has changed in the meantime.
+    // Ignore the response if the visitor has changed since the request.
     if (body.distinct_id === distinctId()) receive(response);
     else isForced = isWantedAgain = true;
     if (isWantedAgain) {
@@ -103,8 +103,8 @@ type InputMembers = Pick<
 >;
 
 /**
- * Stores person and group properties for flag evaluation in the browser. They are sent with flag requests on all pages,
- * because the service may not have processed them yet.
+ * Stores person and group properties for flag evaluation in the browser. Flag requests on all pages include them,
+ * because the service may not have processed the events with these properties yet.
  */
 export function createInputMembers({ store, signals }: Core, reload: () => void): InputMembers {
   const known = (name: string) => (store.get(name) ?? {}) as Record<string, Properties>;
@@ -142,7 +142,7 @@ export function createInputMembers({ store, signals }: Core, reload: () => void)
   };
 }
 
-/** Returns the body of a flag request, except for the fields that only the request itself knows. */
+/** Returns a flag request body without `$anon_distinct_id`. The request is skipped if the body has not changed. */
 const readRequestContent = ({ store, token, client, distinctId, initialPersonProperties }: Core) => ({
   token,
   distinct_id: distinctId(),

@@ -1,6 +1,6 @@
 import type { FlagValue, JsonValue } from '../client/values.ts';
 
-/** A flag as in the response of `/flags/?v=2`. It is stored in the same form. */
+/** A flag in the format of a `/flags/?v=2` response, which is also its stored format. */
 export interface FlagDetail {
   key: string;
   enabled: boolean;
@@ -20,20 +20,20 @@ export interface FlagsDocument {
 }
 
 /**
- * The flags that are known of a visitor. They are stored under the same names as in PostHog's library, so that sites
- * that switch keep their data.
+ * A visitor's known flags. The stored names are the same as in PostHog's library, so that sites that switch to Millrace
+ * keep their data.
  */
 export interface FlagSnapshot {
   $enabled_feature_flags?: Record<string, FlagValue>;
   $active_feature_flags?: string[];
-  /** Payloads of enabled flags. Payloads from the service are JSON strings. */
+  /** Payloads of enabled flags. The service sends each payload as a JSON string. */
   $feature_flag_payloads?: Record<string, JsonValue>;
   $feature_flag_details?: Record<string, FlagDetail>;
   $feature_flag_request_id?: string | undefined;
   $feature_flag_evaluated_at?: number | undefined;
 }
 
-/** Reads only own properties, because a flag may be named `constructor`. */
+/** Returns an own property. Inherited properties are ignored, because a flag may be named `constructor`. */
 export function readOwn<Value>(values: Record<string, Value> | undefined, key: string): Value | undefined {
   return Object.getOwnPropertyDescriptor(values ?? {}, key)?.value;
 }
@@ -43,7 +43,7 @@ export function selectActive(values: Record<string, FlagValue> = {}): Record<str
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 }
 
-/** Converts values from other sources to the form of a service response. */
+/** Converts flag values from other sources to the format of a service response. */
 export function createDocument(
   values: Record<string, FlagValue>,
   payloads: Record<string, JsonValue> | null | undefined,
@@ -57,8 +57,8 @@ export function createDocument(
 }
 
 /**
- * Returns the flags that are known after a response, which replaces all of them. If some flags could not be evaluated,
- * these flags and those that are missing keep their previous values. A response without flags changes nothing.
+ * Returns the known flags after a response. The response replaces all flags, unless some flags could not be evaluated.
+ * Those flags and missing flags then keep their previous values. A response without flags changes nothing.
  */
 export function updateSnapshot(
   { flags, errorsWhileComputingFlags: isPartial, requestId, evaluatedAt }: FlagsDocument,

@@ -1,4 +1,4 @@
-// The feature flags that are known on this page, and their stored copy from the last visit.
+// The known feature flags on this page, and the copy of them that the previous visit stored.
 
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
@@ -8,17 +8,17 @@ import { createDocument, type FlagSnapshot, type FlagsDocument, updateSnapshot }
 /** The names of the stored properties. */
 const names = Object.keys(updateSnapshot({ flags: {} }, {}));
 
-/** Holds the known flags of the visitor on this page. */
+/** Creates the state with the visitor's known flags on this page. */
 export function createFlagState({ store, options }: Core) {
   let bootstrap: Bootstrap | undefined;
   const state = {
     known: {} as FlagSnapshot,
-    /** True once flags are known from `bootstrap` or the service, or a request has failed. */
+    /** True after flags were received from `bootstrap` or the service, or after a request failed. */
     isLoaded: false,
     isFetched: false,
     errors: () => (store.get('$feature_flag_errors') ?? []) as string[],
 
-    /** Loads the values that are used until flags are fetched: those of the last visit or those in `bootstrap`. */
+    /** Loads the flags from the previous visit or from `bootstrap`, which are used until the service responds. */
     begin(): void {
       state.known = Object.fromEntries(names.map((name) => [name, store.get(name)]));
       state.isLoaded = state.isFetched = false;
@@ -26,7 +26,7 @@ export function createFlagState({ store, options }: Core) {
       bootstrap = options.bootstrap;
       const { featureFlags, featureFlagPayloads } = bootstrap;
       const isNew = !state.known.$enabled_feature_flags;
-      // Servers that had no flags may pass null.
+      // A server that could not load flags may pass null in `bootstrap`.
       if (featureFlags && Object.keys(featureFlags).length)
         state.learn(createDocument(featureFlags, featureFlagPayloads), isNew);
     },
@@ -39,7 +39,7 @@ export function createFlagState({ store, options }: Core) {
 
     /**
      * Replaces the known flags after a response.
-     * @returns whether to notify listeners, which is false if the environment's quota for flag requests is used up
+     * @returns whether to notify listeners; false if the environment has used up its flag request quota
      */
     receive({ status, json, isTimeout }: ServerResponse): boolean {
       const isFetched = status === 200;

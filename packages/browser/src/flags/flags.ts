@@ -13,9 +13,9 @@ import { type CallReport, createCallReport, createReadMembers } from './read-fla
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
 /**
- * Implements feature flags. They are available immediately if possible, and are requested again when the visitor or
- * known properties change.
- * @param overrides missing in some builds
+ * Implements feature flags. They are available immediately if possible. The client requests them again when the visitor
+ * or the known properties change.
+ * @param overrides undefined in builds that cannot override flags
  */
 export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   const state = createFlagState(core);
@@ -57,7 +57,7 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   };
 }
 
-/** Manages listeners for flag changes. A listener that throws does not affect the others. */
+/** Manages listeners for flag changes. If a listener throws, the other listeners still run. */
 function createFlagListeners({ log }: Core, values: () => Record<string, FlagValue> | undefined) {
   const listeners = new Set<FlagsListener>();
 
@@ -89,7 +89,7 @@ interface FlagParts {
   read(key: string): unknown;
 }
 
-/** Makes the client request flags again when certain signals are emitted. */
+/** Requests flags again when certain signals are emitted. */
 function followSignals(core: Core, { state, request, calls, read }: FlagParts): void {
   const { options, signals } = core;
   const stopRefreshing = refreshWhileVisible(core, request.reload);
@@ -117,8 +117,8 @@ function followSignals(core: Core, { state, request, calls, read }: FlagParts): 
 }
 
 /**
- * Calls `refresh` periodically while the page stays open. If the page is hidden, postpones the call until it is
- * visible. Returns a function that stops this.
+ * Calls `refresh` periodically while the page is open. If the page is hidden, postpones the call until the page is
+ * visible. Returns a function that stops the calls.
  */
 function refreshWhileVisible({ options }: Core, refresh: () => void): () => void {
   if (!page || !(options.remote_config_refresh_interval_ms > 0)) return () => {};

@@ -1,4 +1,4 @@
-// Overrides the values of feature flags in one browser, for testing.
+// Overrides feature flag values in one browser, for testing.
 
 import type { FlagMembers, FlagOverrides } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
@@ -10,7 +10,6 @@ const payloadsKey = '$override_feature_flag_payloads';
 
 type Values = Record<string, FlagValue>;
 
-/** Overrides flag values in this browser until the override is removed. */
 export function createOverrides(core: Core) {
   const { store, log } = core;
   let isSilent = false;
@@ -35,7 +34,7 @@ export function createOverrides(core: Core) {
         $feature_flag_payloads: { ...known.$feature_flag_payloads, ...payloads },
       };
     },
-    /** Sets the values to use. False removes all overrides. */
+    /** Creates the methods that set overrides. Passing false removes all overrides. */
     members(tell: () => void): Pick<FlagMembers['featureFlags'], 'override' | 'overrideFeatureFlags'> {
       const overrideFeatureFlags = (overrides: FlagOverrides | Values | string[] | boolean) => {
         const isWhole = typeof overrides === 'object' && ('flags' in overrides || 'payloads' in overrides);

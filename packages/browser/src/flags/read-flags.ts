@@ -1,4 +1,4 @@
-// Reads flags, and captures an event for each value that is read for the first time.
+// Reads flags, and captures an event when a flag value is read for the first time.
 
 import type { FlagMembers, FlagReadOptions, FlagResult } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
@@ -12,7 +12,7 @@ type ReadMembers = Pick<
   'getFeatureFlag' | 'isFeatureEnabled' | 'getFeatureFlagPayload' | 'getFeatureFlagResult'
 >;
 
-/** Creates the methods that read a flag. They return undefined if no flags are known yet or the flag does not exist. */
+/** Creates the methods that read a flag. They return undefined for unknown flags, or while no flags are known. */
 export function createReadMembers(
   { log }: Core,
   { state, current, calls }: { state: FlagState; current: () => FlagSnapshot; calls: CallReport },
@@ -48,7 +48,7 @@ export function createReadMembers(
   };
 }
 
-/** Parses a payload if it is JSON. */
+/** Parses a payload. Returns it unchanged if it is not valid JSON. */
 function parsed(payload: JsonValue): JsonValue {
   const json = typeof payload === 'string' ? attempt((): JsonValue => JSON.parse(payload)) : undefined;
   return json === undefined ? payload : json;
@@ -60,15 +60,15 @@ interface FlagCall {
   key: string;
   value: FlagValue | undefined;
   snapshot: FlagSnapshot;
-  /** Errors of the last request because of which the value may be wrong, under PostHog's names. */
+  /** Errors in the last request that may have caused a wrong value, under PostHog's names. */
   errors: string[];
   /** Whether flags were fetched on this page. */
   isFetched: boolean;
 }
 
-/** Captures `$feature_flag_called` once for each value of a flag that a visitor got. */
+/** Captures `$feature_flag_called` once for each flag value that a visitor receives. */
 export function createCallReport({ store, options, isCapturing, capture }: Core) {
-  /** Keys of flags that were read while capturing was not allowed. */
+  /** Keys of flags that were read before the visitor allowed capturing. */
   const held = new Set<string>();
 
   function report(call: FlagCall): void {
@@ -109,7 +109,7 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
       held.clear();
       return keys;
     },
-    /** Makes every read count as the first one, because the person has changed. */
+    /** Starts over for a new person: the next read of each flag counts as the first. */
     forget(): void {
       held.clear();
       store.remove(reportedKey);

@@ -1,4 +1,4 @@
-// Validates the options of the application, and logs mistakes.
+// Validates the application's options, and logs mistakes.
 
 import type { Options } from '../client/client.ts';
 import { defaultOptions, type ReadOptions, takeOptions } from './default-options.ts';
@@ -16,7 +16,7 @@ const formerNames: Record<string, string> = {
   property_blacklist: 'property_denylist',
 };
 
-/** Options that also accept values of a type other than that of their default. */
+/** Options that also accept values of another type than their default. */
 const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   autocapture: isObject,
   rageclick: isObject,
@@ -26,7 +26,7 @@ const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   before_send: (value) => [value].flat().every((one) => typeof one === 'function'),
 };
 
-/** Options with a fixed set of values, and those values. */
+/** Options that accept only a fixed set of values, with these values. */
 const words: { [Name in keyof Options]?: unknown[] } = {
   capture_pageview: [true, false, 'history_change'],
   capture_pageleave: [true, false, 'if_capture_pageview'],
@@ -35,7 +35,7 @@ const words: { [Name in keyof Options]?: unknown[] } = {
   person_profiles: ['identified_only', 'always', 'never'],
 };
 
-/** Maps former names to current ones. Logs options that are not valid and drops them. */
+/** Replaces former option names with current ones. Logs and drops invalid options. */
 export const checkOptions: ReadOptions = (given, log) => {
   if (given !== undefined && given !== null && !isObject(given)) log.error('The options must be an object');
   const taken: Record<string, unknown> = takeOptions(given, log);
@@ -57,7 +57,7 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
   if (one) return one.includes(value);
   const also = allowed[name];
   if (also?.(value)) return true;
-  // The option has no default, as is the case for hosts.
+  // Some options, such as hosts, have no default with which to compare the type.
   if (normal === undefined || normal === null) return value === null || (normal === null && typeof value === 'string');
   if (value === null) return false;
   if (Array.isArray(normal) !== Array.isArray(value) || typeof value !== typeof normal) return false;
@@ -65,8 +65,8 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
 }
 
 /**
- * Returns the defaults of options that only the full build has.
- * @param defaults a date; changes of defaults apply if they were made by then
+ * Returns the defaults of options that exist only in the full build.
+ * @param defaults a date; only the changes of defaults up to this date apply
  */
 export function fullBuildOptions(defaults: string | undefined): Partial<Options> {
   return {

@@ -11,7 +11,7 @@ export function defaultOptions(): Partial<Options> {
     defaults: 'unset',
     persistence: 'localStorage+cookie',
     cookie_expiration: 365,
-    // The subdomains of these hosts belong to different people.
+    // On these hosts, each subdomain belongs to a different customer.
     cross_subdomain_cookie: !/(herokuapp\.com|vercel\.app|netlify\.app)$/.test(hostname),
     secure_cookie: protocol === 'https:',
     opt_out_capturing_persistence_type: 'localStorage',
@@ -36,7 +36,7 @@ export function defaultOptions(): Partial<Options> {
 /** Reads the application's options. */
 export type ReadOptions = (given: InitOptions | undefined, log: Log) => Partial<Options>;
 
-/** Reads options without checking them. Only the full build reports mistakes and supports former names. */
+/** Reads options without checking them. Only the full build reports mistakes and supports former option names. */
 export const takeOptions: ReadOptions = (given) => {
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(Object(given))) {

@@ -1,18 +1,18 @@
-// Reads elements of the page in ways with which the page cannot interfere.
+// Reads page elements in ways that the page cannot interfere with.
 
 import { page, readFromDocument } from './globals.ts';
 
-/** The native getter of a property of nodes. */
+/** The browser's original getter of a node property. */
 interface Getter<Value> {
   call(node: Node): Value;
 }
 
-/** This is not taken from `window.Element`, which old frameworks replace. */
+/** `window.Element` is not used here, because old frameworks replace it. */
 const native: Element = page && Object.getPrototypeOf(HTMLElement.prototype);
 
 /**
- * Returns the native getter of a property, because a page can shadow properties. In a form with a field named
- * `attributes`, `form.attributes` returns that field. Getters of custom elements may also throw.
+ * Returns the browser's original getter of a property, because a page can shadow properties. For example, if a form has
+ * a field named `attributes`, `form.attributes` returns that field. The getters of custom elements may also throw.
  */
 function getterOf<Value>(name: keyof Element): Getter<Value> {
   const getter = (prototype: object) => Object.getOwnPropertyDescriptor(prototype, name)?.get;
@@ -32,11 +32,11 @@ export const isElement = (node: Node | null): node is Element => node !== null &
 export const readTag = (element: Element): string => tagName.call(element).toLowerCase();
 export const readAttribute = (element: Element, name: string): string | null => native.getAttribute.call(element, name);
 
-/** Reads attributes by name, because the property `attributes` creates a node for each attribute. */
+/** Reads attributes by name, because the property `attributes` is slow: it creates a node for each attribute. */
 export const readAttributes = (element: Element): Record<string, string> =>
   Object.fromEntries(native.getAttributeNames.call(element).map((name) => [name, readAttribute(element, name) ?? '']));
 
-/** Returns whether any element matches any selector. An invalid selector matches nothing. */
+/** Returns whether any element matches any selector. An invalid selector does not match any element. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {
   return selectors.some((selector) => {
     try {
@@ -47,7 +47,7 @@ export function matchesAny(elements: Element[], selectors: readonly string[]): b
   });
 }
 
-/** Returns the parent of a node. For a node in a shadow root, this is the host. */
+/** Returns the parent element of a node. The parent of a node in a shadow root is the shadow host. */
 export function findParent(node: Node): Element | null {
   const parent = parentNode.call(node);
   return isElement(parent) ? parent : ((parent as ShadowRoot | null)?.host ?? null);
@@ -78,7 +78,7 @@ export function* listChildren(element: Element, most = 1000): Generator<Node> {
   for (let child = firstChild.call(element); child && most--; child = nextSibling.call(child)) yield child;
 }
 
-/** Returns the position of an element among all its siblings and among those with the same tag, counted from 1. */
+/** Returns the 1-based position of an element among all its siblings, and among its siblings with the same tag. */
 export function findPlace(element: Element): { nth_child: number; nth_of_type: number } {
   const tag = tagName.call(element);
   const place = { nth_child: 1, nth_of_type: 1 };

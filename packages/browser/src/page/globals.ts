@@ -1,18 +1,18 @@
-// Accesses globals of the browser in ways with which the page cannot interfere.
+// Accesses browser globals in ways that the page cannot interfere with.
 
 import type { Core } from '../client/core.ts';
 
 type Page = Window & typeof globalThis;
 
 /**
- * The window. Undefined on a server, even if the server defines `window` for other libraries. It never changes, so it
- * is read once.
+ * The browser window. Undefined on a server, even if another library defines `window` there. The window never changes,
+ * so it is read once.
  */
 export const page: Page | undefined = typeof document === 'undefined' ? undefined : window;
 
 /**
- * Reads a property of `document` in spite of DOM clobbering: HTML can shadow properties of `document` (`<img
- * name="currentScript">`) and add properties to `window` (`<a id="posthog">`). Objects are read from the native
+ * Reads a property of `document` even if HTML shadows it (DOM clobbering): `<img name="currentScript">` shadows
+ * `document.currentScript`, and `<a id="posthog">` adds a property to `window`. Objects are read from the native
  * prototype. Strings are read directly, because an application may override them on purpose.
  */
 export function readFromDocument<Name extends keyof Document>(name: Name): Document[Name] {
@@ -29,8 +29,8 @@ export function onDocument(type: string, listener: (event: Event) => void, optio
 }
 
 /**
- * Calls `read`, and returns undefined if it throws. For APIs that a browser may block (storage, sandboxed frames) or
- * not have.
+ * Calls `read`, and returns undefined if it throws. Use this for APIs that a browser may block or lack, such as
+ * storage.
  */
 export function attempt<Value>(read: () => Value): Value | undefined {
   try {
@@ -49,17 +49,17 @@ export function stopSignal({ signals }: Pick<Core, 'signals'>): AbortSignal {
 
 let knownZone: string | undefined;
 
-/** Returns the name of the time zone, such as `Europe/Paris`, or undefined if the browser does not provide it. */
+/** Returns the name of the time zone, such as `Europe/Paris`, or undefined if the browser does not provide a name. */
 export function timeZone(): string | undefined {
   knownZone ??= attempt(readZone);
   return knownZone;
 }
 
-/** `Temporal` is fast. For `Intl`, browsers load locale data, which takes tens of milliseconds, and more on phones. */
+/** `Temporal` is fast. `Intl` makes browsers load locale data, which takes tens of milliseconds or longer. */
 function readZone(): string {
   const time = readFromWindow('Temporal' as never) as { Now?: { timeZoneId?(): string } } | undefined;
   return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** About 25 days. Browsers treat longer timeouts, including `Infinity`, like 0. */
+/** About 25 days. Browsers treat a longer timeout, including `Infinity`, as 0. */
 export const longestTimerMs = 2 ** 31 - 1;

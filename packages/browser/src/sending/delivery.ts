@@ -1,19 +1,18 @@
-// Sends batches one after the other, at the pace that the responses of the service allow.
+// Sends batches one after the other, at the pace that the service's responses allow.
 
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { EventQueue, QueuedEvent } from './queue.ts';
 import { type Body, type Envelope, sendRequest } from './wire.ts';
 
-/** Sends queued events and reacts to the service's responses. */
 export interface Delivery {
   /**
-   * Sends all queued events, one request after the other. Resolves when they have been accepted, rejected or put back
-   * into the queue.
+   * Sends all queued events, one request after the other. Resolves when the service has accepted or rejected the
+   * events, or when they are back in the queue.
    */
   flush(): Promise<void>;
   /**
-   * Starts a request that can outlive the page. This happens synchronously, because it may be the last chance to send
-   * the events.
+   * Starts a request that continues after the visitor leaves the page. The request starts synchronously, because this
+   * may be the last chance to send the events.
    */
   hurry(): Promise<void>;
 }
@@ -23,7 +22,7 @@ interface Taken {
 }
 
 const maxEvents = 500;
-/** Maximum size of a request that outlives its page. It leaves room for beacons. */
+/** Maximum size of a request that continues after the visitor leaves the page. The limit leaves room for beacons. */
 const maxHurriedCharacters = 30_000;
 const quotaPauseMs = 60_000;
 
@@ -33,16 +32,16 @@ export function createDelivery(
   { queue, pace }: { queue: EventQueue; pace: Pace },
 ): Delivery {
   /**
-   * Maximum number of events per request. Reduced after a request that was too large, or that
-   * failed, possibly because of its size.
+   * Maximum number of events per request. The client lowers it when a request was too large, or when a request failed,
+   * because its size may have been the reason.
    */
   let most = maxEvents;
   let limit = maxEvents;
-  /** Number of events that `flush` still has to send. */
+  /** Number of events that the current `flush` has not sent yet. */
   let goal = 0;
   let running: Promise<void> | undefined;
 
-  /** Processes the response to a request. @returns false if sending should pause. */
+  /** Processes the response to a request. @returns false if sending should pause */
   function settle(events: QueuedEvent[], { status, json, retryAfter }: ServerResponse): boolean {
     const half = Math.ceil(events.length / 2);
     const isTaken = status >= 200 && status < 300;
@@ -55,7 +54,8 @@ export function createDelivery(
       most = Math.min(most * 2, limit);
       queue.forget(events);
       if (!isTaken) core.log.error(`${events.length} events dropped: the server responded with ${status}`, json);
-      // The plan's event quota is used up, so the sent events were not stored, and no further ones will be.
+      // The service did not store these events, because the plan's event quota is used up. It will not store further
+      // events either.
       if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
     } else {
       pace.failures += 1;
@@ -81,7 +81,8 @@ export function createDelivery(
         return;
       }
       const body = await pack(wrap(events));
-      // In the meantime, a beacon may have sent the events, or they may have been dropped to make room.
+      // While the batch was being compressed, a beacon may have sent the events, or the queue may have dropped them to
+      // make room.
       if (!queue.take(events)) continue;
       goal -= events.length;
       if (!(await send(events, body))) return;
@@ -106,9 +107,9 @@ export function createDelivery(
 
 /** Decides when to send the next request. */
 export interface Pace {
-  /** Number of consecutive requests that failed. */
+  /** Number of consecutive failed requests. */
   failures: number;
-  /** The end of the pause, as a time of `performance.now`, which clock changes do not affect. */
+  /** When the pause ends, in the time of `performance.now`, which clock changes do not affect. */
   pausedUntil: number;
 }
 
@@ -116,8 +117,8 @@ const shortestRestMs = 3000;
 const longestRestMs = 300_000;
 
 /**
- * Returns how long to wait before the next attempt. The time is random, so that clients do not all return at the same
- * time after an outage.
+ * Returns how long to wait before the next attempt. The wait is random, so that clients do not all reconnect at the
+ * same time after an outage.
  */
 export function msUntilNextRequest({ failures, pausedUntil }: Pace): number {
   const backoffMs = Math.min(shortestRestMs * 2 ** (failures - 1), longestRestMs) * (0.75 + Math.random() / 2);

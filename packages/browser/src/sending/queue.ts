@@ -1,4 +1,4 @@
-// The queue of events. It is in memory, and in records in storage that the next page can find.
+// The event queue. Events are in memory, and in storage records that a later page can find.
 
 import type { Core } from '../client/core.ts';
 import type { CaptureResult } from '../client/values.ts';
@@ -6,45 +6,45 @@ import { attempt } from '../page/globals.ts';
 import { newUuid, toJson } from '../values.ts';
 
 export interface QueuedEvent {
-  /** The event as JSON, which is created once and used for both storage and the request. */
+  /** The event as JSON. It is created once, for both storage and the request. */
   text: string;
-  /** The name of the event's record. Empty if it has no record. */
+  /** Name of the event's storage record. Empty if the event is not in storage. */
   name: string;
 }
 
 /** The events that the service has not accepted yet, oldest first. */
 export interface EventQueue {
   count(): number;
-  /** Adds an event. Returns undefined if the event can never be sent. */
+  /** Adds an event to the queue. Returns undefined if the event is too large to ever be sent. */
   add(event: CaptureResult): QueuedEvent | undefined;
   /** Adds events from earlier pages, given as JSON. */
   adopt(texts: string[]): void;
-  /** Creates records for events that have none. */
+  /** Stores the events that have no storage record yet. */
   keep(): void;
   first(most: number): QueuedEvent[];
-  /** Takes events out of the queue for a request. Returns false if they are no longer the first ones in it. */
+  /** Removes events from the queue before a request. Returns false if they are no longer at the front of the queue. */
   take(events: QueuedEvent[]): boolean;
   /** Puts events back into the queue after a failed request. */
   putBack(events: QueuedEvent[]): void;
   /** Removes events that the service has accepted or will never accept. */
   forget(events: QueuedEvent[]): void;
-  /** Releases the records for other pages, because this page is being left. Returns the queued events. */
+  /** Releases the storage records to other pages when the visitor leaves this page. Returns the queued events. */
   leave(): QueuedEvent[];
 }
 
-/** These limits make the library use little of the site's storage, and keep requests small enough for the service. */
+/** These limits restrict the use of the site's storage, and keep requests small enough for the service. */
 const maxEvents = 500;
 const maxCharacters = 1_000_000;
-/** Matches the property with which an event reports how many events were dropped. */
+/** Matches the property that reports the number of dropped events. */
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
-/** Creates a queue. @param mayKeep returns false while no records may be created */
+/** Creates a queue. @param mayKeep returns false while events must not be stored */
 export function createEventQueue(records: EventRecords, log: Core['log'], mayKeep: () => boolean): EventQueue {
   let events: QueuedEvent[] = [];
   let inRequests = 0;
   /**
-   * Number of events dropped since the last event that reported a number. The next event reports them, either on this
-   * page or, through a record, on a later one.
+   * Number of events dropped since the last event that reported a number. The next event reports it, on this page or,
+   * through a storage record, on a later page.
    */
   let dropped = 0;
   let droppedName = '';
@@ -64,7 +64,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
   };
   /**
    * Makes room for one more event.
-   * @returns the number of dropped events, plus the number of earlier dropped events that these would have reported
+   * @returns the number of dropped events, including earlier dropped events that only these events would have reported
    */
   const makeRoom = (text = ''): number => {
     // `reduce` is not used, because old frameworks replace it.
@@ -103,7 +103,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       const whole: QueuedEvent[] = [];
       for (const text of texts) {
         const record = attempt(() => JSON.parse(text));
-        // An invalid text, such as one that was cut off, would make a whole request fail.
+        // A truncated or otherwise invalid record would make the whole request fail.
         if (record?.event) whole.push({ text, name: keep(text) });
         else unreported += Number(record?.dropped) || 1;
       }
@@ -149,14 +149,14 @@ function withDropCount(text: string, count: number): string {
 }
 
 /**
- * Events in the site's storage, one record per event, and the number of dropped events. Every page has its own prefix
- * for the names of its records, and holds a lock with that name while it has records. When the page is left or crashes,
- * the browser releases the lock. Another page that gets the lock may then adopt the records.
+ * Events in the site's storage, one record per event, and the number of dropped events. Each page has its own prefix
+ * for record names, and holds a lock of that name while it has records. When the visitor leaves the page or it crashes,
+ * the browser releases the lock. Another page that acquires the lock may then adopt the records.
  */
 interface EventRecords {
   /**
-   * Stores a record and returns its name. The name is empty if storage is blocked or full. The event is then lost when
-   * the page is left.
+   * Stores a record and returns its name. If storage is blocked or full, returns an empty name. The event is then lost
+   * when the visitor leaves the page.
    */
   keep(text: string): string;
   remove(name: string): void;
@@ -164,29 +164,29 @@ interface EventRecords {
   isOwn(name: string): boolean;
   /** Acquires or releases the lock that protects this page's records. */
   hold(isNeeded: boolean): void;
-  /** Lets other pages adopt this page's records from now on. */
+  /** Allows other pages to adopt this page's records from now on. */
   leave(): void;
   /**
-   * Adopts the records of pages that no longer exist.
-   * @param take stores texts, oldest first, under this page's names
-   * @param done called afterwards, when space in storage has been freed
+   * Adopts the records of closed pages.
+   * @param take stores event texts, oldest first, under this page's record names
+   * @param done called after the adopted records have been deleted, which frees storage
    */
   adopt(take: (texts: string[]) => void, done: () => void): void;
 }
 
-/** Time after which other tabs see what one tab has written. */
+/** Time after which other tabs can read what one tab has written. */
 const settleMs = 300;
 /**
- * If there are no locks (without HTTPS, or in an old browser), a page cannot find out which other pages still exist. It
- * then adopts records that are older than this, because a page sends its events sooner.
+ * Age from which a page adopts records if the browser has no Locks API (without HTTPS, or in an old browser). The page
+ * then cannot detect which other pages are open. Any open page sends its events sooner than this.
  */
 const orphanMs = 60_000;
 
 export function createEventRecords({ token, store: { area } }: Pick<Core, 'token' | 'store'>): EventRecords {
   const prefix = `ph_${token}_queue_`;
-  // `Math.random` is not used, because games seed it with the same value in each tab.
+  // `Math.random` is not used, because some games seed it with the same value in each tab.
   const newPage = () => `${prefix}${newUuid()}_`;
-  // The locks are accessed only when they are needed, because the first access takes milliseconds.
+  // The Locks API is accessed only when needed, because the first access takes milliseconds.
   const locks = (): LockManager | undefined => navigator.locks;
   let page = newPage();
   let last = 0;
@@ -217,7 +217,7 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
   };
   return {
     keep(text) {
-      // Names contain the time, so that they sort in the order in which they were created.
+      // Record names contain the time, so that sorting them yields the order of creation.
       last = Math.max(last + 1, Date.now());
       const name = page + last;
       return attempt(() => put(name, text)) ?? '';

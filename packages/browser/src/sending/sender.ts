@@ -1,4 +1,4 @@
-// Sends events by combining the queue, the delivery, timers and the lifecycle of the page.
+// Sends events. Combines the queue, the delivery, timers and the page lifecycle.
 
 import type { Core, Sender } from '../client/core.ts';
 import { onDocument, readFromDocument } from '../page/globals.ts';
@@ -10,14 +10,15 @@ import { createEnvelope, sendBeacon, sendRequest } from './wire.ts';
 type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' | 'url'>;
 
 /**
- * Sends events without losing any. After `enqueue` returns, an event is in storage until the service has accepted it or
- * the space is needed. This page or a later one sends it, possibly twice. The service then recognizes its UUID and
- * stores it once. Events sent by beacon also stay in storage, and the next page of the site sends them again. The
- * result of a beacon is unknown, so these events would otherwise be lost if the service or the network is down.
+ * Sends events without losing any. After `enqueue` returns, an event remains in storage until the service has accepted
+ * it or the queue needs its space. This page or a later page sends the event, possibly twice. The service then stores
+ * it only once, because it recognizes the UUID. Events sent by beacon also remain in storage, and the site's next page
+ * sends them again. A page cannot learn the result of a beacon, so these events would otherwise be lost if the service
+ * or the network is down.
  */
 export function createSender(core: SenderParts): Sender {
   const { options, log } = core;
-  /** A prerendered page may never be shown. It stores and sends nothing until it is. */
+  /** Whether the page has been visible. A prerendered page stores and sends nothing until then. */
   let isSeen = false;
   let hasLeft = false;
 
@@ -64,7 +65,7 @@ export function createSender(core: SenderParts): Sender {
     const isResting = isPaused(pace);
     beacon(queue.leave().filter(({ name }) => !isResting || name === ''));
   }
-  // This runs after all other listeners have captured their last events.
+  // Run after all other listeners have captured their final events.
   core.signals.on('leaving', () => queueMicrotask(leave));
 
   return {
@@ -87,11 +88,11 @@ export function createSender(core: SenderParts): Sender {
   };
 }
 
-/** The events in the life of a page that matter for sending. */
+/** The page lifecycle events that matter for sending. */
 interface PageLife {
-  /** Called when the page is visible. This is immediately, or for a prerendered page when it is opened. */
+  /** Called when the page is visible: immediately, or when the visitor opens a prerendered page. */
   onSeen(): void;
-  /** Called when the page is hidden. It may never be shown again, and this may be the last event of its life. */
+  /** Called when the page is hidden. This may be the page's last event, because it may never be visible again. */
   onHidden(): void;
   /** Called when the back or forward button has restored the page. */
   onReturn(): void;
@@ -112,12 +113,12 @@ function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife):
 }
 
 interface FlushTimer {
-  /** Sends queued events some time after the first one was added, or later if the pace requires it. */
+  /** Sends queued events some time after the first event was added, or later if the pace requires it. */
   schedule(): void;
   flush(): Promise<void>;
   /**
-   * Sends queued events in a separate task, because compressing many events takes time, and a click may have captured
-   * the last one.
+   * Sends queued events in a separate task. Compressing many events takes time, and the last event may come from a
+   * click to which the page must respond.
    */
   flushSoon(): void;
 }
@@ -126,7 +127,7 @@ interface FlushTimerParts {
   delivery: Delivery;
   queue: EventQueue;
   pace: Pace;
-  /** Returns false while nothing may be sent. */
+  /** Returns false while sending is not allowed. */
   isOpen(): boolean;
 }
 

@@ -1,4 +1,4 @@
-// Requests, the format of a batch, and the beacon of a page that is left.
+// Sends requests and beacons, and defines the batch format.
 
 import type { Core, ServerResponse } from '../client/core.ts';
 import { attempt, longestTimerMs, readFromWindow } from '../page/globals.ts';
@@ -16,17 +16,18 @@ interface RequestContent {
 const contentType = 'text/plain';
 
 /**
- * Maximum size of a request that outlives its page. Browsers allow 64 KiB for all of them together, including beacons.
+ * Maximum size of a request that continues after the visitor leaves the page. Browsers allow 64 KiB for all such
+ * requests together, including beacons.
  */
 const maxKeptBytes = 32_768;
 const usualTimeoutMs = 60_000;
-/** Maximum wait. A server that asks for more is misconfigured. */
+/** Maximum wait. A `Retry-After` header with a longer wait is probably a mistake. */
 const maxSeconds = 3600;
 
-/** Compresses with gzip, or returns the text if the browser cannot. */
+/** Compresses a text with gzip. Returns the text unchanged if the browser does not support compression. */
 async function pack(text: string): Promise<Body> {
-  // This is read from the window, because builds for runtimes without it (Next.js on the edge) warn about the plain
-  // name.
+  // Read this class from the window, because builds for runtimes without a window (Next.js on the edge) warn about the
+  // plain name.
   const Compression = readFromWindow('CompressionStream');
   if (!Compression) return text;
   const { readable, writable } = new Compression('gzip');
@@ -55,7 +56,8 @@ export async function sendRequest(
     });
     const text = await response.text();
     const json = attempt(() => JSON.parse(text)) ?? null;
-    // A redirect may have turned a POST into a GET. The status 200 of another page then does not confirm the request.
+    // A redirect may turn a POST request into a GET request. The status 200 of another page then does not confirm the
+    // POST request.
     const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
     const status = isLost ? 302 : response.status;
     return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
@@ -68,17 +70,17 @@ export async function sendRequest(
 
 const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
 
-/** Parses the value of `Retry-After`, which is a number of seconds or a date. */
+/** Parses the value of `Retry-After`, which is either a number of seconds or a date. */
 function retryAfter(text: string | null): Pick<ServerResponse, 'retryAfter'> {
   if (!text) return {};
   const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;
   return seconds > 0 ? { retryAfter: Math.min(seconds, maxSeconds) } : {};
 }
 
-/** The format of batches, which the environment's settings determine. */
+/** The batch format, which depends on the environment's settings. */
 export interface Envelope {
   url(): string;
-  /** Returns the body of a request as JSON. */
+  /** Returns the request body as JSON. */
   wrap(events: QueuedEvent[]): string;
   pack(text: string): Promise<Body>;
 }
@@ -105,12 +107,12 @@ export function createEnvelope({
   };
 }
 
-/** Maximum size of all beacons and other requests that outlive their page, together. */
+/** Maximum total size of all beacons and other requests that continue after the visitor leaves the page. */
 const maxBytes = 65_536;
 
 /**
- * Sends events while the page is being left, in as many parts as needed. The responses are not available.
- * @returns false as soon as the browser does not accept more
+ * Sends events while the visitor leaves the page, in as many beacons as needed. The responses are not available.
+ * @returns false as soon as the browser rejects a beacon
  */
 export function sendBeacon<Event>(url: string, events: Event[], envelope: (events: Event[]) => string): boolean {
   if (events.length === 0) return true;

@@ -1,4 +1,4 @@
-// A script that is loaded on demand and contains the code that reads errors.
+// The side script with the code that converts errors to events. It is loaded on demand.
 
 import { createReadException } from '../exceptions/read-exception.ts';
 import { offerSideScripts } from './offer.ts';

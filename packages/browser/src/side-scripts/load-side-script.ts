@@ -8,7 +8,7 @@ import type { CaptureVitals } from '../web-vitals/web-vitals.ts';
 
 declare global {
   interface Window {
-    /** The exports of the side scripts that have been loaded. */
+    /** The exports of the loaded side scripts. */
     __millrace?: Partial<SideScripts>;
   }
 }
@@ -20,17 +20,17 @@ export interface SideScripts {
 }
 
 /**
- * Hashes of the files, which are inserted when the library is bundled. If a page checks the integrity of the library,
- * these scripts are thereby checked too.
+ * Hashes of the side script files, inserted by the bundler. A page that checks the library's integrity thereby also
+ * checks the side scripts.
  */
 declare const SIDE_SCRIPT_DIGESTS: Record<keyof SideScripts, string>;
 
-/** Loads a side script. Rejects if the file is missing or the policy of the page forbids it. */
+/** Loads a side script. Rejects if the file is missing or the page's content security policy forbids it. */
 export type LoadSideScript = <Name extends keyof SideScripts>(core: Core, name: Name) => Promise<SideScripts[Name]>;
 
 /**
  * Creates the function that loads side scripts.
- * @param own the host and nonce of the library's script, which are also used for the side scripts
+ * @param own the host and nonce of the library's own script, which the side scripts also use
  */
 export function createLoadSideScript(own: { host: string | undefined; nonce: string | undefined }): LoadSideScript {
   return (core, name) =>

@@ -1,4 +1,4 @@
-// A script that is loaded on demand and contains the code that measures page performance.
+// The side script with the code that measures page performance. It is loaded on demand.
 
 import { captureVitals } from '../web-vitals/capture-vitals.ts';
 import { offerSideScripts } from './offer.ts';

@@ -1,5 +1,4 @@
-// Creates the client: its methods, `init`, its options, its output on the console, and listeners that are added before
-// `init`.
+// Creates the client with its methods, `init`, options, console output and early listeners.
 
 import type { Client, InitOptions, Options } from '../client/client.ts';
 import type { Core, Feature, Log } from '../client/core.ts';
@@ -15,7 +14,7 @@ type Member = (...args: unknown[]) => unknown;
 
 export interface ClientParts extends OptionsParts {
   features: Feature[];
-  /** Methods that work before `init`. */
+  /** Methods that also work before `init`. */
   always?: (client: Client) => Partial<Client>;
 }
 
@@ -26,7 +25,8 @@ interface ClientState {
 }
 
 /**
- * Creates a client that does nothing until `init` is called. Its methods exist from the start, and they never throw.
+ * Creates a client that does nothing until the application calls `init`. All methods exist from the start, and never
+ * throw.
  */
 export function createClient(parts: ClientParts): Client {
   const state: ClientState = { options: {} as Options };
@@ -49,7 +49,7 @@ export function createClient(parts: ClientParts): Client {
     const options = state.members ? undefined : optionsOfInit(parts, token, given, log);
     if (!options) return client;
     state.options = options;
-    // On a server, only `bootstrap` in the options is used, for rendering.
+    // On a server, only the `bootstrap` option is used, for rendering.
     if (!page) return client;
     const started = createCore(client, options, log);
     state.settle = started.core.settle;
@@ -93,7 +93,7 @@ function guarded(name: string, member: Member, log: Log): Member {
 }
 
 function clientOf(state: ClientState, call: (name: string, args: unknown[]) => unknown, init: Client['init']): Client {
-  /** Accepts properties, or the name and the value of one property. */
+  /** Accepts either an object with properties, or the name and the value of one property. */
   const setPerson = (before: undefined[]) => (given: Properties | string, value?: Property) =>
     void call('setPersonProperties', [...before, typeof given === 'string' ? { [given]: value } : given]);
   const client: Partial<Client> = {
@@ -128,13 +128,13 @@ const noFlags: Client['featureFlags'] = {
 
 interface OptionsParts {
   readOptions: ReadOptions;
-  /** Returns the defaults of options that only some builds have, as of a date. */
+  /** Returns the defaults, as of a date, of options that only some builds have. */
   fullBuildOptions?: (defaults: string | undefined) => Partial<Options>;
   /** The host that served the script. It is used if `api_host` is not set. */
   scriptHost?: string | undefined;
 }
 
-/** Returns the complete options. If a required one is missing, logs an error and returns undefined. */
+/** Returns the complete options. If a required option is missing, logs an error and returns undefined. */
 function optionsOfInit(
   { readOptions, fullBuildOptions, scriptHost }: OptionsParts,
   givenToken: unknown,
@@ -152,10 +152,10 @@ function optionsOfInit(
 
 type Level = 'log' | 'warn' | 'error';
 
-/** Creates a log that writes to the browser's console. On a server, it does nothing. */
+/** Creates a log that writes to the browser console. On a server, it does not write anything. */
 function createLog(isDebug: () => boolean): Log {
   const write = (level: Level, what: unknown[]) => {
-    // Some pages remove console functions to silence it.
+    // Some pages remove console functions to suppress output.
     // biome-ignore lint/suspicious/noConsole: all other files log through this function
     attempt(() => page && console[level]('[Millrace]', ...what));
   };
@@ -173,21 +173,22 @@ interface Subscription {
 }
 
 interface EarlySubscriptions {
-  /** Adds a listener. Returns a function that removes it, before or after `carryOut`. */
+  /** Adds a listener. The returned function removes the listener, whether or not `carryOut` has subscribed it. */
   add(name: string, args: unknown[]): () => void;
   carryOut(subscribe: (name: string, args: unknown[]) => unknown): void;
 }
 
 /**
- * Remembers listeners that are added before `init`, because components are often mounted before the code that starts
- * the client runs.
+ * Stores listeners that the application adds before `init`, because components are often mounted before the code that
+ * starts the client.
  */
 function createEarlySubscriptions(): EarlySubscriptions {
   const all = new Set<Subscription>();
   return {
     add(name, args) {
       const subscription: Subscription = { name, args };
-      // On a server, the client never starts, so the listeners of all requests would accumulate.
+      // On a server, do not store listeners: the client never starts there, so the listeners of all requests would
+      // accumulate.
       if (page) all.add(subscription);
       return () => {
         all.delete(subscription);

@@ -1,4 +1,4 @@
-// Creates the components of a client when `init` is called, each after those that it depends on.
+// Creates the components of a client when the application calls `init`.
 
 import type { Client, Options } from '../client/client.ts';
 import type { Core, Emitter, Log, Signals } from '../client/core.ts';
@@ -14,11 +14,11 @@ import { openStores } from '../storage/store.ts';
 export interface Started {
   core: Core;
   parts: EventParts;
-  /** The ID with which to identify an anonymous visitor. */
+  /** The distinct ID with which the client must identify an anonymous visitor. */
   identified: string | null | undefined;
 }
 
-/** Creates the components, each after those that it depends on: options, stores, consent, session, sender, events. */
+/** Creates the components in the order of their dependencies: options, stores, consent, session, sender, events. */
 export function createCore(client: Client, options: Options, log: Log): Started {
   const signals = createEmitter(log);
   const consent = createConsent(options, signals);
@@ -29,7 +29,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   followOtherTabs(store, signals);
   const url: Core['url'] = (path, of = 'api') => {
     const host = { api: null, flags: options.flags_api_host, assets: options.asset_host }[of] ?? options.api_host;
-    // Relative hosts such as `/ingest` are resolved against the URL of the page, and not against a `<base>` element.
+    // Resolve a relative host such as `/ingest` against the page URL, ignoring any `<base>` element.
     return (/^\w+:/.test(host) ? host : (attempt(() => new URL(host, location.href).href) ?? host)) + path;
   };
   const { token } = options;
@@ -38,12 +38,12 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const person = createPerson(options, store, log);
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
   const events = createCapture(parts);
-  // `pagehide` is also sent where `unload` is not: on phones, and for pages in the back/forward cache.
+  // Browsers emit `pagehide` even where they do not emit `unload`: on phones, and for pages in the back/forward cache.
   page?.addEventListener('pagehide', () => {
     events.settle();
     signals.emit('leaving', undefined);
   });
-  // This listener is in the capture phase, so that it runs before the sender's listener on the document.
+  // Listen in the capture phase, so that deferred captures complete before the sender's listener on the document runs.
   page?.addEventListener('visibilitychange', events.settle, true);
   const core: Core = {
     token,
@@ -66,7 +66,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
 
 type Listeners = { [Name in keyof Signals]?: Set<(detail: Signals[Name]) => void> };
 
-/** A listener that throws affects neither the others nor the caller of `emit`. */
+/** If a listener throws, the other listeners and the caller of `emit` are not affected. */
 function createEmitter(log: Log): Emitter {
   const listeners: Listeners = {};
   return {

@@ -13,7 +13,7 @@ import { createRemoteConfig } from '../remote-config.ts';
 /**
  * The features of the full build, in the order in which they start. Remote settings come last, because they may be
  * available immediately, and all features must be listening by then.
- * @param optional features that only some sites use, which may load later
+ * @param optional features that only some sites use, so their code may load later
  */
 export const fullFeatures = (...optional: Feature[]): Feature[] => [
   filterBots,
@@ -30,8 +30,8 @@ export const fullFeatures = (...optional: Feature[]): Feature[] => [
 ];
 
 /**
- * Methods for session replay and surveys, which Millrace does not support. They do nothing, and log this once in debug
- * mode.
+ * Methods for session replay and surveys, which Millrace does not support. The methods do nothing. In debug mode, they
+ * log a message once.
  */
 const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
   const logged = new Set<string>();
@@ -44,7 +44,7 @@ const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
     listener?.([], { isLoaded: true });
   };
   return {
-    // Returns a link to another product that may be able to replay the session.
+    // Another product may be able to replay the session at this URL.
     get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
       const address = `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`;
       const [, , startedMs] = store.get('$sesid') as [number, string, number];

@@ -1,4 +1,4 @@
-/** The names of all methods of a client. They exist before `init`, and also in builds that leave out the feature. */
+/** Names of all client methods, which exist even before `init` and in builds without the corresponding feature. */
 export const memberNames = (
   'capture captureException on identify alias reset group getGroups resetGroups setPersonProperties ' +
   'unsetPersonProperties createPersonProfile get_distinct_id register register_once register_for_session unregister ' +
@@ -11,5 +11,5 @@ export const memberNames = (
   'getPageViewId getSurveys getActiveMatchingSurveys renderSurvey'
 ).split(' ');
 
-/** Names of methods that add listeners. They also work before `init`. */
+/** Names of methods that add listeners. These methods also work before `init`. */
 export const subscriptionNames = ['on', 'onFeatureFlags', 'onSessionId'];

@@ -1,4 +1,4 @@
-// The methods of a client that every build has, together with those of its features.
+// The client methods that every build has, and those of its features.
 
 import type { Client } from '../client/client.ts';
 import type { Core, Feature } from '../client/core.ts';
@@ -16,7 +16,7 @@ interface MemberParts {
   readOptions: ReadOptions;
 }
 
-/** Returns all methods of a client that has started: those of the core, followed by those of the features. */
+/** Returns all methods of a client that has started: the core methods, and those of its features. */
 export function createMembers({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
   const { client, capture, options, signals, sender, log } = core;
   const identity = createIdentity({ ...parts, client, capture });
@@ -46,7 +46,7 @@ export function createMembers({ core, parts }: Started, { features, readOptions 
     try {
       Object.assign(own, feature(core));
     } catch (error) {
-      // A feature that fails on a page does not affect the others.
+      // If a feature fails to start on a page, the other features still start.
       log.error(error);
     }
   }
@@ -79,8 +79,8 @@ function consentMembers({ capture }: Core, { consent }: EventParts): ConsentMemb
 }
 
 /**
- * Methods for super properties, which are sent with every later event. There are super properties of the visitor, of
- * the session and of the tab.
+ * Methods for super properties, which every later event includes. A super property belongs to the visitor, the session
+ * or the tab.
  */
 function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
   const area = createTabStorage(options.persistence);

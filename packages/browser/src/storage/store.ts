@@ -1,4 +1,4 @@
-// Stores data about a visitor and a tab, in the places that the options and the visitor's consent allow.
+// Stores data about a visitor and a tab. The options and the visitor's consent determine where.
 
 import type { Options } from '../client/client.ts';
 import type { Store } from '../client/core.ts';
@@ -22,7 +22,7 @@ export interface Stores {
   tabStore: WholeStore;
 }
 
-/** Opens the stores. If the chosen place is blocked, falls back to cookies and then to memory. */
+/** Opens the stores. If the chosen storage is blocked, uses cookies, or else memory. */
 export function openStores(options: Options, isPersistent: () => boolean): Stores {
   const { token, persistence_name: given, defaults, disable_persistence } = options;
   const kind = disable_persistence ? 'memory' : options.persistence;
@@ -43,11 +43,11 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
 interface StorePlace {
   name: string;
   main: TextStorage;
-  /** Cookies, which are used in addition to `main` for the names that are stored in both. */
+  /** Cookies, for the names that are stored in both cookies and `main`. */
   cookies?: TextStorage | undefined;
   doesCookieWin?: boolean;
   area: Storage | null;
-  /** Returns false if nothing may be stored because the visitor has not consented. */
+  /** Returns false if nothing may be stored, because the visitor has not consented. */
   isPersistent(): boolean;
 }
 
@@ -55,13 +55,13 @@ interface StorePlace {
 export interface WholeStore extends Store {
   readonly name: string;
   clear(): void;
-  /** Writes the known values or deletes the stored ones, depending on the current consent. */
+  /** Writes the known values or deletes the stored values, depending on the current consent. */
   followConsent(): void;
 }
 
 /**
- * Creates a store that writes one JSON text per place. Each change reads the text again before it rewrites it, because
- * other tabs also write it.
+ * Creates a store that writes one JSON text per storage. Each change first reads the text again, because other tabs
+ * also write it.
  */
 function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }: StorePlace): WholeStore {
   let values: Properties = {};
@@ -77,7 +77,7 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
     knownText = text;
     values = parse(text);
   };
-  /** Reading once per task is enough, because no other tab can write during a task. */
+  /** Read at most once per task, because other tabs cannot write during a task. */
   const refresh = (): Properties => {
     if (isFresh) return values;
     isFresh = true;
@@ -90,9 +90,9 @@ function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }:
   const save = () => {
     if (!isPersistent()) return;
     main.write(name, toJson(values));
-    // If the write failed, only memory contains the values.
+    // If the write failed, the values are only in memory.
     knownText = main.read(name);
-    // Writing cookies is slow, so cookies that have not changed are skipped.
+    // Skip unchanged cookies, because writing cookies is slow.
     const shared = toJson(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one])));
     if (shared !== writtenCookie) cookies?.write(name, shared);
     writtenCookie = shared;
@@ -152,13 +152,13 @@ function isEmpty(value: JsonValue): boolean {
 }
 
 /**
- * Names of the values that are also stored in cookies. They then survive when localStorage is cleared, and subdomains
- * share them.
+ * Names of values that are also stored in cookies, so that they remain after localStorage is cleared, and are shared by
+ * subdomains.
  */
 const cookieNames =
   /^(distinct_id|\$(device_id|sesid|session_is_sampled|epp|initial_person_info|fbc_persistence|user_state))$/;
 
-/** Internal names of this library or of PostHog's, which uses the same store. They are not sent with events. */
+/** Names that this library or PostHog's library stores for internal use. Events do not include them. */
 const hidden =
   /^(__|ph_product|\$(active_feature|capture_rate|client_session|early_access|enabled_feature|epp|error_tracking_supp|fb[cp]_p|feature_flag|flag_call|heatmaps|initial_|logs_capture|minimal_flag|override|people_|posthog_sr|product_tours|sdk_debug|ses|stored_|surveys|user_state))/;
 

@@ -1,9 +1,9 @@
-// Places that store texts by name: browser storage, cookies, or memory.
+// Storage for texts by name: browser storage, cookies, or memory.
 
 import type { Options } from '../client/client.ts';
 import { attempt, page, readFromDocument } from '../page/globals.ts';
 
-/** A place that stores texts by name. Its methods never throw. */
+/** A storage for texts by name. Its methods never throw. */
 export interface TextStorage {
   read(name: string): string | null;
   write(name: string, value: string): void;
@@ -13,8 +13,8 @@ export interface TextStorage {
 const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } = {};
 
 /**
- * Returns null if the storage is missing or blocked, or if it accepts nothing because it is full or the browser is in
- * private mode. This is tested only once, because it takes milliseconds.
+ * Returns null if the storage is missing, blocked or full, or if the browser's private mode rejects writes. This is
+ * tested only once, because the test takes milliseconds.
  */
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
@@ -31,7 +31,7 @@ export function canStore(storage: TextStorage): boolean {
   return isKept;
 }
 
-/** Wraps a storage. If it is null, uses memory instead. */
+/** Wraps a browser storage. If the argument is null, stores the texts in memory. */
 export function toTextStorage(storage: Storage | null): TextStorage {
   if (!storage) return createMemoryStorage();
   return {
@@ -52,7 +52,7 @@ export function createMemoryStorage(): TextStorage {
   };
 }
 
-/** Creates storage that a tab keeps when it is reloaded. It is in memory if persistence is off. */
+/** Creates a storage whose content is kept when the tab reloads. If persistence is off, the storage is in memory. */
 export function createTabStorage(persistence: Options['persistence']): TextStorage {
   return persistence === 'memory' ? createMemoryStorage() : toTextStorage(webStorage('sessionStorage'));
 }
@@ -69,7 +69,7 @@ function rootDomain(): string {
 }
 
 function find(host: string): string {
-  // IP addresses and `localhost` have no suffix that other hosts share.
+  // IP addresses and `localhost` do not have a suffix that other hosts share.
   if (!/\.\D*$/.test(host)) return '';
   for (let at = host.lastIndexOf('.'); at > 0; ) {
     at = host.lastIndexOf('.', at - 1);
@@ -95,8 +95,8 @@ function readCookie(name: string): string | null {
 function writeCookie(cookie: string): void {
   attempt(() => {
     if (!page) return;
-    // If a form named `cookie` shadows the property, use the native setter. Otherwise assign directly, so that consent
-    // tools that override `document.cookie` can intercept it.
+    // If a form named `cookie` shadows the property, use the native setter. Otherwise assign directly, because consent
+    // management tools may override `document.cookie` to intercept writes.
     // biome-ignore lint/suspicious/noDocumentCookie: consent tools replace this property
     if (typeof document.cookie === 'string') document.cookie = cookie;
     else Reflect.set(Object.getPrototypeOf(document), 'cookie', cookie, document);

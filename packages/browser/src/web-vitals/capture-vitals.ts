@@ -6,14 +6,14 @@ import { maskAddress } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { onDocument, readFromDocument, readFromWindow, stopSignal } from '../page/globals.ts';
 
-/** A longer time means that the clock was wrong or the page was suspended. */
+/** Longer times are discarded, because the clock was wrong or the page was suspended. */
 const longestMs = 15 * 60 * 1000;
-/** How long a metric waits for the other metrics of the page. */
+/** Maximum time to wait for the page's other metrics before an event is captured. */
 const flushMs = 5000;
 
 /**
  * Measures a page and captures the results.
- * @param names the metrics to capture; by default all
+ * @param names the metrics to capture; all by default
  */
 export function captureVitals(core: Core, names: readonly string[] = Object.keys(vitalLimits)): void {
   const captured: Record<string, number> = {};
@@ -59,8 +59,8 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
 type VitalName = 'LCP' | 'CLS' | 'FCP' | 'INP';
 
 /**
- * For each metric, the upper limit of good values and that of acceptable values. They are in milliseconds, except the
- * score CLS.
+ * For each metric, the upper limits of good and of acceptable values, in milliseconds. The metric CLS is a score
+ * without a unit.
  */
 const vitalLimits: Record<VitalName, [number, number]> = {
   CLS: [0.1, 0.25],
@@ -76,7 +76,7 @@ function rate(name: VitalName, value: number): string {
   return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
 }
 
-/** Entry fields that the DOM types declare for only some entries, or not at all. */
+/** Entry fields that the DOM types declare for only some entry types, or do not declare at all. */
 type Entry = PerformanceEventTiming & {
   interactionId?: number;
   value: number;
@@ -85,13 +85,13 @@ type Entry = PerformanceEventTiming & {
 };
 
 /**
- * Measures the first and the largest paint, layout shifts, and the slowest interaction. Returns a function to call when
- * the page is hidden, because most values are final only then.
+ * Measures the first paint, the largest paint, layout shifts, and the slowest interaction. Returns a function to call
+ * when the page is hidden, because most values are final only then.
  */
 function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
-  // jsdom, in which the tests of applications run, has no PerformanceObserver.
+  // jsdom, which application tests use, has no PerformanceObserver.
   if (!readFromWindow('PerformanceObserver')) return () => {};
-  // For a prerendered page, times are counted from when it was shown.
+  // For a prerendered page, measure times from the moment when the visitor opened it.
   const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
   const start = navigation?.activationStart ?? 0;
   const isSeen = createIsSeen(start, signal);
@@ -122,7 +122,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
     isLargestFinal = true;
     if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element) });
   };
-  // Paints after the first interaction are responses to it.
+  // Later paints are responses to the first interaction, so stop measuring paints.
   for (const type of ['keydown', 'click']) {
     addEventListener(type, () => setTimeout(tellLargest), { capture: true, once: true, signal });
   }
@@ -142,7 +142,7 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
   };
 }
 
-/** Ignores paints that happened while the page was hidden, because no visitor waited for them. */
+/** Returns whether the page was visible at a paint. No visitor waits for the paints of a hidden page. */
 function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
   const isHidden = () => readFromDocument('visibilityState') === 'hidden';
   const known = performance
@@ -175,10 +175,10 @@ function createShifts() {
   };
 }
 
-/** Collects the slowest interactions. One in fifty is ignored as an outlier. */
+/** Collects the slowest interactions. One in fifty interactions is ignored as an outlier. */
 function createInteractions() {
   const most = 10;
-  /** The key is the interaction, because press, release and click are separate entries of the same one. */
+  /** Entries by interaction ID, because press, release and click are separate entries of one interaction. */
   const slow = new Map<number, Entry[]>();
   const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
   return {
@@ -197,8 +197,8 @@ function createInteractions() {
 }
 
 /**
- * Divides the longest delay into input delay, processing and presentation, taking into account all entries with the
- * same next paint.
+ * Divides the longest delay into input delay, processing time and presentation delay. Takes into account all entries
+ * with the same next paint.
  */
 function describeInteraction(longest: Entry, entries: Entry[]) {
   const { name, target, startTime, processingStart } = longest;
@@ -214,7 +214,7 @@ function describeInteraction(longest: Entry, entries: Entry[]) {
   };
 }
 
-/** Returns a readable selector for an element, starting at the nearest element with an id: `#cart>button.buy`. */
+/** Returns a readable selector for an element, starting at the nearest element with an ID: `#cart>button.buy`. */
 function nameElement(node: Node | null | undefined): string {
   let name = '';
   for (let at = node as Element | null; at; at = findParent(at)) {

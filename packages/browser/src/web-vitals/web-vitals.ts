@@ -1,11 +1,11 @@
-// Decides whether page performance is measured, and starts the measurement.
+// Decides whether to measure page performance, and starts the measurement.
 
 import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 
-/** Measures a page. Captures the given metrics, or all. */
+/** Measures page performance. Captures the given metrics, or all metrics if `names` is undefined. */
 export type CaptureVitals = (core: Core, names: readonly string[] | undefined) => void;
 
-/** Captures `$web_vitals` if the application or the environment's settings turn this on. */
+/** Captures `$web_vitals` events if the application or the environment's settings turn this on. */
 export function createWebVitals(captureVitals: CaptureVitals): Feature {
   return (core) => {
     let isStarted = false;
