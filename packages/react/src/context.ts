@@ -1,34 +1,33 @@
-// The React context through which hooks and components find the client.
+// The React context that passes the client to hooks and components.
 
 import type { Bootstrap, Client } from '@millrace/browser';
 import { createContext, useContext } from 'react';
 
 let defaultInstance: PostHog | undefined;
 
-/** @internal Sets the default client. Only the main entry calls this. The slim entry sets no default. */
+/**
+ * @internal Sets the default client. Only the main entry calls this function, so the slim entry has no default client.
+ */
 export function setDefaultPostHogInstance(instance: PostHog | undefined): void {
   defaultInstance = instance;
 }
 
-/** Returns the client that hooks use outside a provider, and that a provider with an `apiKey` starts. */
+/** Returns the default client. Hooks outside a provider use this client, and a provider with an `apiKey` starts it. */
 export function getDefaultPostHogInstance(): PostHog | undefined {
   return defaultInstance;
 }
 
-/** The type of the client, under the name that applications import from PostHog's package. */
+/** The client type, with the name from PostHog's package. */
 export type PostHog = Client;
 
 export interface PostHogContextValue {
-  /**
-   * The client. It is undefined at run time if there is none, which the type leaves out for the same reason as
-   * `usePostHog`.
-   */
+  /** The client. It may be undefined at run time, which the type ignores for the same reason as `usePostHog`. */
   client: PostHog;
-  /** Flags to use until the client has loaded its own. */
+  /** Flags that are used until the client has loaded flags. */
   bootstrap?: Bootstrap | undefined;
 }
 
-/** Outside a provider, the getter returns the client that is the default when it is read. */
+/** Outside a provider, the getter returns the current default client. */
 export const PostHogContext = createContext<PostHogContextValue>({
   get client() {
     return getDefaultPostHogInstance() as PostHog;
@@ -36,9 +35,9 @@ export const PostHogContext = createContext<PostHogContextValue>({
 });
 
 /**
- * Returns the client. Its methods do nothing until it has started. With the slim entry and outside a provider, the
- * client is undefined. The type leaves that out because the type of PostHog's hook does, and applications rely on it.
- * Where this can happen, guard the call (`posthog?.capture(…)`).
+ * Returns the client. Its methods do nothing before the client has started. With the slim entry, the client is
+ * undefined outside a provider. The type ignores this case, because the type of PostHog's hook ignores it and
+ * applications rely on that. Where the client may be undefined, guard the call (`posthog?.capture(…)`).
  */
 export function usePostHog(): PostHog {
   return useContext(PostHogContext).client as PostHog;

@@ -1,4 +1,4 @@
-// Captures React errors: an error boundary, and handlers for the roots of React 19.
+// Captures React errors with an error boundary, or with error handlers for React 19 roots.
 
 import type { CaptureResult, Properties } from '@millrace/browser';
 import {
@@ -18,19 +18,19 @@ export interface PostHogErrorBoundaryFallbackProps {
   /** The captured exception event. */
   exceptionEvent: unknown;
   componentStack: string;
-  /** Makes the boundary render the children again. */
+  /** Renders the boundary's children again. */
   resetError: () => void;
 }
 
 export interface PostHogErrorBoundaryProps {
   children?: ReactNode | (() => ReactNode);
-  /** The content to show instead of children that threw an error. */
+  /** The content to show instead of the children that threw an error. */
   fallback?: ReactNode | FunctionComponent<PostHogErrorBoundaryFallbackProps>;
   additionalProperties?: Properties | ((error: unknown, errorInfo: ErrorInfo) => Properties);
 }
 
 interface PostHogErrorBoundaryState {
-  /** The component stack of the error. Null while no error has been caught. */
+  /** The component stack of the error. Null if no error was caught. */
   componentStack: string | null;
   exceptionEvent: unknown;
   error: unknown;
@@ -38,21 +38,21 @@ interface PostHogErrorBoundaryState {
 
 const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
 
-/** Exported under PostHog's name, because application tests compare console warnings with it. */
+/** This export has PostHog's name, because application tests compare console warnings with these messages. */
 export const __POSTHOG_ERROR_MESSAGES = {
   INVALID_FALLBACK:
     '[PostHog.js][PostHogErrorBoundary] Invalid fallback prop, provide a valid React element or a function that returns a valid React element.',
 };
 
-/** Captures errors that its children throw during rendering, and shows `fallback` instead of the children. */
+/** Captures errors that its children throw while rendering, and then shows `fallback` instead. */
 export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, PostHogErrorBoundaryState> {
   static override contextType = PostHogContext;
   declare context: ContextType<typeof PostHogContext>;
 
   override state = nothingThrown;
 
-  // The boundary uses this method and not `getDerivedStateFromError`. Capturing is a side effect, which does not belong
-  // in rendering, and the fallback needs the captured event when it first renders.
+  // The boundary uses this method instead of `getDerivedStateFromError` for two reasons: capturing is a side effect,
+  // which must not happen during rendering, and the fallback needs the captured event in its first render.
   override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
     const { additionalProperties } = this.props;
     const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;
@@ -62,8 +62,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
       const exceptionEvent = client?.captureException(addReactComponentStack(error, componentStack), properties);
       this.setState({ error, componentStack, exceptionEvent });
     };
-    // An error in the first render is caught before the effect that starts the client. The callback of `setState` runs
-    // after that effect, so the error is captured there.
+    // An error in the first render is caught before the effect that starts the client. Capture the error in the
+    // callback of `setState`, which runs after that effect.
     if (client?.__loaded === false) this.setState({ error, componentStack }, capture);
     else capture();
   }
@@ -86,8 +86,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
 }
 
 /**
- * Returns a handler that captures errors. It can be used for `onUncaughtError`, `onCaughtError` and
- * `onRecoverableError` of React 19 roots.
+ * Returns an error handler for the options `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React 19
+ * roots.
  */
 export function setupReactErrorHandler(
   client: PostHog,
@@ -101,9 +101,8 @@ export function setupReactErrorHandler(
 }
 
 /**
- * Adds the component stack of an error as one more error at the end of its chain of causes, so that it is displayed as
- * a separate stack. If the thrown value is not an error, it is wrapped in one.
- *
+ * Adds the component stack to an error, as the last error in its chain of causes, so that it is displayed as a separate
+ * stack. If the thrown value is not an error, wraps it in an error.
  * @returns the error to capture
  */
 export function addReactComponentStack(thrown: unknown, componentStack: string | null | undefined): unknown {
@@ -116,15 +115,15 @@ export function addReactComponentStack(thrown: unknown, componentStack: string |
 
 function stackError(message: string, name: string, stack: string | null | undefined): Error {
   const error = new Error(message);
-  // A plain assignment fails if the page has frozen `Error.prototype`.
+  // An assignment would fail if the page has frozen `Error.prototype`.
   Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, writable: true });
   if (stack) error.stack = stack;
   return error;
 }
 
 /**
- * Adds a cause to the last error of a chain. Adds nothing if that error cannot be changed. In a circular chain, the
- * last error is the one before the first repetition.
+ * Adds a cause to the last error in a chain, unless that error is not extensible. In a circular chain, the last error
+ * is the one before the first repetition.
  */
 function addLastCause(error: Error, cause: Error): void {
   const chain = new Set([error]);

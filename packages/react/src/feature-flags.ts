@@ -1,5 +1,5 @@
-// Hooks that read feature flags, and the store behind them. The store makes a component render again only if the value
-// that it shows has changed.
+// Hooks that read feature flags, and the store that they use. The store renders a component again only if the displayed
+// value has changed.
 
 import type { Bootstrap, FlagKey, FlagResult, FlagValue, JsonValue, ValueOf } from '@millrace/browser';
 import { useContext, useMemo, useSyncExternalStore } from 'react';
@@ -11,7 +11,7 @@ const enabled = /* @__PURE__ */ describeFlag({
   fromResult: (result) => result.enabled,
 });
 
-/** Returns whether the flag is on for this person, or `defaultValue` while the flag is not known. */
+/** Returns whether the flag is on for this person, or `defaultValue` if the flag is not known yet. */
 export function useFeatureFlagEnabled(flag: FlagKey): boolean | undefined;
 export function useFeatureFlagEnabled(flag: FlagKey, defaultValue: boolean): boolean;
 export function useFeatureFlagEnabled(flag: FlagKey, defaultValue?: boolean): boolean | undefined {
@@ -24,22 +24,24 @@ const variantKey = /* @__PURE__ */ describeFlag<FlagValue>({
 });
 
 /**
- * Returns the key of the person's variant, or `true` or `false` for a flag without variants. Returns undefined while
- * the flag is not known.
+ * Returns the person's variant key. For a flag without variants, returns `true` or `false`. Returns undefined if the
+ * flag is not known yet.
  */
 export function useFeatureFlagVariantKey<Key extends FlagKey>(flag: Key): ValueOf<Key> | undefined {
   return useFlagStore(variantKey, flag) as ValueOf<Key> | undefined;
 }
 
 const payload = /* @__PURE__ */ describeFlag<JsonValue>({
-  // Reading a payload does not capture a `$feature_flag_called` event, because it does not reveal which variant the
-  // person saw.
+  // Reading a payload does not capture a `$feature_flag_called` event, because the payload does not show which variant
+  // the person saw.
   fromClient: (client, flag) => client.getFeatureFlagResult(flag, { send_event: false })?.payload,
   fromResult: (result) => result.payload,
   part: 'featureFlagPayloads',
 });
 
-/** Returns the payload for the person's flag value. Returns undefined if there is none or the flag is not known. */
+/**
+ * Returns the payload for the person's flag value. Returns undefined if the flag has no payload or is not known yet.
+ */
 export function useFeatureFlagPayload(flag: FlagKey): JsonValue | undefined {
   return useFlagStore(payload, flag);
 }
@@ -49,7 +51,7 @@ const result = /* @__PURE__ */ describeFlag<FlagResult>({
   fromResult: (bootstrapped) => bootstrapped,
 });
 
-/** Returns the value, variant and payload of a flag together. Returns undefined while the flag is not known. */
+/** Returns a flag's value, variant and payload together. Returns undefined if the flag is not known yet. */
 export function useFeatureFlagResult(flag: FlagKey): FlagResult | undefined {
   return useFlagStore(result, flag);
 }
@@ -81,7 +83,9 @@ function keysOn(values: Record<string, FlagValue>): string[] {
   return Object.keys(values).filter((key) => values[key]);
 }
 
-/** Subscribes a component to one flag, or to all flags. The component renders again only when the value has changed. */
+/**
+ * Subscribes a component to one flag or to all flags. The component is rendered again only when the value has changed.
+ */
 function useFlagStore<Value>(
   describe: (bootstrap: Bootstrap | undefined, flag: string) => Omit<FlagSource<Value>, 'client'>,
   flag = '',
@@ -94,22 +98,22 @@ function useFlagStore<Value>(
   return useSyncExternalStore(...store);
 }
 
-/** The arguments for reading a flag: its key, and an option if reading must not capture an event. */
+/** The arguments for reading a flag: the flag key, and an option that prevents capturing an event. */
 type Reading = [flag: string, options?: { send_event: false }];
 
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
-  /** Returns the same value for a flag from the bootstrap. */
+  /** Returns the hook's value for a flag from the bootstrap. */
   fromResult(result: FlagResult): Value | undefined;
-  /** The part of the bootstrap in which the flag must be present. */
+  /** The bootstrap field that must contain the flag. */
   part?: 'featureFlags' | 'featureFlagPayloads';
 }
 
-/** Describes how a hook reads one flag, from the bootstrap and from the client. */
+/** Describes how a hook reads a flag from the bootstrap and from the client. */
 function describeFlag<Value>({ fromClient, fromResult, part = 'featureFlags' }: FlagView<Value>) {
   return (bootstrap: Bootstrap | undefined, flag: string): Omit<FlagSource<Value>, 'client'> => ({
     bootstrapped: bootstrap?.[part] && {
-      // Ignore properties that every object inherits, such as `constructor`.
+      // Ignore inherited properties, such as `constructor`.
       value: Object.keys(bootstrap[part]).includes(flag) ? fromResult(bootstrappedResult(bootstrap, flag)) : undefined,
     },
     read: (client) => fromClient(client, flag, { send_event: false }),
@@ -127,20 +131,15 @@ function bootstrappedResult({ featureFlags, featureFlagPayloads }: Bootstrap, ke
   };
 }
 
-/** The sources from which a hook gets its value. */
+/** The sources of a hook's value. */
 interface FlagSource<Value> {
   client: PostHog | undefined;
-  /**
-   * The value from the bootstrap, which is used until the client has loaded flags. Null or undefined if there is no
-   * bootstrap.
-   */
+  /** The bootstrap value, which is used until the client has loaded flags. Null or undefined without a bootstrap. */
   bootstrapped: { value: Value | undefined } | null | undefined;
-  /**
-   * Reads the value without capturing an event, because React also renders components whose output it then discards.
-   */
+  /** Reads the value without capturing an event, because React may discard the rendered output. */
   read(client: PostHog): Value | undefined;
   /**
-   * Called when flags are first known and after every load, for components that are on the page.
+   * Called for mounted components when flags are first known and after every load.
    * @param active keys of the active flags
    */
   seen(client: PostHog, active: string[]): void;
@@ -158,14 +157,14 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
 
   function getSnapshot(): Value | undefined {
     const isEarly = bootstrapped && !client?.featureFlags?.hasLoadedFlags;
-    // A client that has not started logs a warning for every call except a subscription. It remembers subscriptions.
+    // A client that has not started accepts subscriptions, but logs a warning for every other call.
     const next = isEarly || client?.__loaded === false ? bootstrapped?.value : client && read(client);
-    // Clients create a new object for each read, but React compares objects by identity.
+    // React compares objects by identity, but clients create a new object for each read.
     if (!isDeepEqual(last, next)) last = next;
     return last;
   }
 
-  // React only subscribes components that are part of the page.
+  // React calls this function only for mounted components.
   function subscribe(changed: () => void): () => void {
     if (!client) return () => {};
     return client.onFeatureFlags((active) => {
@@ -174,8 +173,8 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
     });
   }
 
-  // The browser also uses this snapshot when it hydrates a page that a server rendered. The snapshot must equal that of
-  // the server, which has no flags from the last visit.
+  // React also uses this snapshot in the browser, to hydrate a page that a server has rendered. It must therefore equal
+  // the server's snapshot, which has no flags from the last visit.
   const getServerSnapshot = () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot());
 
   return [subscribe, getSnapshot, getServerSnapshot];

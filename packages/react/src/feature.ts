@@ -1,4 +1,4 @@
-// A component that shows its children if a feature flag has a certain value.
+// A component that shows its children if a feature flag has a given value.
 
 import type { FlagKey, FlagValue } from '@millrace/browser';
 import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
@@ -9,22 +9,23 @@ import { VisibilityAndClickTrackers } from './viewed.ts';
 
 export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
   flag: FlagKey;
-  /** The value for which the children are shown. Without it, any known value shows them. */
+  /** The value for which the children are shown. If undefined, the children are shown for any known value. */
   match?: FlagValue;
-  /** The content, or a function that returns it and receives the flag's payload. */
+  /** The content, or a function that receives the flag's payload and returns the content. */
   // biome-ignore lint/suspicious/noExplicitAny: the application declares the type of its payloads here
   children?: ReactNode | ((payload: any) => ReactNode);
-  /** The content to show if the flag has another value. It is not tracked. */
+  /** The content to show if the flag has another value. Views and clicks of this content are not captured. */
   fallback?: ReactNode;
   /**
-   * Options of the observer that detects when the feature comes into view. By default, a tenth of it must be visible.
+   * Options of the observer that detects when the content becomes visible. By default, a tenth of the content must be
+   * visible.
    */
   visibilityObserverOptions?: IntersectionObserverInit;
   trackInteraction?: boolean;
   trackView?: boolean;
 };
 
-/** Shows its children if the flag has the requested value, and captures that they were viewed and clicked. */
+/** Shows its children if the flag has the requested value. Captures when the person views or clicks the children. */
 export function PostHogFeature({
   flag,
   match,
@@ -39,14 +40,14 @@ export function PostHogFeature({
   const flagVariant = useFeatureFlagVariantKey(flag);
   const payload = useFeatureFlagPayload(flag);
   const isHidden = isUndefined(flagVariant) || (!isUndefined(match) && flagVariant !== match);
-  // Any node can be returned, but the types of older React versions only allow elements.
+  // The cast is necessary because the types of older React versions allow only elements here.
   if (isHidden) return fallback as ReactElement | null;
 
   const feature = { flag, posthog, flagVariant };
   return createElement(
     VisibilityAndClickTrackers,
     {
-      // Every wrapper gets the `flag` attribute, as in PostHog's component: applications use it in style sheets and
+      // As in PostHog's component, every wrapper has the attribute `flag`, which applications use in style sheets and
       // snapshots.
       wrapperProps: { flag, ...props },
       observerOptions: visibilityObserverOptions,

@@ -1,8 +1,7 @@
 import { posthog } from '@millrace/browser';
 import { setDefaultPostHogInstance } from './context.ts';
 
-// The default client makes hooks work without a provider, and is the client that a provider starts. The slim entry has
-// no default client.
+// With a default client, hooks work without a provider, and a provider can start the client.
 setDefaultPostHogInstance(posthog);
 
 export { PostHogProvider, PostHogProvider as MillraceProvider } from './provider.ts';

@@ -1,4 +1,4 @@
-// The provider that gives the client to all hooks and components below it.
+// The provider, which passes the client to all hooks and components inside it.
 
 import type { InitOptions } from '@millrace/browser';
 import {
@@ -14,35 +14,36 @@ import {
 import { getDefaultPostHogInstance, type PostHog, PostHogContext } from './context.ts';
 import { isDeepEqual } from './values.ts';
 
-/** Either a client that the application starts, or the key and options with which to start the default client. */
+/** Either a client that the application starts, or the API key and options for starting the default client. */
 export type PostHogProviderProps = { children?: ReactNode } & (
   | { client: PostHog | undefined; apiKey?: never; options?: never }
   | { apiKey: string; options?: InitOptions | undefined; client?: never }
 );
 
 /**
- * Provides the client to all hooks and components below it. Children render immediately, even before the client has
- * started.
+ * Passes the client to all hooks and components inside the provider. The children are rendered immediately, even before
+ * the client has started.
  */
 export function PostHogProvider({ children, client: ownClient, apiKey, options }: PostHogProviderProps): ReactElement {
   useDefaultClient(ownClient, apiKey, options);
   const client = (ownClient ?? getDefaultPostHogInstance()) as PostHog;
-  // This value keeps its identity while its content is equal. Otherwise, every render of the application would render
-  // every hook again.
+  // Keep the identity of this value while its content is equal. Otherwise, every render of the application would render
+  // all components with hooks again.
   const bootstrap = useStable(options?.bootstrap ?? client?.config?.bootstrap);
   const value = useMemo(() => ({ client, bootstrap }), [client, bootstrap]);
   return createElement(PostHogContext.Provider, { value }, children);
 }
 
 /**
- * A layout effect runs before the normal effects of the children, which may capture events. On a server, React would
- * only log a warning about it.
+ * A layout effect runs before the effects of the children, which may capture events. On a server, use a normal effect,
+ * because React warns about layout effects there.
  */
 const useEarlyEffect = typeof window !== 'undefined' ? useLayoutEffect : useEffect;
 
 /**
- * Starts the default client with the first key, and passes changed options to it. This happens in an effect, so never
- * on a server. The client starts only once per mounted provider, although development mode runs effects twice.
+ * Starts the default client with the first API key, and passes changed options to it. This runs in an effect, and
+ * therefore never on a server. The client starts only once per mounted provider, although development mode runs effects
+ * twice.
  */
 function useDefaultClient(
   client: PostHog | undefined,
@@ -77,8 +78,8 @@ function useDefaultClient(
   }, [client, apiKey, options]);
 }
 
-// These warnings match those of PostHog's provider word for word, because applications filter them. Each is logged with
-// the prefix `[PostHog.js]`.
+// These warnings are identical to those of PostHog's provider, because applications filter them. Each warning is logged
+// with the prefix `[PostHog.js]`.
 
 const ignoredInFavourOfClient = (property: 'apiKey' | 'options') =>
   `You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
@@ -91,8 +92,7 @@ const alreadyLoaded = '`posthog` was already loaded elsewhere. This may cause is
 const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';
 
 /**
- * Returns the first one of several equal values, so that values which are written inline in each render can be compared
- * by identity.
+ * Returns the first of several equal values, so that values written inline in each render can be compared by identity.
  */
 function useStable<Value>(value: Value): Value {
   const [stable, setStable] = useState({ value });

@@ -1,4 +1,4 @@
-/** Everything that both entries export except their provider. Each export has PostHog's name and a Millrace name. */
+/** All exports of both entries, except their providers. Each export has PostHog's name and a Millrace name. */
 export {
   type PostHog,
   PostHogContext,

@@ -1,4 +1,4 @@
-// A hook for a survey that asks for a thumb up or a thumb down, with elements of the application.
+// A hook for a thumbs up or down survey. The application renders the elements.
 
 import type { Properties, SurveyPosition } from '@millrace/browser';
 import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
@@ -8,12 +8,12 @@ export type ThumbResponse = 'up' | 'down';
 
 export interface UseThumbSurveyOptions {
   surveyId: string;
-  /** Where the follow-up questions appear. The default is next to the trigger. */
+  /** The position of the follow-up questions. By default, they appear next to the trigger. */
   displayPosition?: SurveyPosition;
-  /** Properties that are added to the captured events. */
+  /** Additional properties for the captured events. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;
-  /** If true, `survey shown` is captured when `trackShown` is called, and not on mount. */
+  /** If true, `survey shown` is captured when the application calls `trackShown`, instead of on mount. */
   disableAutoShownTracking?: boolean;
 }
 
@@ -21,17 +21,17 @@ export interface UseThumbSurveyResult {
   /** Records the first response and ignores later ones. */
   respond: (value: ThumbResponse) => void;
   response: ThumbResponse | null;
-  /** The ref of the element next to which follow-up questions appear. */
+  /** The ref for the element next to which follow-up questions appear. */
   triggerRef: RefCallback<HTMLElement>;
   trackShown?: () => void;
 }
 
-/** The values of the responses in a two-thumb survey. */
+/** The response values of a thumbs up or down survey. */
 const ratings = { up: 1, down: 2 } as const;
 
 const triggerAttribute = 'data-thumb-survey';
 
-/** Runs a survey that asks for a thumb up or down, with elements of the application. */
+/** Runs a thumbs up or down survey, whose elements the application renders. */
 export function useThumbSurvey({
   surveyId,
   displayPosition = 'next_to_trigger',

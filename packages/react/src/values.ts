@@ -1,4 +1,4 @@
-// Checks the types of values, and compares two values by their content.
+// Checks value types, and compares values by content.
 
 export const isFunction = <Value>(value: Value): value is Extract<Value, (...parameters: never[]) => unknown> =>
   typeof value === 'function';
@@ -10,15 +10,15 @@ export const isNull = (value: unknown): value is null => value === null;
 type Pair = readonly [unknown, unknown];
 
 /**
- * Compares two option or payload values. Arrays and plain objects are equal if their contents are. The order of keys
- * does not matter, and cycles are supported. All other values are compared by identity, so `NaN` equals nothing, and
- * DOM elements are not traversed.
+ * Compares two option or payload values. Arrays and plain objects are equal if their contents are equal. The order of
+ * keys does not matter, and cycles are supported. All other values are compared with `===`, so `NaN` does not equal
+ * itself, and DOM elements are not traversed.
  */
 export function isDeepEqual(one: unknown, other: unknown, compared: readonly Pair[] = []): boolean {
   if (one === other) return true;
   const kind = constructorOf(one);
   if (kind !== constructorOf(other) || (kind !== Object && kind !== Array)) return false;
-  // A caller up the stack is already comparing this pair, so it counts as equal here.
+  // This pair is already being compared further up the call stack, so assume that it is equal.
   if (compared.some(([left, right]) => left === one && right === other)) return true;
 
   const left = one as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Components that capture when their children come into view or are clicked.
+// Components that capture when their children become visible or are clicked.
 
 import type { Properties } from '@millrace/browser';
 import {
@@ -22,7 +22,7 @@ export type PostHogCaptureOnViewedProps = HTMLProps<HTMLDivElement> & {
   trackAllChildren?: boolean;
 };
 
-/** Captures `$element_viewed` when its children come into view for the first time. */
+/** Captures `$element_viewed` when its children first become visible. */
 export function PostHogCaptureOnViewed({
   name,
   properties,
@@ -60,7 +60,7 @@ interface VisibilityAndClickTrackersProps {
   onFirstView: (() => void) | undefined;
 }
 
-/** Wraps each child in its own element, and reports the first click and the first view of any of them. */
+/** Wraps each child in an element, and reports the first click and the first view of any child. */
 export function VisibilityAndClickTrackers({
   children,
   observerOptions,
@@ -79,7 +79,7 @@ export function VisibilityAndClickTrackers({
   return Children.map(
     children,
     (child) =>
-      // Conditional children such as `{isNew && <Badge />}` arrive as null.
+      // Conditional children such as `{isNew && <Badge />}` may be null.
       !isNull(child) &&
       createElement(
         VisibilityAndClickTracker,
@@ -97,7 +97,7 @@ interface VisibilityAndClickTrackerProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement>;
-  /** Called when the wrapper comes into view. If absent, nothing is observed. */
+  /** Called when the wrapper becomes visible. If undefined, the wrapper is not observed. */
   onView: (() => void) | undefined;
 }
 
@@ -112,10 +112,9 @@ function VisibilityAndClickTracker({
 }
 
 /**
- * Calls `onView` once, when a tenth of the element, or the `threshold` in the options, has come into view. Observes
- * nothing without `onView`, or if the browser does not support `IntersectionObserver`.
- *
- * @returns the ref to attach to the element
+ * Calls `onView` once, when a tenth of the element, or the fraction in the option `threshold`, is visible. Does not
+ * observe the element if `onView` is undefined or the browser does not support `IntersectionObserver`.
+ * @returns the ref for the element
  */
 function useOnView(
   onView: (() => void) | undefined,

@@ -4,7 +4,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** The type of a component that accepts any props. Only an application without types can pass some of them. */
+/** A component that accepts any props. Some of the props can be passed only by applications without types. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 declare global {
   interface Window {
-    /** The component that the test has mounted, if any. */
+    /** The component that the test has mounted. */
     shown: ReturnType<typeof kit.mount> | undefined;
     client: ReturnType<typeof kit.createRecordingClient>;
   }
@@ -28,8 +28,8 @@ declare global {
 const flags: Record<string, FlagValue> = { 'beta-nav': true, off: false, 'price-test': 'blue' };
 
 /**
- * Returns everything that was captured. Waits a few frames and the tasks queued after them, so that the observer has
- * reported what is in view.
+ * Returns all captured events. First waits a few frames and the tasks queued after them, so that the observer has
+ * reported which elements are visible.
  */
 const captured = (page: Page) =>
   page.evaluate(async () => {
@@ -40,8 +40,8 @@ const captured = (page: Page) =>
 
 describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   /**
-   * Shows the component with these props around two buttons. With `isBelow`, it starts below the visible part of the
-   * page.
+   * Shows the component with these props around two buttons. With `isBelow`, the component starts below the visible
+   * part of the page.
    */
   async function show(props: object, { isBelow = false } = {}): Promise<Page> {
     const page = pages.page(react);
@@ -83,7 +83,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   ])('renders the children or nothing: %s', async (_, props, isShown) => {
     const page = await show({ ...props, trackView: false });
     expect(await page.locator('button').allTextContents()).toEqual(isShown ? ['One', 'Two'] : []);
-    // No empty wrapper remains in the page.
+    // The page does not contain an empty wrapper.
     expect(await page.locator('main > div').count()).toBe(isShown ? 3 : 1);
   });
 
@@ -205,7 +205,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
             h(kit.PostHogFeature, { flag: 'beta-nav', ...structuredClone(props) }, h('i'), false, h('b')),
           );
         const { render, unmount } = kit.mount(tree());
-        // Inline options are a new object in each render.
+        // The options are written inline, so each render creates a new object.
         render(tree());
         const whileShown = open;
         unmount();
@@ -283,7 +283,8 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
   });
 
   it('observes with the given options instead of the default threshold', async () => {
-    // At most half of an element twice as high as the viewport can be visible, so a threshold of 0.9 is never reached.
+    // The element is twice as high as the viewport, so at most half of it can be visible. The threshold of 0.9 is never
+    // reached.
     const page = await show({ name: 'tall', observerOptions: { threshold: 0.9 } });
     await page.locator('#one').evaluate((element) => element.scrollIntoView());
     expect(await captured(page)).toEqual([]);

@@ -7,7 +7,7 @@ beforeAll(async () => {
   pages = await openKit();
 });
 afterAll(() => pages.close());
-// Discard the warnings, because React itself logs each thrown error on the console.
+// React itself logs each thrown error, so the console warnings are expected.
 afterEach(() => pages.complaints());
 
 const invalidFallback =
@@ -160,7 +160,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
       isBroken = true;
       render(tree());
       texts.push(element.textContent);
-      // The children still fail, so the error is caught again and captured separately.
+      // The children throw again, so the boundary captures a second error.
       act(() => shown.at(-1)?.reset());
       texts.push(element.textContent);
       const isSame = boundary.current === instance;
@@ -214,7 +214,7 @@ it('setupReactErrorHandler captures errors that React 19 roots report, and calls
     function Broken(): never {
       throw new Error('Kaboom');
     }
-    // Under `act`, React throws the error to the caller of `render` instead of reporting it.
+    // With `act`, React throws the error to the caller of `render` instead of reporting the error.
     globalThis.IS_REACT_ACT_ENVIRONMENT = false;
     await new Promise<void>((resolve) => {
       const onUncaughtError = kit.setupReactErrorHandler(client, (event, error, { componentStack }) => {

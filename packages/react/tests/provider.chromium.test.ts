@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'react';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
-/** The type of a component that accepts any props. Only an application without types can pass some of them. */
+/** A component that accepts any props. Some of the props can be passed only by applications without types. */
 type AnyProps = FunctionComponent<Record<string, unknown>>;
 
 let pages: KitPages;
@@ -20,10 +20,10 @@ const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This
 const otherKey = expect.stringContaining('You have provided a different `apiKey` to `PostHogProvider`');
 
 interface ProviderCase {
-  /** A list of renders. `client` stands for a client that the application has created. */
+  /** The props of each render. `client: true` passes a client that the application has created. */
   renders: { client?: true | undefined; apiKey?: string | undefined; options?: object }[];
   isLoaded?: boolean;
-  /** The calls of methods of the default client. */
+  /** The calls of the default client's methods. */
   calls: unknown[][];
   warnings: unknown[];
   clientIs: 'own' | 'default';

@@ -19,7 +19,7 @@ afterAll(async () => {
   await browser.close();
   await site.stop();
 });
-// Each test has a new server, because pages that were closed may still send requests.
+// Each test starts a server, because closed pages of the previous test may still send requests.
 beforeEach(async () => {
   ingest = await startScriptedIngest();
   ingest.flags = { 'price-test': 'green' };
@@ -28,7 +28,7 @@ afterEach(() => ingest.stop());
 
 describe.each(reactVersions)('the provider with the real client on React %s', (react) => {
   async function open(options: object = {}, shop: 'openShop' | 'openBrokenShop' = 'openShop'): Promise<Visit> {
-    // The client takes a headless browser for a bot unless the filter is off.
+    // Turn off the bot filter, because the client treats a headless browser as a bot.
     const given = JSON.stringify({
       ...{ api_host: ingest.url, opt_out_useragent_filter: true, feature_flag_request_timeout_ms: patienceMs },
       ...options,
@@ -62,7 +62,7 @@ describe.each(reactVersions)('the provider with the real client on React %s', (r
 
   it('starts the client before its children capture their first event', async () => {
     const { page, complaints } = await open();
-    // Development mode runs effects twice.
+    // Wait for two events, because development mode runs effects twice.
     await eventually(() => expect(ingest.events('shop opened')).toHaveLength(2));
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -22,7 +22,7 @@ export type FlagHook = keyof typeof hooks;
 export interface HookReading {
   /** The value that the hook returned in each render. */
   shown: unknown[];
-  /** All calls of client methods, except reads that capture nothing. */
+  /** All calls of client methods, except reads that capture no event. */
   calls: unknown[][];
 }
 
@@ -30,11 +30,11 @@ export interface HookCase {
   hook: FlagHook;
   given: unknown[];
   client: GivenFlags;
-  /** The flags that the client loads after the first render. It loads one set after the other. */
+  /** The sets of flags that the client loads, one after the other, after the first render. */
   loads: GivenFlags[];
 }
 
-/** Renders a component that shows the result of a hook, and lets its client load flags. */
+/** Renders a component that shows a hook's result, and loads flags in its client. */
 export function readHook({ hook, given, client, loads }: HookCase): HookReading {
   const recording = createRecordingClient(client);
   const shown: unknown[] = [];

@@ -4,13 +4,13 @@ import type { PostHog } from '../../src/context.ts';
 export interface GivenFlags {
   flags?: Record<string, FlagValue>;
   payloads?: Record<string, JsonValue>;
-  /** While false, the client knows no flags and calls no listener. */
+  /** If false, the client has no flags and does not call listeners. */
   hasLoaded?: boolean;
   bootstrap?: Bootstrap;
 }
 
 export type RecordingClient = PostHog & {
-  /** Every method call, with its arguments. */
+  /** All method calls with their arguments. */
   calls: unknown[][];
   /** Loads flags, and notifies all listeners. */
   load(flags: Record<string, FlagValue>, payloads?: Record<string, JsonValue>): void;
@@ -18,7 +18,7 @@ export type RecordingClient = PostHog & {
   listeners(): number;
 };
 
-/** A client that has the methods of the real client, records its calls, and returns the flags that the test sets. */
+/** A client with the real client's methods. It records its calls, and returns the flags that the test sets. */
 export function createRecordingClient({
   flags,
   payloads,
@@ -55,7 +55,7 @@ export function createRecordingClient({
     },
     config: { bootstrap },
     featureFlags,
-    // False means that the client has not started. A client that leaves it undefined counts as started.
+    // False would mean that the client has not started. An undefined value means that it has.
     __loaded: undefined,
     init: recorded('init', () => {}),
     set_config: recorded('set_config', () => {}),
@@ -69,7 +69,7 @@ export function createRecordingClient({
       const value = values[key];
       if (value === undefined) return undefined;
       const variant = typeof value === 'string' ? value : undefined;
-      // Each read returns a new object, as in the real client.
+      // As in the real client, each read returns a new object.
       return { key, enabled: Boolean(value), variant, payload: structuredClone(payloadValues[key]) };
     }),
     onFeatureFlags(listener: (active: string[]) => void) {

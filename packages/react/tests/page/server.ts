@@ -3,7 +3,7 @@ import { setDefaultPostHogInstance } from '../../src/context.ts';
 import { createRecordingClient, type GivenFlags } from './recording-client.ts';
 import { serverTree } from './server-tree.ts';
 
-/** The input of the server program. That program is built once for each version of React. */
+/** The input of the server program, which is built once for each React version. */
 export interface ServerCase {
   client: GivenFlags;
   bootstrap?: NonNullable<GivenFlags['bootstrap']>;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** The versions of React that the package supports. */
+/** The React versions that the package supports. */
 export const reactVersions = ['18', '19'] as const;
 export type ReactVersion = (typeof reactVersions)[number];
 
@@ -18,7 +18,7 @@ interface PageBundle {
   isProduction?: boolean;
 }
 
-/** Bundles a file of `tests/page` with the package's sources and one version of React. */
+/** Bundles a file in `tests/page` with the package sources and one React version. */
 export async function bundlePage(
   name: string,
   { react, platform = 'browser', isProduction = false }: PageBundle,

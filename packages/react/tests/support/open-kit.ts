@@ -5,14 +5,14 @@ import { openPage, type Visit } from '../../../browser/tests/support/open-page.t
 import { bundlePage, type ReactVersion, reactVersions } from './bundle-page.ts';
 
 export interface KitPages {
-  /** Returns the page with `kit` (tests/page/kit.ts) on this version of React. */
+  /** Returns the page with `kit` (tests/page/kit.ts) for this React version. */
   page(react: ReactVersion): Page;
-  /** Returns and clears all errors and console warnings of all pages. */
+  /** Returns all errors and console warnings from all pages, and clears the list. */
   complaints(): string[];
   close(): Promise<void>;
 }
 
-/** Opens one browser with a page for each version of React. */
+/** Opens a browser with one page for each React version. */
 export async function openKit(): Promise<KitPages> {
   const browser = await launchChromium();
   const visits = new Map<ReactVersion, Visit>();
