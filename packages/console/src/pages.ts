@@ -1,22 +1,22 @@
-// The pages of a project: their place in the navigation, their addresses and their code.
+// A project's pages: their positions in the navigation, their URLs and their code.
 
 import type { ComponentType } from 'react';
 import type { IconName } from './parts/icon.tsx';
 import { words } from './words.ts';
 
-/** A page of a project. It is in the navigation, has the address `/projects/<id>/<path>`, and its code is loaded when it is first opened. */
+/** A page in the navigation, with the URL `/projects/<id>/<path>`. Its code is loaded when a user first opens it. */
 export interface PageEntry {
   path: string;
   title: string;
-  /** The question that the page answers for the user. */
+  /** The user's question that the page answers. */
   question: string;
   icon: IconName;
-  /** Pages in the same group are next to each other in the navigation. */
+  /** Pages in the same group are adjacent in the navigation. */
   group: 'data' | 'product' | 'operation' | 'settings';
   load: () => Promise<{ Page: ComponentType }>;
 }
 
-/** All pages in the order of the navigation. Each page is a folder of `pages/` in which `page.tsx` exports `Page`. */
+/** All pages in navigation order. Each page is a folder in `pages/`, whose `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
   {
     path: 'home',

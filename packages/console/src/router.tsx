@@ -1,4 +1,4 @@
-// The addresses of the console, and the page at each of them.
+// The console's URLs and their pages.
 
 import { useQuery } from '@tanstack/react-query';
 import {
@@ -22,8 +22,8 @@ import { words } from './words.ts';
 const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage, errorComponent: PageBroken });
 
 /**
- * Redirects users who are not signed in to the sign-in page, which leads back to this address afterwards. The page
- * itself handles other errors.
+ * Redirects to the sign-in page if the user is not signed in. After sign-in, the user returns to this URL. Other errors
+ * are handled by the page.
  */
 async function requireSession(next: string): Promise<Me | undefined> {
   try {
@@ -35,7 +35,7 @@ async function requireSession(next: string): Promise<Me | undefined> {
   }
 }
 
-/** The address `/`, which redirects to the project that the user opened last. The server remembers that project. */
+/** The URL `/`, which redirects to the user's most recently opened project. The server stores which project this is. */
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -47,7 +47,7 @@ const start = createRoute({
   component: Start,
 });
 
-/** This code is loaded when the palette is opened for the first time. */
+/** This code is loaded when the user first opens the palette. */
 const Palette = lazyRouteComponent(
   loadPart(() => import('./palette/palette.tsx')),
   'Palette',
@@ -57,7 +57,7 @@ const project = createRoute({
   path: '/projects/$projectId',
   beforeLoad: async ({ location }) => void (await requireSession(location.href)),
   component: () => <Frame palette={Palette} />,
-  // If the server is slow, shows a loading state and not a blank page.
+  // If the server is slow, show a loading state instead of a blank page.
   pendingMs: 300,
   pendingComponent: FramePending,
 });
@@ -68,7 +68,7 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
-/** Shows the navigation even if the page does not exist, as long as its URL is within a project. */
+/** For an unknown URL within a project, show the navigation. */
 const noPage = createRoute({ getParentRoute: () => project, path: '$', component: NoPage });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
@@ -80,7 +80,8 @@ const pageRoutes = pages.map(({ path, load }) => {
 });
 
 /**
- * Makes the sections child routes of the settings page. If the address does not contain a section, the first one opens.
+ * Adds the sections as child routes of the settings page. If the URL does not contain a section, the first section
+ * opens.
  */
 function sectionsBelow(settings: AnyRoute) {
   const first = createRoute({
@@ -118,12 +119,13 @@ const entries = [
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', () => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
   entry('/second-factor', entryPages, 'SecondFactorPage'),
-  // These pages can be read without signing in, like the API reference, because they do not contain data of projects.
+  // These pages do not require a sign-in, because they contain no project data. The API reference does not require it
+  // either.
   entry('/docs', docsPage, 'DocsPage'),
   entry('/docs/$', docsPage, 'DocsPage'),
 ];
 
-/** All query parameters are strings. Each page parses its own (`parts/address.ts`). */
+/** All query parameters are strings. Each page parses its own parameters (`parts/address.ts`). */
 export const router = createRouter({
   routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes, noPage]), ...entries]),
   basepath: consolePath.replace(/\/$/, ''),

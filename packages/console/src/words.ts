@@ -1,5 +1,5 @@
 /**
- * English texts of the frame and of components that pages share. Each page has its own texts in
+ * English texts of the frame and of components on several pages. Each page has its own texts in
  * `pages/<page>/words.ts`.
  */
 
@@ -12,9 +12,7 @@ export const formatCount = (count: number, one: string, other = `${one}s`) =>
 
 export const formatNumber = (value: number) => numbers.format(value);
 
-/**
- * Converts the type of a warning to a title. For example, `message_size_too_large` becomes `Message size too large`.
- */
+/** Converts a warning type to a title. For example, `message_size_too_large` becomes `Message size too large`. */
 export function nameOfKind(kind: string): string {
   const words = kind.replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

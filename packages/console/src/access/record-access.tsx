@@ -1,4 +1,4 @@
-// The dialog in which users choose who can see and edit one insight, dashboard, cohort or flag.
+// The dialog for choosing who can see and edit an insight, dashboard, cohort or flag.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -27,11 +27,11 @@ interface Rules {
 interface People {
   roles: { id: string; name: string }[];
   members: { id: string; user: { first_name: string; last_name: string; email: string } }[];
-  /** Number of members, including those who are not in this list. */
+  /** Total number of members, including members who are not in this list. */
   count: number;
 }
 
-/** The subject of an access rule: a member, a role, or every member. */
+/** The subject of an access rule: a member, a role, or all members. */
 interface AccessSubject {
   organization_member: string | null;
   role: string | null;
@@ -42,7 +42,7 @@ const isSame = (a: AccessSubject, b: AccessSubject) =>
   a.organization_member === b.organization_member && a.role === b.role;
 const maxMembers = 200;
 
-/** Shows and changes the access rules of a record. @param path path of the record in the API, below its project */
+/** Shows and changes the access rules of a record. @param path API path of the record, relative to its project */
 export function RecordAccessDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id, organization } = useProject();
   const request = { path: `/api/projects/${id}/${path}/access_controls` };
@@ -205,7 +205,7 @@ function AddRule({
   );
 }
 
-/** A field for the access level. @param none label of the option for "no rule"; if it is absent, a rule is required */
+/** A field for choosing an access level. @param none label of the option "no rule", if it exists */
 function LevelChoice({
   label,
   level,

@@ -11,7 +11,7 @@ export const text = {
   unknownMember: 'Another member',
   role: (name: string) => `Role: ${name}`,
   levelLabel: (name: string) => `Access level: ${name}`,
-  /** Shown for members without a rule for this record, who have the default access level. */
+  /** Label for members who have the default access level, because no rule for this record applies to them. */
   asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
     '': 'No rule',

@@ -1,12 +1,12 @@
-// The queries that all pages share (user, project, health), and how failed requests are retried.
+// Queries that all pages share (user, project, health), and the retry rules for failed requests.
 
 import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './request.ts';
 
 /**
- * True after the API has reported that the session has ended. A dialog then offers to sign in again, and unsaved input
- * is kept.
+ * True after the API has reported that the session has ended. A dialog then asks the user to sign in again, and unsaved
+ * input is kept.
  */
 export const sessionEnd = createFlag();
 
@@ -16,8 +16,9 @@ const noteEnd = (error: unknown) => {
 };
 
 /**
- * Determines how failed requests are repeated. After a rate limit, a request is repeated when the server allows it. If
- * a service is unavailable, it is repeated twice after a short delay. Other errors are not retried.
+ * Defines the retry rules for failed requests. A rate-limited request is repeated when the server allows it. If a
+ * service is unavailable, the request is repeated twice after a short delay. Requests with other errors are not
+ * repeated.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteEnd }),
@@ -70,20 +71,20 @@ export interface Me {
 export interface OrganizationOfMe {
   id: string;
   name: string;
-  /** Membership level of the user: 1 (member), 8 (administrator) or 15 (owner). */
+  /** The user's membership level: 1 (member), 8 (administrator) or 15 (owner). */
   membership_level: number;
-  /** The environments of the project. The console's URLs contain an environment ID. */
+  /** The project's environments. The console's URLs contain an environment ID. */
   teams: { id: number; project_id: number; name: string; timezone: string }[];
   projects: { id: number; name: string }[];
 }
 
-/** The environment that a page shows, and its project. In most cases, both have the same ID and name. */
+/** The environment that a page shows, and its project. Both usually have the same ID and name. */
 export interface Project {
   id: number;
   project_id: number;
   name: string;
   timezone: string;
-  /** The public project key, which SDKs use to send events. */
+  /** The project's public API key, which SDKs use to send events. */
   api_token: string;
   organization: string;
   /** The user's membership level in this project: 1 (member), 8 (administrator) or 15 (owner). */
@@ -105,7 +106,7 @@ export const projectQuery = (id: string) =>
     staleTime: 60_000,
   });
 
-/** The state of the installation. A value is null while it is unknown, and `sources` contains the reason. */
+/** The state of the installation. If a value is unknown, it is null, and `sources` contains the reason. */
 export interface Health {
   checked_at: string;
   version: string;
@@ -115,11 +116,11 @@ export interface Health {
   per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
   dead_letters_waiting: number | null;
   services: { name: string; connections: number }[] | null;
-  /** Whether SQL queries run with a separate database role. Null if this is unknown. */
+  /** Whether SQL queries run with a separate database role. Null if this cannot be determined. */
   sql_role: boolean | null;
-  /** How old the copies are that queries read. Null if ClickHouse is not used. */
+  /** Age of the copied data in ClickHouse, which queries read. Null if the installation does not use ClickHouse. */
   clickhouse: { events_age_seconds: number | null; persons_age_seconds: number | null } | null;
-  /** `ok`, or the reason why the source is unavailable. */
+  /** For each source, `ok` or the reason why the source is unavailable. */
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;
 }
 
@@ -131,7 +132,7 @@ export interface TopicHealth {
   read_at: string | null;
 }
 
-/** Reloaded every ten seconds while the page is visible, because the health line on every page depends on it. */
+/** Reloads the health data every ten seconds while the page is visible, because every page shows a health line. */
 export const useHealth = (projectId: number) =>
   useQuery({
     queryKey: ['health', projectId],

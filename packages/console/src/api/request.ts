@@ -12,28 +12,28 @@ export const consolePath = new URL('../', ownAddress).pathname;
  */
 export const documentAddress = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
 
-/** The path before `/api/…`, without a trailing slash. */
+/** The path of the installation: the part of the URL before `/api/…`, without a trailing slash. */
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
 /** Returns the absolute URL of an API path, for links and terminal commands. */
 export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
-/** Returns the URL path for requests from this page. Adds the path of the installation to an API path. */
+/** Returns the URL path for a request from this page, by adding the installation's path to an API path. */
 export const apiPath = (path: string) => `${apiPrefix}${path}`;
-/** Returns the URL to which SDKs send events. It is configured on the server, or else it is the host of this page. */
+/** Returns the URL to which SDKs send events: the server's setting, or else the origin of this page. */
 export const ingestAddress = () =>
   document.querySelector('meta[name="millrace-ingest"]')?.getAttribute('content') || `${location.origin}${apiPrefix}`;
 
-/** Thrown for an unsuccessful response, or if there is no response at all (`status` 0). */
+/** Thrown if a request is unsuccessful. `status` is 0 if no response arrived. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** The input field that the error is about. Forms show the error next to it. */
+  /** The input field that caused the error. Forms show the error next to this field. */
   readonly attr: string | null;
-  /** Request ID, with which the request can be found in the server log. */
+  /** The request ID, which also appears in the server log. */
   readonly requestId: string | null;
-  /** The time from the header `Retry-After` of a response with status 429 or 503. */
+  /** The delay from the `Retry-After` header of a response with status 429 or 503. */
   readonly retryAfterMs: number | null;
-  /** The complete body, for routes that return more than the common error fields. */
+  /** The complete response body. Some routes return more than the common error fields. */
   readonly body: unknown;
 
   constructor(status: number, body: unknown, headers: Headers) {
@@ -54,18 +54,16 @@ export type Query = Record<string, string | number | boolean | undefined | null 
 
 export interface ApiCall {
   method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Path as in the API documentation, such as `/api/projects/1/events`. */
+  /** The path as in the API documentation, such as `/api/projects/1/events`. */
   path: string;
   query?: Query;
   body?: unknown;
-  /**
-   * Whether the response must contain the result. The few actions that need this would otherwise return an empty body.
-   */
+  /** Whether the response must contain the result. Without this option, a few actions return an empty body. */
   wantsResult?: boolean;
 }
 
 /**
- * Returns the path and query string of a call. Leaves out undefined, null and empty values. A list becomes a repeated
+ * Returns the path and query string of a call. Omits undefined, null and empty values. A list becomes a repeated
  * parameter.
  */
 function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
@@ -86,14 +84,18 @@ export const callPath = (request: Pick<ApiCall, 'path' | 'query'>) => apiPath(pa
 export const readCursor = (next: string | null) =>
   next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
 
-/** Sends a request and returns the parsed JSON, or `undefined` for 204. The caller names the type from the OpenAPI document. @throws ApiProblem */
+/**
+ * Sends a request and returns the parsed JSON, or `undefined` for status 204. The caller specifies the result type from
+ * the OpenAPI document.
+ * @throws ApiProblem
+ */
 export async function call<Result>(request: ApiCall, signal?: AbortSignal): Promise<Result> {
   const response = await sendRequest(request, signal);
   const text = await response.text();
   return (text === '' ? undefined : JSON.parse(text)) as Result;
 }
 
-/** Sends a request and returns the unread response, for streams and raw bytes. @throws ApiProblem */
+/** Sends a request and returns the response without reading its body, for streams and raw bytes. @throws ApiProblem */
 export async function sendRequest(request: ApiCall, signal?: AbortSignal): Promise<Response> {
   const { method = 'GET', body, wantsResult = false } = request;
   const response = await fetch(apiPath(pathOf(request)), {
@@ -127,15 +129,15 @@ function parseOrText(text: string): unknown {
 /** Whether the installation sends emails, from a meta tag that the server writes into the page. */
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
-/** Returns the identity providers of the installation, which the server writes into the page. */
+/** Returns the installation's identity providers, which the server writes into the page. */
 export function signInProviders(): readonly { kind: string; name: string }[] {
   const content = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
   return content ? JSON.parse(content) : [];
 }
 
 /**
- * Returns a shell command that makes the same call. It reads the API key from an environment variable, so that the key
- * does not appear in the shell history.
+ * Returns a shell command that makes the same call. The command reads the API key from an environment variable, so that
+ * the key does not appear in the shell history.
  */
 export function formatCurl({ method = 'GET', body, ...address }: ApiCall): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];

@@ -1,4 +1,4 @@
-// The panel with the details of one stored event, which several pages show.
+// The panel with the details of a stored event. Several pages show this panel.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
@@ -20,7 +20,7 @@ import './event-detail.css';
 
 export type DetailTab = 'properties' | 'person' | 'raw';
 
-/** Loads an event as the unmodified JSON text of the API. */
+/** Loads an event as JSON text, exactly as the API returned it. */
 export function useEventJson(uuid: string) {
   const { id } = useProject();
   return useQuery({
@@ -34,27 +34,26 @@ export function useEventJson(uuid: string) {
 }
 
 interface EventDetailProps {
-  /** The time zone in which all times are shown. */
+  /** The time zone for all displayed times. */
   zone: string;
   tab: DetailTab;
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
   /**
-   * Whether the panel takes the focus when an event opens. False if the keyboard shortcuts of the list should keep
-   * working.
+   * Whether the panel takes the focus when an event opens. False if the list's keyboard shortcuts must keep working.
    */
   takesFocus?: boolean;
   /** Additional content below the buttons. */
   children?: ReactNode;
 }
 
-/** The details of a stored event: its properties, its person, its timestamps, and how to copy or resend it. */
+/** The details of a stored event: its properties, person and timestamps, and actions for copying or resending it. */
 export function EventDetail({
   event,
   ...props
 }: EventDetailProps & {
-  /** The query that loads the event, which does not have to be in the list. */
+  /** The query that loads the event. The list does not have to contain the event. */
   event: ReturnType<typeof useEventJson>;
 }) {
   if (event.error instanceof ApiProblem && event.error.status === 404)
@@ -66,7 +65,7 @@ export function EventDetail({
   );
 }
 
-/** Shown if no event with this UUID is stored, or not yet. */
+/** Shown if no event with this UUID is stored. The event may be stored later. */
 function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => void }) {
   const { data } = useHealth(useProject().id);
   return (
@@ -82,7 +81,7 @@ function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => v
   );
 }
 
-/** Shows a stored event. @param json the unmodified response of the API, from which all parts of the panel are read */
+/** Shows a stored event. @param json the API response as text, from which each part of the panel reads its values */
 function Stored({
   json,
   zone,
@@ -165,8 +164,7 @@ function Stored({
 }
 
 /**
- * The title of the details. It takes the focus when another event is opened, so that screen readers start reading
- * there.
+ * The panel's title. It takes the focus when another event opens, so that screen readers start reading at the title.
  */
 function DetailTitle({
   name,
@@ -174,7 +172,7 @@ function DetailTitle({
   onClose,
 }: {
   name: string;
-  /** The title takes the focus when this key changes. Null to leave the focus where it is. */
+  /** When this key changes, the title takes the focus. If the key is null, the focus does not move. */
   focusKey: string | null;
   onClose: () => void;
 }) {
@@ -251,11 +249,11 @@ function Raw({ json }: { json: string }) {
   return <LongText value={indented} />;
 }
 
-/** Maximum length of a shell argument. A longer body is passed as a here-document. */
+/** Maximum length of a shell argument. The command passes a longer body as a here-document. */
 const longestArgument = 100_000;
 
 /**
- * Returns a shell command that sends the event again with the public project key. The new event gets a new UUID and
+ * Returns a shell command that sends the event again with the public project key. The resent event gets a new UUID and
  * timestamp.
  */
 function curlOfEvent(json: string, key: string): string {

@@ -1,4 +1,4 @@
-// Shows the details of an ingestion warning, with links to what caused it.
+// Shows the details of an ingestion warning, with links to its cause.
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -10,10 +10,7 @@ import './event-detail.css';
 
 export type Facts = Record<string, unknown>;
 
-/**
- * Shows the details of a warning: the value or size that caused it, and links to the event or to the client that sent
- * it.
- */
+/** Shows the details of a warning: the value or size that caused the warning, and links to the event or the client. */
 export function Finding({ details, isStored }: { details: Facts; isStored: boolean }) {
   const { samples, ...own } = details;
   const listed = Array.isArray(samples)
@@ -39,7 +36,7 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
   ));
 }
 
-/** Returns the sort order of a detail. The most important details come first. */
+/** Returns the sort position of a detail. The most important details come first. */
 function rankOf(name: string): number {
   const at = Object.keys(text.findings).indexOf(name);
   return at === -1 ? Number.MAX_SAFE_INTEGER : at;

@@ -1,9 +1,9 @@
 /**
- * Reads JSON without parsing its values. Numbers of any size, the order of keys and the exact bytes stay as the server
- * sent them. The code does not recurse, so deeply nested JSON cannot overflow the stack.
+ * Reads JSON without parsing its values. Large numbers, the order of keys and the exact bytes remain as the server sent
+ * them. The code is not recursive, so deeply nested JSON cannot overflow the stack.
  */
 
-/** Returns the keys and values of an object, with the values as JSON text. Returns an empty list for any other JSON. */
+/** Returns the keys and values of a JSON object, with the values as JSON text. Other JSON has no members. */
 export function parseMembers(text: string): [name: string, json: string][] {
   const members: [string, string][] = [];
   let at = skipSpace(text, 0);
@@ -21,10 +21,10 @@ export function parseMembers(text: string): [name: string, json: string][] {
   return members;
 }
 
-/** Returns the JSON text of a member of an object. */
+/** Returns an object member's value as JSON text. */
 export const findMember = (text: string, name: string) => parseMembers(text).find(([own]) => own === name)?.[1];
 
-/** Formats JSON with line breaks and indentation. Truncated JSON is formatted up to where it ends. */
+/** Formats JSON with line breaks and indentation. If the JSON is truncated, formats the available part. */
 export function indentJson(text: string): string {
   const pieces: string[] = [];
   let depth = 0;
@@ -105,7 +105,7 @@ function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
-/** Escapes invisible characters: control characters, and those that change the text direction of their surroundings. */
+/** Escapes invisible characters: control characters, and characters that change the text direction. */
 export const escapeInvisible = (text: string) =>
   text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
     character === '\n' || character === '\t'
@@ -113,12 +113,12 @@ export const escapeInvisible = (text: string) =>
       : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Formats a JSON value for display: strings without quotes, anything else as JSON. */
+/** Formats a JSON value for display. Strings are shown without quotes. */
 export const formatJsonValue = (json: string) => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
 
 /**
- * Returns the URL if a JSON value is a string with a web address. Other schemes, such as `javascript:`, never become
- * links.
+ * Returns the URL if the JSON value is a string with a web address. URLs with other schemes, such as `javascript:`, are
+ * never returned, so they cannot become links.
  */
 export function findWebAddress(json: string): string | undefined {
   if (!/^"https?:\/\//i.test(json) || json.length > 4000) return undefined;

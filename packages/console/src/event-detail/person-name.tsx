@@ -1,9 +1,9 @@
-// How all pages display a person: name, subtitle and a circle with initials.
+// Defines how all pages display a person: name, subtitle, and a circle with initials.
 
 import { escapeInvisible } from './json-text.ts';
 import './person-name.css';
 
-/** The fields of a person from which the display name is built. */
+/** The person fields that determine the display name. */
 export interface NamedPerson {
   properties?: Record<string, unknown> | undefined;
   distinct_ids?: readonly string[] | undefined;
@@ -11,18 +11,18 @@ export interface NamedPerson {
 
 const filled = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.slice(0, 100) : '');
 
-/** Returns the display name of a person: the name, or else the email address. It is empty if the person has neither. */
+/** Returns a person's name, or else the email address. Returns an empty string if the person has neither. */
 export function findPersonName({ name, email, $email, username }: Record<string, unknown>): string {
   return [name, email, $email, username].map(filled).find((one) => one !== '') ?? '';
 }
 
-/** Returns a title of one line for a person: the name, or else a distinct ID. */
+/** Returns a one-line title for a person: the name, or else a distinct ID. */
 export const formatPersonTitle = ({ properties = {}, distinct_ids: ids = [] }: NamedPerson) =>
   escapeInvisible(findPersonName(properties) || (ids[0]?.slice(0, 200) ?? ''));
 
 /**
- * Returns a text that distinguishes persons with the same name: the email address, or else a distinct ID. It is empty
- * if the title already shows it.
+ * Returns a subtitle that distinguishes persons with the same name: the email address, or else a distinct ID. Returns
+ * an empty string if the title already contains it.
  */
 export function formatPersonSubtitle(person: NamedPerson): string {
   const { properties = {}, distinct_ids: ids = [] } = person;

@@ -1,4 +1,4 @@
-// A searchable list of properties. Each value has a menu with actions, such as filtering by it.
+// A searchable list of properties. Each value has an action menu, for example to filter by the value.
 
 import { useMemo, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
@@ -15,21 +15,21 @@ import './event-detail.css';
 
 export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
 
-/** The actions that a page offers for a value. If a page does not offer an action, it is absent. */
+/** The actions that a page offers for a value. Actions that the page does not offer are undefined. */
 export interface ValueActions {
-  /** Filters by the value. @param isNot true to exclude the value; only for properties that the list can exclude */
+  /** Filters by the value. @param isNot true to exclude the value, if the list supports this for the property */
   onFilter?: (by: FilteredBy, name: string, value: string, isNot: boolean) => void;
   onColumn?: (name: string) => void;
 }
 
 const maxShown = 200;
 const longText = 400;
-/** A nested value is cut off after this many characters until the user expands it. */
+/** A nested value with more characters than this is truncated until the user expands it. */
 const longNested = 120;
 
 /**
- * A searchable list of properties. Custom properties come first, then the usual SDK properties, and then all other SDK
- * properties in a collapsed section.
+ * A searchable list of properties. Custom properties come first, followed by common SDK properties. All other SDK
+ * properties are in a collapsed section.
  */
 export function Properties({
   members,
@@ -70,7 +70,7 @@ export function Properties({
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
-        // The section is open if a search finds something in it, or if there are no other properties.
+        // Open the section during a search, or if it contains all properties.
         <details key={String(searchText === '')} open={searchText !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />
@@ -118,10 +118,10 @@ export const membersInOrder = (properties: Record<string, unknown>): [name: stri
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => [name, JSON.stringify(value)]);
 
-/** Returns whether a string looks like a number or another JSON value. Such strings are shown in quotes. */
+/** Returns whether a string looks like a number or another JSON value. Such a string is shown in quotes. */
 const isAmbiguous = (json: string) => json === '""' || /^"(-?\d[\d.eE+-]*|true|false|null)"$/.test(json);
 
-/** A property value with a menu of actions. @param json the value as JSON */
+/** A property value with an action menu. @param json the value as JSON */
 export function Value({
   name,
   json,
@@ -202,7 +202,7 @@ export function Value({
   );
 }
 
-/** Shows a long text in chunks, so that the browser renders only the visible ones. */
+/** Shows a long text in chunks, so that the browser renders only the visible chunks. */
 export function LongText({ value }: { value: string }) {
   const pieces = useMemo(() => cutAtLines(escapeInvisible(value), 4000), [value]);
   return (

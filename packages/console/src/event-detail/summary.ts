@@ -4,12 +4,12 @@ import { isOfSdk } from '../parts/properties.ts';
 import { escapeInvisible } from './json-text.ts';
 
 const maxOwn = 3;
-/** Maximum length of the value of a custom property, so that there is room for others. */
+/** Maximum length of a custom property's value, which leaves room for other properties. */
 const maxCharacters = 40;
 
 /**
  * Returns a summary of an event's properties. Custom properties come first, followed by the page or screen, the browser
- * and the location. The page URL is always included.
+ * and the location. The summary always includes the page URL.
  */
 export function summarizeProperties(properties: Record<string, unknown>): string {
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;

@@ -1,4 +1,4 @@
-// A list of events grouped by session, as on the page of a person or a group.
+// A list of events grouped by session, for the pages of persons and groups.
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -20,7 +20,7 @@ interface StoredEvent {
 }
 
 interface Session {
-  /** Session ID. Null for events without a session. */
+  /** Session ID. Null for events without a session ID. */
   id: string | null;
   events: StoredEvent[];
 }
@@ -38,10 +38,7 @@ function sessionsOf(events: readonly StoredEvent[]): Session[] {
   return sessions;
 }
 
-/**
- * The heading of a session. It says when the session started and how long it lasted, judging by the events that are
- * loaded.
- */
+/** The heading of a session, with its start and duration. Both are based on the events loaded so far. */
 function SessionHead({ session: { events } }: { session: Session }) {
   const [latest, earliest] = [events[0], events.at(-1)].map((event) => Date.parse(event?.timestamp ?? ''));
   const minutes = Math.round(((latest ?? 0) - (earliest ?? 0)) / 60_000);
@@ -50,7 +47,7 @@ function SessionHead({ session: { events } }: { session: Session }) {
 
 /**
  * Shows the events that match a filter, newest first and grouped by session. Each event links to the Events page.
- * @param empty shown if there are no events
+ * @param empty content to show if no event matches
  */
 export function Timeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
   const { id, timezone } = useProject();
@@ -68,7 +65,7 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
     <Loaded query={query} what={what}>
       {({ pages }) => {
         const events = pages.flatMap(({ results }) => results);
-        // A search that ran out of time returns a page without events although it is not the last page.
+        // A search that exceeded its time limit may return a page without events before the last page.
         if (events.length === 0 && !query.hasNextPage) return empty;
         return (
           <>

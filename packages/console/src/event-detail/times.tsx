@@ -3,7 +3,8 @@ import { findMember, formatJsonValue } from './json-text.ts';
 import { text } from './words.ts';
 
 /**
- * Shows when an event happened, was sent, received and stored, and why these times differ (docs/wire-rules.md#times).
+ * Shows when an event occurred and when it was sent, received and stored. Explains the differences
+ * (docs/wire-rules.md#times).
  */
 export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
   const timeOf = (json: string | undefined) => (json?.startsWith('"') ? formatJsonValue(json) : undefined);
@@ -42,13 +43,13 @@ interface Known {
   received: string | undefined;
 }
 
-/** Returns how far the client's clock was ahead when the client sent the event. Includes the network delay. */
+/** Returns how far the client's clock was ahead of the server's clock. The result includes the network delay. */
 function clockError({ sent, received }: Known): number | undefined {
   const error = Date.parse(sent ?? '') - Date.parse(received ?? '');
   return Number.isNaN(error) ? undefined : error;
 }
 
-/** Returns the time that the client sent, which is the stored time without the clock correction. */
+/** Returns the event time that the client sent. This is the stored time without the clock correction. */
 function timeAsSent(known: Known): string | undefined {
   const error = clockError(known);
   const time = Date.parse(known.stored ?? '') + (error ?? 0);

@@ -1,10 +1,10 @@
-// Date ranges of queries and dashboards: their formats, and the field in which users choose one.
+// Date ranges of queries and dashboards: their formats, and the field for choosing one.
 
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { Select } from './select.tsx';
 import { text } from './words.ts';
 
-/** A date range as queries and dashboards store it: relative (`-14d`, `mStart`) or absolute times. */
+/** A date range in the stored format of queries and dashboards: relative (`-14d`, `mStart`) or absolute times. */
 export interface DateRange {
   date_from?: unknown;
   date_to?: unknown;
@@ -13,7 +13,7 @@ export interface DateRange {
 const words = text.ranges;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Encodes a range as a string, which is the key of its option and the value in the URL of a page. */
+/** Encodes a range as a string, which identifies its option and appears in page URLs. */
 export const toRangeKey = ({ date_from: from, date_to: to }: DateRange) =>
   [textOf(from), textOf(to)].join('|').replace(/\|$/, '');
 
@@ -25,7 +25,7 @@ export function parseRangeKey(key: string): { date_from: string; date_to?: strin
 const relative = /^-?(\d{1,5})?([sMhdwmqy])(Start|End)?$/;
 const absolute = /^\d{4}-\d{2}-\d{2}/;
 
-/** Returns whether a string is the key of a range. */
+/** Returns whether a string is a range key. */
 export const isRangeKey = (key: string) =>
   key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
 
@@ -45,15 +45,15 @@ function nameOfTime(time: string): string {
   return words.time(Number(count), unit, edge);
 }
 
-/** Returns whether both ends are days, which date fields can show. */
+/** Returns whether the range consists of days, so that date fields can show it. */
 function isOfDays(range: DateRange): boolean {
   const isDay = (time: unknown) => /^\d{4}-\d{2}-\d{2}$/.test(textOf(time));
   return isDay(range.date_from) && (textOf(range.date_to) === '' || isDay(range.date_to));
 }
 
 /**
- * Returns the options for choosing a range: the presets, the saved range if it is not a preset, and a custom range
- * between two days.
+ * Returns the selected option and all options for choosing a range: the presets, the saved range if it is not a preset,
+ * and a custom range between two days.
  */
 export function rangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
   const key = toRangeKey(range);
@@ -65,7 +65,7 @@ export function rangeOptions(range: DateRange): { value: string; options: Record
   };
 }
 
-/** Returns the range of an option. */
+/** Returns the range that an option stands for. */
 export const rangeOfOption = (option: string): DateRange =>
   option === 'custom' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : parseRangeKey(option);
 
@@ -75,8 +75,8 @@ interface FieldsProps {
 }
 
 /**
- * A field for choosing a date range. A range that is not a preset has its own option, so that it is kept until the user
- * changes it.
+ * A field for choosing a date range. If the range is not a preset, it has its own option and is therefore kept until
+ * the user changes it.
  */
 export function DateRangeFields({ range, onRange }: FieldsProps) {
   const { value, options } = rangeOptions(range);
@@ -104,7 +104,7 @@ export function DayFields({ range, onRange }: FieldsProps) {
       aria-label={name === 'date_from' ? words.from : words.to}
       value={textOf(range[name])}
       min={name === 'date_to' ? textOf(range.date_from) : undefined}
-      // While the user types, the date field is empty, so the range changes only when the date is complete.
+      // While the user is typing a date, the field's value is empty. Change the range only when the date is complete.
       onChange={({ target }) => target.value !== '' && onRange({ ...range, [name]: target.value })}
     />
   ));

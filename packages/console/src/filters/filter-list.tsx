@@ -1,5 +1,5 @@
-// A list of event filters for queries and dashboards. Each filter is a line of text, and one at a time can be edited in
-// a form.
+// A list of event filters for queries and dashboards. Each filter is shown as text, and users can edit one filter at a
+// time in a form.
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -16,8 +16,8 @@ import { text } from './words.ts';
 import './filters.css';
 
 /**
- * A list of filters that are combined with AND. A filter takes effect only when it is complete.
- * @param filters in the format of the API
+ * A list of filters that are combined with AND. An incomplete filter has no effect.
+ * @param filters the filters in the API's format
  */
 export function FilterList({
   filters: given,
@@ -26,13 +26,13 @@ export function FilterList({
   onEditing,
 }: {
   filters: unknown;
-  /** The letter of the event to which the filters apply. Absent if they apply to the entire query. */
+  /** The letter of the event that the filters apply to. Undefined if they apply to the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
-  /** Called when a filter is opened for editing and when it is closed, for forms that are saved in one step. */
+  /** Called when a filter is opened or closed for editing. Forms use this to prevent saving while a filter is open. */
   onEditing?: (isEditing: boolean) => void;
 }) {
-  /** Index of the filter that is being edited. The index after the last one stands for a new filter. */
+  /** Index of the filter that is being edited. An index after the last filter stands for a new filter. */
   const [edited, showEdited] = useState<number | null>(null);
   const setEdited = (at: number | null) => {
     showEdited(at);
@@ -87,7 +87,7 @@ export function FilterList({
   );
 }
 
-/** Returns a function that describes a filter in words. It also has a text for filters of an unknown type. */
+/** Returns a function that describes a filter in words, even if the filter has an unknown type. */
 export function useFilterLines(filters: readonly unknown[]): (filter: unknown) => string {
   const cohorts = useCohorts(filters.some((one) => toFields(one).type === 'cohort'));
   const groups = useGroupTypes();
@@ -115,7 +115,7 @@ function isEditable(filter: unknown): filter is Filter {
   return typeof key === 'string' && (editable.has(type) || (type === 'event_metadata' && key === eventNameKey));
 }
 
-/** Removes the operators that insight queries do not support. */
+/** Insight queries do not support these operators. */
 const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = text.operators;
 
 function FilterForm({
@@ -131,7 +131,8 @@ function FilterForm({
 }) {
   const groups = useGroupTypes();
   const [filter, show] = useState<Filter>({ ...given, type: given.type ?? 'event' });
-  // A typed value is only committed when its field loses the focus. Pressing the button can cause this.
+  // A field commits its typed value when it loses the focus, which may be the button press that submits the form. The
+  // ref then contains the value before the next render.
   const latest = useRef(filter);
   const setFilter = (next: Filter) => {
     latest.current = next;
@@ -146,7 +147,7 @@ function FilterForm({
     setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
   };
   const take = () => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true));
-  /** Enter in a field adds the filter instead of submitting the form around it. */
+  /** Pressing Enter in a field adds the filter instead of submitting the surrounding form. */
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
@@ -177,7 +178,7 @@ function FilterForm({
           {words.cancel}
         </Button>
       </div>
-      {/* This is below the buttons, because the message disappears when a button is pressed and must not move the buttons. */}
+      {/* The message is below the buttons, so that they do not move when a press hides the message. */}
       {isIncomplete && !isComplete(filter) && (
         <p className="bad" role="alert">
           {text.incompleteFilter}

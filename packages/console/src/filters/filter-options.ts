@@ -1,4 +1,4 @@
-// The project's cohorts and group types, which filters offer as options.
+// The project's cohorts and group types, which users can choose in filters.
 
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { call } from '../api/request.ts';
@@ -9,7 +9,7 @@ export interface GroupType {
   name: string;
 }
 
-/** Loads the group types of the project. There are at most five, which are identified by their index. */
+/** Loads the project's group types. A project has at most five group types, each with an index. */
 export function useGroupTypes(): readonly GroupType[] {
   const { id } = useProject();
   return useQueries({

@@ -1,4 +1,4 @@
-// The filters of queries, cohorts and flags, as the console edits and displays them.
+// The filters of queries, cohorts and flags, in the format in which the console edits and displays them.
 
 import { propertyName } from '../parts/properties.ts';
 import { text } from './words.ts';
@@ -11,12 +11,12 @@ export interface Filter extends Record<string, unknown> {
   cohort_name?: string;
 }
 
-/** Operators that take a list of values and match if one of these matches. */
+/** Operators that accept a list of values. The filter matches if any of the values matches. */
 export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
-/** Operators that take no value. */
+/** Operators without a value. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
-/** The key of a filter on the event name. The type of such a filter is `event_metadata`. */
+/** The key of a filter on the event name. The filter's type is `event_metadata`. */
 export const eventNameKey = 'event';
 
 /** Creates a filter without a value. */
@@ -25,7 +25,7 @@ export const newFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<st
     ? { type, key: 'id', operator: 'in', value: null }
     : { type, key: type === 'event_metadata' ? eventNameKey : '', operator: 'exact', value: [], ...more };
 
-/** Returns whether the filter has a key, and a value if its operator needs one. */
+/** Returns whether the filter has a key, and a value if its operator requires a value. */
 export function isComplete({ type, key, operator, value }: Filter): boolean {
   if (type === 'cohort') return typeof value === 'number';
   if (key.trim() === '') return false;
@@ -33,7 +33,7 @@ export function isComplete({ type, key, operator, value }: Filter): boolean {
   return Array.isArray(value) ? value.length > 0 && !value.includes('') : value !== '' && value !== null;
 }
 
-/** Describes a filter in words, for example `plan is pro or team` or `in cohort Buyers`. */
+/** Describes a filter in words, for example as `plan is pro or team` or `in cohort Buyers`. */
 export function describePropertyFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')
     return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? formatFilterValue(value));
@@ -47,6 +47,6 @@ const relationOf = (operator: string | null | undefined): string =>
 const valuesText = (value: unknown): string =>
   Array.isArray(value) ? value.map(formatFilterValue).join(text.or) : formatFilterValue(value);
 
-/** Formats a value for display: strings are shown without quotes. */
+/** Formats a value for display. Strings are shown without quotes. */
 export const formatFilterValue = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');

@@ -1,4 +1,4 @@
-// The field in which users choose the name of an event or a property.
+// The field for choosing the name of an event or a property.
 
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { ComboBox } from 'react-aria-components/ComboBox';
@@ -26,16 +26,16 @@ interface Option {
 }
 
 const words = text.picker;
-/** Returns the key of an option. The name is empty in the option for all events. */
+/** Returns the key of the option with this name. The name is empty in the option "all events". */
 const keyOf = (name: string) => `name ${name}`;
 
 /**
- * A searchable list of events or properties, with the most used ones first. Users can also enter names that the project
- * has not received yet.
- * @param of events, or the type of the property
- * @param empty label of the option that selects nothing specific
- * @param isLive whether to report every keystroke; otherwise, a name is reported when it is chosen, on Enter, or when
- * the field loses the focus
+ * A searchable list of events or properties, with the most frequent ones first. Users can also enter names that the
+ * project has not received yet.
+ * @param of `events`, or the type of the property
+ * @param empty label of the option that selects no specific name
+ * @param isLive whether to report every keystroke; otherwise, a name is reported when the user chooses it, presses
+ * Enter or leaves the field
  */
 export function NamePicker({
   label,
@@ -62,14 +62,14 @@ export function NamePicker({
 }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [isUsed, setUsed] = useState(autoFocus);
-  // React batches state updates, so the handlers of a key press use this ref to see what the other handlers have
-  // chosen.
+  // React batches state updates, so several handlers may run for one key press before the next render. This ref
+  // contains the latest choice.
   const pending = useRef<string | null>(null);
   const show = (name: string | null) => {
     pending.current = name;
     setTyped(name);
   };
-  // Resets the text when another name is chosen, but not while the user is typing.
+  // Resets the text when another name was chosen, unless the user is typing.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is a new function on every render
   useEffect(() => {
     if (pending.current !== value) show(null);
@@ -93,7 +93,7 @@ export function NamePicker({
       items={options}
       defaultFilter={() => true}
       inputValue={typed ?? value}
-      // No key is selected while the user is typing, because changing the key would close the list.
+      // While the user is typing, select no key, because changing the selected key would close the list.
       selectedKey={isLive && typed !== null ? null : keyOf(value)}
       onInputChange={(name) => {
         if (name === (pending.current ?? value)) return;
@@ -142,7 +142,7 @@ function useOptions({
   const isEvent = of === 'events';
   const path = isEvent ? 'event_definitions' : 'property_definitions';
   const ofKind = { type: isEvent ? undefined : of, group_type_index: groupType };
-  // A project may have thousands of names, so only those that match the text and were received last are loaded.
+  // A project may have thousands of names, so this loads only the most recently received names that match the text.
   const query = {
     ...ofKind,
     exclude_hidden: true,
@@ -152,7 +152,7 @@ function useOptions({
   };
   const items = ({ results }: { results: Definition[] }) => results;
   const found = useSuggestions(path, query, { isNeeded: isUsed, items });
-  // Counting takes longer, so the names are loaded without their counts first.
+  // Counting takes longer, so the names are loaded first without counts.
   const counted = useSuggestions(path, { ...query, volumes: true }, { isNeeded: isUsed, items });
   const volumes = useRef(new Map<string, number | null>()).current;
   for (const { name, volume_30_day: volume } of counted) volumes.set(name, volume);
@@ -161,7 +161,7 @@ function useOptions({
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
   const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one, isEvent) }));
   const isListed = (name: string) => options.some((one) => one.name === name);
-  // Offers the name in the field, even if the project has not received it yet.
+  // Also offer the name in the field, because the list contains only names that the project has received.
   const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
   return [
     ...(empty !== undefined && search === '' ? [{ id: keyOf(''), name: '', hint: '' }] : []),
@@ -171,7 +171,7 @@ function useOptions({
 }
 
 /**
- * Returns the hint next to a name: how often the event or property was received and, for a property with a readable
+ * Returns the hint next to a name: how often the event or property was received and, if the property has a readable
  * name, its raw name.
  */
 function hintOf({ name, volume_30_day: volume, last_seen_at: seen }: Definition, isEvent: boolean): string {

@@ -17,7 +17,7 @@ interface FilterProps {
   onChange: (filter: Filter) => void;
 }
 
-/** A form for one filter. @param operators the operators to choose from; by default all */
+/** A form for one filter. @param operators the available operators; all by default */
 export function PropertyFilter({
   filter,
   operators = text.operators,
@@ -43,7 +43,7 @@ export function PropertyFilter({
 
 const { exact, is_not, icontains, not_icontains, regex, not_regex } = text.operators;
 
-/** A filter on the event name. It takes a single value. */
+/** A filter on the event name, which has a single value. */
 export const EventNameFilter = (props: FilterProps) => (
   <OperatorAndValue {...props} operators={{ exact, is_not, icontains, not_icontains, regex, not_regex }} />
 );
@@ -69,7 +69,7 @@ function OperatorAndValue({
   );
 }
 
-/** Converts the value when the operator changes, so that the user's input is kept. */
+/** Converts the value when the operator changes, so that the user's input is not lost. */
 function valueFor(operator: string, value: unknown): unknown {
   if (valuelessOperators.has(operator)) return operator;
   const isEmpty = value === null || value === undefined || valuelessOperators.has(String(value));
@@ -79,7 +79,7 @@ function valueFor(operator: string, value: unknown): unknown {
   return list[0] ?? '';
 }
 
-/** The source of suggestions for a value. */
+/** The API request that suggests values. */
 interface Offered {
   path: string;
   query: (typed: string) => Query;
@@ -141,7 +141,7 @@ interface Named {
   name: string;
 }
 
-/** A field for several values. Pressing Enter or leaving the field adds the value that was typed. */
+/** A field for several values. Pressing Enter or leaving the field adds the typed value. */
 export function ValuesInput({
   label,
   values,
@@ -204,7 +204,7 @@ export function ValuesInput({
   );
 }
 
-/** A form for a filter on membership in a cohort. @param except ID of a cohort that cannot be chosen */
+/** A form for a cohort membership filter. @param except ID of a cohort that users cannot choose */
 export function CohortFilter({ filter, except = null, onChange }: FilterProps & { except?: number | null }) {
   const cohorts = useCohorts(true).filter(({ id }) => id !== except);
   const chosen = filter.value === null || filter.value === undefined ? '' : String(filter.value);

@@ -59,14 +59,14 @@ export const text = {
   addFilter: 'Add filter',
   changeFilter: 'Change filter',
   addFilterOf: (letter: string) => `Filter event ${letter}`,
-  /** Types of properties that filters offer. */
+  /** Labels of the property types that users can filter by. */
   filterOf: {
     event: 'Event property',
     event_metadata: 'Event name',
     person: 'Person property',
     cohort: 'Cohort',
   },
-  /** The prefix of a filter, as in `person · plan is pro`. */
+  /** Prefix of a filter's text, as in `person · plan is pro`. */
   owners: { person: 'person', group: 'group' },
   eventName: 'Event name',
   finishFilter: 'Finish adding the filter, or cancel it, before you save.',

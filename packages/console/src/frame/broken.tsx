@@ -6,12 +6,12 @@ import { Button } from '../parts/button.tsx';
 import { Failed } from '../parts/states.tsx';
 import { words } from '../words.ts';
 
-/** Thrown if a chunk of a page failed to load, because the server is down or a newer version has replaced the file. */
+/** Thrown if a page's code failed to load, because the server is unavailable or a new version replaced the file. */
 class PartMissing extends Error {}
 
 /**
- * Loads the code of a page. Replaces an error by `PartMissing`. For the browser's own error, the router would reload
- * the page. If the server is down, reloading shows the browser's error page and discards the user's input.
+ * Loads the code of a page. Throws `PartMissing` if this fails. For the browser's original error, the router would
+ * reload the page. If the server is unavailable, that would show the browser's error page and discard the user's input.
  */
 export const loadPart =
   <Part,>(load: () => Promise<Part>) =>
@@ -26,7 +26,7 @@ export function PageBroken({ error }: { error: unknown }) {
   return <AskToReload title={words.states.brokenTitle} text={error instanceof Error ? error.message : String(error)} />;
 }
 
-/** Checks whether the server responds, because reloading helps only then. */
+/** Checks whether the server responds, because reloading the page only helps if it does. */
 function PartIsMissing() {
   const server = useQuery({
     queryKey: ['console-is-there'],

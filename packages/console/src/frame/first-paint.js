@@ -4,5 +4,5 @@ try {
   const theme = localStorage.getItem('millrace-theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // Without storage, the theme follows the system.
+  // If storage is not available, the theme follows the system setting.
 }

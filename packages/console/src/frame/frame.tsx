@@ -15,8 +15,8 @@ import { RecordTitleContext } from './record-title.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 
 /**
- * The component that Ctrl+K opens. The router passes it to the frame, because the palette imports the pages and every
- * page imports the frame.
+ * The command palette, which Ctrl+K opens. The router passes the component to the frame to avoid a circular import: the
+ * palette imports the pages, and every page imports the frame.
  */
 export type Palette = ComponentType<{ onClose: () => void }>;
 
@@ -51,7 +51,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
       </a>
       <Rail project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
-        {/* No error is shown here, because the line above every page reports failures of later requests. */}
+        {/* Do not show errors of later requests here, because the health line above the page reports them. */}
         <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
           {(data) => (
             <ProjectContext value={data}>
@@ -73,7 +73,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   );
 }
 
-/** Manages whether the palette is open. Ctrl+K or ⌘K opens and closes it from anywhere. */
+/** Manages whether the palette is open. Ctrl+K or ⌘K opens and closes the palette on every page. */
 function usePalette() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -89,15 +89,15 @@ function usePalette() {
   return [isOpen, setOpen] as const;
 }
 
-/** The page to open for a user whose organization requires a second factor, by error code. */
+/** For each error code, the page on which the user can set up or enter the required second factor. */
 const pathOfErrorCode: Record<string, string> = {
   two_factor_setup_required: '/second-factor',
   two_factor_verification_required: '/sign-in',
 };
 
 /**
- * A line on every page that is shown while the server does not respond, or while event processing lags behind the alert
- * threshold.
+ * A line above every page. It is shown while the server does not respond, or while the ingestion delay exceeds the
+ * alert threshold.
  */
 function HealthLine() {
   const { id } = useProject();
@@ -120,7 +120,7 @@ function HealthLine() {
   );
 }
 
-/** Shown for an unknown page, with the navigation and a link that leads back. */
+/** Shown for an unknown URL, with the navigation and a link back. */
 export function NoPage() {
   const { projectId } = useParams({ strict: false });
   const [first] = pages;

@@ -7,9 +7,9 @@ import { useProject } from './project.ts';
 import { useRecordTitle } from './record-title.ts';
 
 /**
- * The top of a page: title, current status, and at most three buttons. One of them is the main button.
+ * The top of a page: title, current status, and at most three buttons, one of which is the main button.
  * @param about the description of the record, which is shown below the title
- * @param onRename if set, the title is a button
+ * @param onRename if set, the title is a button that opens the rename form
  */
 export function PageTitle({
   title,
@@ -57,10 +57,7 @@ export function PageTitle({
   );
 }
 
-/**
- * The document that explains each page, by page path. Each section of the settings has its own document, by section
- * path.
- */
+/** The help document for each page path. Each settings section has its own document. */
 const documentOfPage: Record<string, string> = {
   home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',
@@ -88,7 +85,7 @@ const documentOfPage: Record<string, string> = {
   'settings/domains': 'docs/operations/single-sign-on.md',
 };
 
-/** Returns the address of the document that explains the current page. */
+/** Returns the URL of the current page's help document. */
 function useHelpUrlState(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return documentAddress(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');

@@ -1,4 +1,4 @@
-// The menu in the navigation with which users switch to another project.
+// The navigation menu for switching to another project.
 
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
@@ -19,10 +19,10 @@ const noOrganization: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: str
   teams: [],
   projects: [],
 };
-/** The search field appears if there are this many projects. Shorter lists are easy to scan. */
+/** Minimum number of projects for which the menu has a search field. Shorter lists are easy to scan. */
 const fewestToSearch = 6;
 
-/** Shows the current project. Choosing another project opens the same page there. */
+/** Shows the current project. When the user chooses another project, the same page opens for that project. */
 export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const { data: me } = useQuery(meQuery);
   const navigate = useNavigate();
@@ -101,7 +101,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   );
 }
 
-/** Returns the path of the current page without record IDs and filters, so that the path exists in every project. */
+/** Returns the path of the current page without record IDs and filters, so that the path is valid in every project. */
 export function usePathInOtherProjects(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;

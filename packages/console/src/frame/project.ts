@@ -1,4 +1,4 @@
-// The project of the current page, its time zone, and the user's membership level in it.
+// The current page's project, its time zone, and the user's membership level in the project.
 
 import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
@@ -12,10 +12,10 @@ export function useProject(): Project {
   return project;
 }
 
-/** The time zone on a page that a public link opens. Such a page knows nothing else about its project. */
+/** The project time zone on a public page. A public page does not have any other data about the project. */
 export const PublicTimezone = createContext<string | null>(null);
 
-/** The time zone in which the project's numbers are counted. */
+/** Returns the time zone for the project's dates and times. */
 export function useTimezone(): string {
   const project = useContext(ProjectContext);
   const timezone = useContext(PublicTimezone) ?? project?.timezone;
@@ -30,8 +30,8 @@ export function useTimezone(): string {
 export const useHasLevel = (level: 1 | 8 | 15) => (useProject().effective_membership_level ?? 0) >= level;
 
 /**
- * Returns whether the user has at least this membership level in the organization of the project. Organization settings
- * depend on it.
+ * Returns whether the user has at least this membership level in the project's organization. Organization settings
+ * require it.
  */
 export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
   const { organization } = useProject();
@@ -41,8 +41,8 @@ export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
 }
 
 /**
- * Returns the display name of an environment: the project's name, followed by its own name if the project has several
- * environments.
+ * Returns the names to display for an environment: the project name, and the environment name if the project has
+ * several environments.
  */
 export function findDisplayNames(
   { teams, projects }: Pick<OrganizationOfMe, 'teams' | 'projects'>,

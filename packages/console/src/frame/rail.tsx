@@ -20,8 +20,8 @@ import { forgetUserStorage } from './user-storage.ts';
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /**
- * The navigation. The project is at the top, then the pages in groups, and the documentation and the account at the
- * bottom. On phones, a button opens everything below the name.
+ * The navigation. The project is at the top, followed by the pages in groups, the documentation and the account. On
+ * phones, everything below the project name is in a menu.
  */
 export function Rail({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
   const [isOpen, setOpen] = useState(false);
@@ -86,7 +86,7 @@ export function Rail({ project, onSearch }: { project: Project | undefined; onSe
   );
 }
 
-/** Returns the name of the project and its environment, for the top bar on phones. */
+/** Returns the names of the project and environment, for the top bar on phones. */
 function useProjectName(project: Project | undefined): string {
   const { data: me } = useQuery(meQuery);
   if (project === undefined || !me?.organization) return '';

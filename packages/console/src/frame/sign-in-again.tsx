@@ -5,10 +5,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { words } from '../words.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/**
- * Shown when the session ends while a page is open. After the user has signed in again, everything on the page is still
- * there.
- */
+/** Shown when the session ends while a page is open. After the user has signed in again, the page is unchanged. */
 export function SignInAgain() {
   const { data: me } = useQuery(meQuery);
   const continueSession = () => {

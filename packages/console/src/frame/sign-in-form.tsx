@@ -1,4 +1,4 @@
-// The form with which users sign in, on the sign-in page and in the dialog after a session has ended.
+// The sign-in form, for the sign-in page and for the dialog that opens when a session has ended.
 
 import { useState } from 'react';
 import { ApiProblem, apiPath, call, signInProviders } from '../api/request.ts';
@@ -20,8 +20,8 @@ interface WaysIn {
 
 /**
  * Sign-in with email and password, a passkey or an identity provider, followed by a second factor if one is required.
- * @param next the page to return to from the provider: a path with `/console`
- * @param startsWith the second factor, if the provider sign-in is complete
+ * @param next path below `/console` to which the identity provider returns
+ * @param startsWith the second factor, if the user has already signed in with the identity provider
  */
 export function SignInForm({
   email,
@@ -45,7 +45,7 @@ export function SignInForm({
       await onDone();
     } catch (error) {
       if (!isCode(error, '2fa_required')) {
-        // The second factor was not entered in time, so sign-in starts over.
+        // The user did not enter the second factor in time, so sign-in starts over.
         if (isCode(error, '2fa_expired')) setMethods(null);
         setProblem(error);
       } else setMethods(await call<Methods>({ path: '/api/login/2fa/methods' }));
@@ -58,7 +58,7 @@ export function SignInForm({
     const query = new URLSearchParams({ ...(address && { email: address }), next });
     location.assign(`${apiPath(`/login/${kind}/`)}?${query}`);
   };
-  /** Finds the identity provider for the domain of the email address, or else that of the installation. */
+  /** Finds the identity provider for the email domain, or else the installation's identity provider. */
   const findProvider = async (address: string) => {
     setProblem(null);
     try {
@@ -168,7 +168,7 @@ function SecondStep({
   );
 }
 
-/** Field for a code from an authenticator app, or a backup code. */
+/** A field for an authenticator app code or a backup code. */
 export function CodeField({ problem, autoFocus = false }: { problem: unknown; autoFocus?: boolean }) {
   return (
     <Field
@@ -191,7 +191,7 @@ async function enterByPasskey(): Promise<void> {
   });
 }
 
-/** Signs in with any passkey that this browser has for the installation. */
+/** Signs in with any of this browser's passkeys for the installation. */
 export async function signInWithAnyPasskey(): Promise<object> {
   return requestPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
 }

@@ -4,7 +4,7 @@ import { useDebounced } from '../parts/debounced.ts';
 import { propertyName } from '../parts/properties.ts';
 import { useProject } from './project.ts';
 
-/** A `datalist` for the `list` attribute of an input. For SDK properties, it also shows the readable names. */
+/** A `datalist` for an input's `list` attribute. For SDK properties, the list also contains the readable names. */
 export const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
   <datalist id={id}>
     {names.map((name) => (
@@ -13,7 +13,7 @@ export const Choices = ({ id, names }: { id: string; names: readonly string[] })
   </datalist>
 );
 
-/** Loads suggestions when the user stops typing. Never returns the suggestions for an earlier text. */
+/** Loads suggestions when the user stops typing. Never returns suggestions for a former text. */
 export function useSuggestions<Result, Item>(
   path: string,
   query: Query & { limit?: number },

@@ -1,10 +1,10 @@
-// The light and dark theme of the console, which each browser remembers.
+// The console's light and dark themes. Each browser stores the chosen theme.
 
 import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Key of the theme in the browser's storage. The script first-paint.js also reads it, before the first paint. */
+/** Storage key of the theme. The script first-paint.js also reads the theme, before the page is rendered. */
 const key = 'millrace-theme';
 const watchers = new Set<() => void>();
 

@@ -1,4 +1,4 @@
-// Remembers what the user has recently opened with the command palette in this browser.
+// Stores which entries the user recently opened with the command palette in this browser.
 
 import type { Found } from './targets.ts';
 
@@ -12,8 +12,8 @@ export const readRecent = (projectId: number): Found[] =>
     .slice(0, mostRecent);
 
 /**
- * Adds an entry. Persons are left out, because their names are personal data, which must not stay in the browser after
- * the user signs out.
+ * Stores an opened entry. Persons are not stored, because their names are personal data, which must not remain in the
+ * browser after the user signs out.
  */
 export function keepRecent(found: Found): void {
   if (/^(person|project|action) /.test(found.key)) return;
@@ -21,7 +21,7 @@ export function keepRecent(found: Found): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));
   } catch {
-    // If storage is not available, the list is not remembered.
+    // If storage is not available, the entry is not stored.
   }
 }
 

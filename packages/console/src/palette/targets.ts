@@ -1,4 +1,4 @@
-// Finds what the command palette can open: pages, projects and records.
+// Finds the entries that the command palette can open: pages, projects and records.
 
 import type { OrganizationOfMe, Project } from '../api/queries.ts';
 import { call } from '../api/request.ts';
@@ -16,14 +16,14 @@ export interface Found {
   /** A key such as `page live` or `flag 12`, which is unique within a project. */
   key: string;
   name: string;
-  /** Additional text, which is shown and searched. */
+  /** Additional text, which is displayed and searched. */
   hint: string;
   icon: IconName;
   to: string;
   search?: Record<string, string>;
 }
 
-/** Lists the pages of a project and the sections of its settings. */
+/** Lists a project's pages and settings sections. */
 export function listPages(projectId: number): Found[] {
   const ofPages = pages.map(
     ({ path, title, question, icon }): Found => ({
@@ -46,7 +46,7 @@ export function listPages(projectId: number): Found[] {
   return [...ofPages, ...ofSettings];
 }
 
-/** Lists forms for new records, and the documentation. They only appear when the user searches. */
+/** Lists the forms for creating records, and the documentation. They appear only when the user searches. */
 export function listActions(projectId: number): Found[] {
   const { actions } = words.palette;
   const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
@@ -70,7 +70,7 @@ export function listActions(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** Lists the projects of the organization except the open one. @param page path of the page to open in them */
+/** Lists the organization's other projects. @param page path of the page to open in another project */
 export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
@@ -163,11 +163,11 @@ const kinds: readonly RecordKind[] = [
   },
 ];
 
-/** Minimum length of the text, because each search for persons sends a request. */
+/** Minimum length of a search text, because each search for persons sends a request. */
 const shortestText = 2;
 const maxOfKind = 5;
 
-/** Returns one query per kind of record, which finds the records whose names contain the text. */
+/** Returns a query for each record type. The query finds records whose name contains the text. */
 export function recordQueries(projectId: number, text: string) {
   return kinds.map(({ name, path, query, found }) => ({
     name,

@@ -1,11 +1,11 @@
-// Reads the filters and other state of a page from its URL, and writes changes back.
+// Reads the state of a page, such as its filters, from the URL, and writes changes back to the URL.
 
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** A parameter of the page's URL. `read` returns `undefined` for an invalid value. */
+/** A URL parameter. `read` returns `undefined` for an invalid value. */
 type Part<Value> = { read: (text: string) => Value | undefined; absent: Value };
 
-/** Types of URL parameters: any string, one of a list of strings, a flag, and a list of strings. */
+/** Types of URL parameters: any string, one of several strings, a boolean, and a list of strings. */
 export const part = {
   text: (): Part<string> => ({ read: (text) => text, absent: '' }),
   oneOf: <Word extends string>(words: readonly Word[], absent: Word): Part<Word> => ({
@@ -40,11 +40,11 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Value> ? Value : never };
 
 /**
- * Keeps the view of a page in its URL: every choice is read from the URL and written to it. A copied URL therefore
- * shows the same view, and Back and Forward move between views.
- * @param parts parameters by name; created once, at module level
- * @returns `view`, `change` (adds a history entry; with `replace`, updates the current one, for example for each
- * character typed), and the names of unknown URL parameters (for `<AddressHint>`)
+ * Keeps a page's view in the URL: all choices are read from the URL and written to it. A copied URL therefore opens the
+ * same view, and Back and Forward switch between views.
+ * @param parts parameters by name; define them once, at module level
+ * @returns `view`, `change`, and the names of unknown URL parameters (for `<AddressHint>`). `change` adds a history
+ * entry. With `replace`, it updates the current entry, for example for each typed character.
  */
 export function useUrlState<
   Parts extends Record<string, Part<never> | Part<string> | Part<boolean> | Part<readonly string[]>>,

@@ -11,7 +11,7 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-/** Formats a time, for example as `2 hours ago`, `yesterday` or `just now`. An invalid time is returned unchanged. */
+/** Formats a time, for example as `2 hours ago`, `yesterday` or `just now`. Returns an invalid time unchanged. */
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
@@ -20,8 +20,8 @@ export function formatAgo(iso: string, now = Date.now()): string {
 }
 
 /**
- * Like `formatAgo`, for something that is in the past. If the time is in the future because the server's clock is
- * ahead, the current time is used.
+ * Like `formatAgo`, for past times. A time may be in the future if the server's clock is ahead. It is then replaced by
+ * the current time.
  */
 export const formatPast = (iso: string, now = Date.now()): string =>
   Date.parse(iso) > now ? words.justNow : formatAgo(iso, now);

@@ -1,7 +1,7 @@
-/** Labels below a chart of evenly spaced points. Each is centered under its point. At most `most` of them are shown. */
+/** Labels below a chart of evenly spaced points, each centered below its point. `most` limits their number. */
 export function AxisLabels({ labels, most }: { labels: readonly string[]; most: number }) {
   const step = Math.max(1, Math.ceil(labels.length / most));
-  // This is half the width of a long label, so that the first and last labels stay inside the chart.
+  // Half the width of a long label. With this padding, the first and last labels do not extend beyond the chart.
   const edge = '3.5em';
   return (
     <div className="axis-labels hint" aria-hidden="true">

@@ -7,16 +7,16 @@ import { copyText } from './copy.ts';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'children'> {
   /**
-   * Each page has one button with the look `main`. `danger` is for actions that cannot be undone. `plain` has no
-   * border.
+   * Each page has one button with the look `main`. The look `danger` is for actions that cannot be undone. The look
+   * `plain` has no border.
    */
   look?: 'main' | 'danger' | 'plain' | undefined;
-  /** Keyboard shortcut of the button, which is shown next to the label. */
+  /** Keyboard shortcut, shown next to the button's label. */
   shortcut?: string | undefined;
   children: ReactNode;
 }
 
-/** A button that performs an action. Its label begins with a verb. */
+/** A button for an action. Its label begins with a verb. */
 export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   return (
     <AriaButton {...props} className={look ? `button button-${look}` : 'button'}>
@@ -30,7 +30,7 @@ export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   );
 }
 
-/** A button that copies a text to the clipboard, and says whether this worked. */
+/** A button that copies a text to the clipboard, and shows whether copying succeeded. */
 export function CopyButton({
   text,
   children = words.copy,

@@ -1,6 +1,6 @@
 /**
- * Small charts of a single series. The shapes are computed by pure functions without React or a browser, so that other
- * code that draws SVG (reports, emails) produces the same picture.
+ * Small charts of a single series. Pure functions compute the shapes without React or a browser, so that reports and
+ * emails can draw the same chart as SVG.
  */
 
 export interface Size {
@@ -9,8 +9,8 @@ export interface Size {
 }
 
 /**
- * Computes a bar for each number. The bar of a number other than 0 is always visible.
- * @param most the maximum of the axis; by default the largest value
+ * Computes a bar for each number. Bars of numbers other than 0 are always visible.
+ * @param most maximum of the axis; the largest value by default
  */
 export function computeBars(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
   const room = width / Math.max(1, values.length);
@@ -20,7 +20,7 @@ export function computeBars(values: readonly number[], { width, height }: Size, 
   });
 }
 
-/** Adds up counts in `spans` intervals of equal length, so that there are few enough to draw as bars. */
+/** Adds up counts in `spans` intervals of equal length, so that the chart does not have too many bars. */
 export function groupIntoSpans(
   counts: readonly { start: string; count: number }[],
   { from, to, spans }: { from: number; to: number; spans: number },
@@ -28,7 +28,7 @@ export function groupIntoSpans(
   const sums = Array.from({ length: spans }, () => 0);
   const length = (to - from) / spans;
   for (const { start, count } of counts) {
-    // A count that began before the first span is added to the first span.
+    // Include a count that began before the first interval in the first interval.
     const at = Math.min(spans - 1, Math.max(0, Math.floor((Date.parse(start) - from) / length)));
     sums[at] = (sums[at] ?? 0) + count;
   }
@@ -39,13 +39,13 @@ interface BarsProps extends Size {
   values: readonly number[];
   /** A description of the chart for screen readers. */
   label: string;
-  /** The maximum of the axis, for charts that must have the same one. */
+  /** Maximum of the axis, for charts that must have the same axis. */
   most?: number | undefined;
   /** A CSS class that sets `color`. */
   tone?: string | undefined;
 }
 
-/** A bar chart that fills the width of its container. */
+/** A bar chart that is as wide as its container. */
 export function Bars({ values, width, height, label, most, tone }: BarsProps) {
   return (
     <svg
@@ -67,7 +67,7 @@ export function Bars({ values, width, height, label, most, tone }: BarsProps) {
 
 const sparkSize = { width: 96, height: 32 };
 
-/** A line chart without axes that fills the width of its container. */
+/** A line chart without axes that is as wide as its container. */
 export function Spark({ values, label }: { values: readonly number[]; label: string }) {
   const { width, height } = sparkSize;
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];

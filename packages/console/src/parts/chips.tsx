@@ -1,4 +1,4 @@
-// Parts of the lines above a list: the active filters, the search field, and a hint about unknown URL parameters.
+// Components for the area above a list: active filters, the search field, and a hint about unknown URL parameters.
 
 import type { ReactNode } from 'react';
 import { words } from '../words.ts';
@@ -16,7 +16,7 @@ export interface Chip {
 }
 
 /**
- * Shows the active filters of a page in one line. Each has a button that removes it. The buttons of the list are at the
+ * Shows a page's active filters in one line, each with a button that removes the filter. The list's buttons are at the
  * end of the line.
  */
 export function Chips({
@@ -46,7 +46,7 @@ export function Chips({
   );
 }
 
-/** The search field of a list whose URL has the parameter `search`, with buttons at the end. */
+/** The search field of a list with the URL parameter `search`. Buttons are at the end of the line. */
 export function SearchChips({
   address: { view, change },
   label,
@@ -67,8 +67,8 @@ export function SearchChips({
 }
 
 /**
- * Says which URL parameters are unknown and therefore ignored. Any site can link here with any text, so only plausible
- * names are shown.
+ * Shows which URL parameters are unknown and therefore ignored. Only plausible names are shown, because any site can
+ * link to this page with any text.
  */
 export function AddressHint({ unknown }: { unknown: readonly string[] }) {
   if (unknown.length === 0) return null;

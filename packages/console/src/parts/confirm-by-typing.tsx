@@ -1,8 +1,8 @@
 import { useId } from 'react';
 
 /**
- * A field in which the user types the name of an object before an action that cannot be undone, so that the wrong
- * object is not deleted by mistake.
+ * A field in which the user types an object's name before an action that cannot be undone. This prevents deleting the
+ * wrong object.
  */
 export function ConfirmByTyping({
   label,

@@ -1,7 +1,7 @@
 /**
- * Copies a text to the clipboard. Browsers have a clipboard API only on HTTPS and localhost. Elsewhere, selects the
- * text and copies the selection.
- * @returns whether this worked
+ * Copies a text to the clipboard. Browsers provide the clipboard API only on HTTPS and localhost. Elsewhere, this
+ * selects the text and copies the selection.
+ * @returns whether copying succeeded
  */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard)

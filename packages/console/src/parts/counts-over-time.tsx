@@ -1,4 +1,4 @@
-// A bar chart of counts over time, with the same numbers as a table.
+// A bar chart of counts over time, with a table of the same numbers.
 
 import { type PointerEvent, useState } from 'react';
 import { formatNumber, words } from '../words.ts';
@@ -8,7 +8,7 @@ import { type Span, spanLength } from './span.tsx';
 
 export type Interval = 'minute' | 'hour' | 'day';
 
-/** Chooses an interval for which the bars of a range are wide enough to tell them apart. */
+/** Returns an interval for which the bars in the range are wide enough to be distinguished. */
 export function chooseInterval(span: Span): Interval {
   const hours = spanLength(span) / 3_600_000;
   if (hours <= 3) return 'minute';
@@ -17,7 +17,7 @@ export function chooseInterval(span: Span): Interval {
 
 const text = words.counts;
 
-/** Shows counts in a time range: bars, their axis, and the same numbers as a table. */
+/** Shows the counts in a time range as a bar chart with an axis, and as a table. */
 export function CountsOverTime({
   results,
   interval,
@@ -29,12 +29,12 @@ export function CountsOverTime({
   results: readonly { start: string; count: number }[];
   interval: Interval;
   zone: string;
-  /** A description of the bars in one sentence, for screen readers. */
+  /** A one-sentence description of the bars for screen readers. */
   label: string;
   tone?: 'bad' | undefined;
   /**
-   * Restricts the page to the time of one bar. Called when the user clicks the bar, or chooses it in the table with the
-   * keyboard.
+   * Restricts the page to the time range of one bar. Called when the user clicks a bar, or selects it in the table with
+   * the keyboard.
    */
   onShow?: (at: number) => void;
 }) {
@@ -62,7 +62,7 @@ export function CountsOverTime({
           {results.map(({ start }, at) => {
             const bar = bars[at];
             return (
-              // Keyboard users can choose a bar in the table below.
+              // Keyboard users can select a bar in the table below.
               // biome-ignore lint/a11y/noStaticElementInteractions: the pointer is an alternative to the keyboard
               <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
                 <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />

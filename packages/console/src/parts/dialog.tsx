@@ -1,4 +1,4 @@
-// Modal dialogs, including one that shows the API request of a page.
+// Modal dialogs, including one that shows a page's API request.
 
 import { type ReactNode, useRef, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal';
@@ -9,8 +9,8 @@ import { Button, CopyButton } from './button.tsx';
 import { FocusFirst } from './focus-first.tsx';
 
 /**
- * A modal dialog. The focus moves to its first field, stays inside, and returns when the dialog closes.
- * @param onClose if absent, the user cannot dismiss the dialog
+ * A modal dialog. The focus moves to its first field, cannot leave the dialog, and returns when the dialog closes.
+ * @param onClose if undefined, the user cannot dismiss the dialog
  */
 export function Dialog({ title, onClose, children }: { title: string; onClose?: () => void; children: ReactNode }) {
   const box = useRef<HTMLElement>(null);
@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   );
 }
 
-/** A dialog that shows the API request of a page or a form as a terminal command. */
+/** A dialog that shows the API request of a page or form as a terminal command. */
 export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
   const command = formatCurl(request);
   return (
@@ -53,7 +53,7 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
   );
 }
 
-/** A button that opens `AsApiCall`. @param about what the request is for, if a page has several of these buttons */
+/** A button that opens `AsApiCall`. @param about purpose of the request, if a page has several of these buttons */
 export function AsApiCallButton({ request, look, about }: { request: ApiCall; look?: 'plain'; about?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

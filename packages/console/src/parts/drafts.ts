@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react';
 
-/** Unsaved edits of one kind of record, by project and by the ID of the record. */
+/** Unsaved edits to records of one type, by project and record ID. */
 interface DraftStore<Draft> {
-  /** Returns the drafts of a project. */
+  /** Returns a project's drafts. */
   use(projectId: number): ReadonlyMap<string, Draft>;
-  /** Stores a draft. Discards it if `draft` is null. */
+  /** Stores a draft, or discards the stored draft if `draft` is null. */
   keep(projectId: number, id: string, draft: Draft | null): void;
 }
 
 /**
- * Creates a store for drafts, which are kept while the user visits other pages. The browser warns before a tab with
- * drafts is closed or reloaded.
- * @param shouldWarn whether to warn about a draft, by the ID of its record
+ * Creates a store for drafts. Drafts are kept while the user visits other pages. The browser warns the user before
+ * closing or reloading a tab with drafts.
+ * @param shouldWarn returns whether to warn about a draft, by record ID
  */
 export function createDrafts<Draft>(shouldWarn: (id: string) => boolean = () => true): DraftStore<Draft> {
   const none: ReadonlyMap<string, Draft> = new Map();

@@ -1,4 +1,4 @@
-// Form fields that show an error of the API next to the field that the error names.
+// Form fields. If an API error names a field, the error is shown next to the field.
 
 import { type FormEvent, type InputHTMLAttributes, useId } from 'react';
 import { ApiProblem } from '../api/request.ts';
@@ -8,17 +8,17 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   name: string;
   label: string;
   hint?: string | undefined;
-  /** The server's error for the form. It is shown here if its `attr` names this field. */
+  /** The server's error for the form. The field shows the error if `attr` names the field. */
   problem?: unknown;
 }
 
-/** A single-line text field with its label. The server's error for this field is shown next to it. */
+/** A single-line text field with a label. Shows the server's error for this field. */
 export function Field({ problem, required = true, ...input }: FieldProps) {
   const own = problem instanceof ApiProblem && problem.attr === input.name ? explain(problem) : null;
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
-/** An input with a label. @param wrong an error to show instead of the hint */
+/** A labelled input. @param wrong an error to show instead of the hint */
 export function LabelledInput({
   label,
   hint,
@@ -39,7 +39,7 @@ export function LabelledInput({
   );
 }
 
-/** Shows the server's error if it does not name a field of the form. */
+/** Shows the server's error unless it names one of the form's fields. */
 export function FormProblem({ problem, fields }: { problem: unknown; fields: readonly string[] }) {
   const isOfField = problem instanceof ApiProblem && problem.attr !== null && fields.includes(problem.attr);
   return (
@@ -49,7 +49,7 @@ export function FormProblem({ problem, fields }: { problem: unknown; fields: rea
   );
 }
 
-/** Returns the values of a submitted form. The fields keep their values. */
+/** Returns the values of a submitted form, without resetting its fields. */
 export function readForm(event: FormEvent<HTMLFormElement>): object {
   event.preventDefault();
   return Object.fromEntries(new FormData(event.currentTarget));

@@ -1,4 +1,4 @@
-// Keyboard shortcuts of pages, which users can turn off.
+// Page keyboard shortcuts, which users can turn off.
 
 import { useEffect, useRef } from 'react';
 
@@ -17,8 +17,8 @@ function read(): boolean {
 let areOn = read();
 
 /**
- * Returns whether shortcuts with a single key are on. Users can turn them off, because dictation software and some aids
- * for motor impairments type characters at unexpected times.
+ * Returns whether single-key shortcuts are on. Users can turn them off, because dictation software and assistive
+ * devices may enter characters unintentionally.
  */
 export const areShortcutsOn = () => areOn;
 
@@ -31,13 +31,13 @@ export function saveShortcutsOn(isOn: boolean): void {
   }
 }
 
-/** A selector for text fields, and for parts of the page that handle keys themselves. */
+/** Selects text fields, and elements that handle keys themselves. Shortcuts do not work there. */
 const elsewhere =
   'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], [role=dialog], [role=menu], [role=combobox]';
 
 /**
- * Adds the keyboard shortcuts of a page, by `event.key`. They work wherever the focus is, except in a field, a dialog
- * or a menu. Space works only if the focused element does not use it.
+ * Adds keyboard shortcuts to a page, by `event.key`. They work everywhere except in fields, dialogs and menus. Space
+ * works only if the focused element does not use Space itself.
  */
 export function usePageKeys(keys: Keys): void {
   const latest = useRef(keys);
@@ -49,7 +49,7 @@ export function usePageKeys(keys: Keys): void {
       const target = event.target instanceof HTMLElement ? event.target : document.body;
       if (!areOn || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (target.closest(elsewhere) || (event.key === ' ' && target.tabIndex >= 0)) return;
-      // Shortcuts are not case-sensitive, so Caps Lock does not matter.
+      // Shortcuts are case-insensitive, so that they also work with Caps Lock.
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       const act = latest.current[key];
       if (act === undefined) return;
@@ -61,7 +61,7 @@ export function usePageKeys(keys: Keys): void {
   }, []);
 }
 
-/** Returns shortcuts: `j` and `k` move between the rows, starting with the first one. */
+/** Returns the shortcuts `j` and `k`, which move between rows, starting at the first row. */
 export function rowKeys(panel: { readonly current: HTMLElement | null }): Keys {
   const step = (by: number) => {
     const rows = [...(panel.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];

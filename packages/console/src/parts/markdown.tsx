@@ -1,24 +1,24 @@
 import { lexer, Marked, type Token, type Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 
-/** Returns the URL for the target of a link. If it returns undefined, the link is shown as plain text. */
+/** Returns the URL for a link target, or undefined if the link must be shown as plain text. */
 export type AddressOf = (target: string) => string | undefined;
 
-/** Returns the ID of a heading as it appears in links such as `docs/wire-rules.md#dropped-events`. */
+/** Returns the heading ID that links such as `docs/wire-rules.md#dropped-events` use. */
 export const toHeadingId = (title: string) =>
   title
     .toLowerCase()
     .replace(/[^\p{Letter}\p{Number} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** Parses Markdown. HTML in it is shown as text. */
+/** Parses Markdown. HTML is shown as text. */
 export const readMarkdown = (source: string): Token[] => lexer(source.replace(/<!--[\s\S]*?-->/g, ''));
 
 const withoutHtml = new Marked({ tokenizer: { html: () => undefined, tag: () => undefined } });
 
 /**
- * Parses Markdown written by users. HTML is shown as text, and heading levels are lowered so that they are below the
- * headings of the page.
+ * Parses Markdown that users have written. HTML is shown as text, and headings are lowered to levels below the page's
+ * headings.
  */
 export function readPlainMarkdown(source: string): Token[] {
   const tokens = withoutHtml.lexer(source);
@@ -28,7 +28,7 @@ export function readPlainMarkdown(source: string): Token[] {
 
 export const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading';
 
-/** Renders Markdown as React elements, so that text in it can never become HTML. */
+/** Renders Markdown as React elements, so that its text cannot become HTML. */
 export function Markdown({ tokens, addressOf }: { tokens: readonly Token[]; addressOf: AddressOf }): ReactNode {
   return tokens.map((token, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a text never changes
@@ -84,7 +84,7 @@ function elementOf(token: Token, addressOf: AddressOf): ReactNode {
       const address = addressOf(token.href);
       return address === undefined ? inner(token.tokens) : <a href={address}>{inner(token.tokens)}</a>;
     }
-    // The console does not contain the images of the documentation.
+    // The console does not include the documentation's images.
     case 'image':
     case 'html':
     case 'space':

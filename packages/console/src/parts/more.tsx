@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** A button below a list that loads more entries. @param label what it loads, if the page has several lists */
+/** A button below a list for loading more entries. @param label names the entries, if the page has several lists */
 export function More({
   query,
   label = words.more,

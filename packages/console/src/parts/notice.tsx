@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** A message above a list. It confirms an action and offers to undo it. */
+/** A message above a list that confirms an action, with a button for undoing it. */
 export interface Notice {
   text: string;
   isBad?: boolean;

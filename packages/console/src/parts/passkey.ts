@@ -1,8 +1,8 @@
-// Creates passkeys and signs in with them in the browser.
+// Creates passkeys and signs in with passkeys.
 
 import { words } from '../words.ts';
 
-/** Returns whether the browser supports passkeys. They are only offered if it does. */
+/** Returns whether the browser supports passkeys. Other browsers do not show passkey options. */
 export const supportsPasskeys = () => typeof PublicKeyCredential === 'function';
 
 type Library = typeof import('@simplewebauthn/browser');
@@ -10,8 +10,8 @@ type Options<Name extends 'startAuthentication' | 'startRegistration'> = Paramet
 
 /**
  * Signs in with a passkey.
- * @param options the options that the API returned
- * @throws Error with a message for the user if the user or the browser has cancelled
+ * @param options the options from the API
+ * @throws Error with a message for the user if the user or the browser cancels
  */
 export async function requestPasskey(options: unknown): Promise<object> {
   const { startAuthentication } = await import('@simplewebauthn/browser');

@@ -1,4 +1,4 @@
-// Readable names of the properties that SDKs set. All other properties are shown under their own names.
+// Readable names of the properties that SDKs set. Other properties are shown with their original names.
 
 import { text } from './properties/words.ts';
 
@@ -17,7 +17,7 @@ export function propertyName(key: string): string {
     if (!key.startsWith(prefix)) continue;
     const rest = key.slice(prefix.length);
     const name = names[`$${rest}`] ?? names[rest];
-    // `OS` and `UTM source` keep their capital letters.
+    // Names that begin with an abbreviation, such as `OS` or `UTM source`, keep their capital letters.
     if (name !== undefined)
       return withPrefix(/^[A-Z][a-z]/.test(name) ? `${name.charAt(0).toLowerCase()}${name.slice(1)}` : name);
   }
@@ -30,7 +30,7 @@ export function matchesProperty(key: string, typed: string): boolean {
   return key.toLowerCase().includes(needle) || propertyName(key).toLowerCase().includes(needle);
 }
 
-/** The SDK properties that are useful to most users, in the order in which they are shown. */
+/** SDK properties that are useful to most users, in display order. */
 const usual = [
   '$current_url',
   '$screen_name',
@@ -45,12 +45,12 @@ const usual = [
 ];
 
 /**
- * Properties that SDKs set and whose names do not begin with `$`: the project key, and the ID that every event has
- * anyway.
+ * Properties that SDKs set although their names do not begin with `$`: the project key, and the distinct ID, which
+ * every event has anyway.
  */
 const withoutDollar = new Set(['token', 'distinct_id']);
 
 export const isOfSdk = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
 
-/** Returns those of the usual properties that exist, in the order in which they are shown. */
+/** Returns the common SDK properties that are present, in display order. */
 export const selectUsualProperties = (has: (key: string) => boolean): string[] => usual.filter(has);

@@ -4,9 +4,9 @@ import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
 /**
- * A button that reloads the data of a page and shows that it is loading. Errors appear where the data is shown
+ * A button that reloads a page's data and shows the loading state. Errors appear in the reloaded parts of the page
  * (`Loaded`).
- * @param keys keys of the queries
+ * @param keys query keys
  */
 export function RefreshButton({ keys }: { keys: readonly (readonly unknown[])[] }) {
   const refresh = useMutation({

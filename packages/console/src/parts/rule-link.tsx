@@ -2,9 +2,8 @@ import { documentAddress } from '../api/request.ts';
 import { words } from '../words.ts';
 
 /**
- * A link to the section of the documentation that describes a rule. The console contains the documentation of its own
- * version.
- * @param rule the rule in the format of the API, for example `docs/wire-rules.md#dropped-events`
+ * A link to the documentation section about a rule. The console includes the documentation of its own version.
+ * @param rule the rule in the API's format, for example `docs/wire-rules.md#dropped-events`
  */
 export function RuleLink({ rule }: { rule: string }) {
   if (!rule.startsWith('docs/')) return <span className="mono">{rule}</span>;

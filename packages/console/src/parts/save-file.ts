@@ -8,6 +8,6 @@ export function saveFile(name: string, content: Blob): void {
   URL.revokeObjectURL(address);
 }
 
-/** The byte order mark tells spreadsheet programs that the file is UTF-8. */
+/** With the byte order mark, spreadsheet programs recognize the file as UTF-8. */
 export const saveCsv = (name: string, csv: string) =>
   saveFile(name, new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx';
  * A search field that reports its text when the user stops typing.
  * @param shortcut key that moves the focus to the field
  * @param list ID of the suggestions
- * @param onEnter called with the text on Enter; returns the text that stays in the field
+ * @param onEnter called with the text when the user presses Enter; returns the field's new text
  */
 export function Search({
   id,

@@ -1,6 +1,6 @@
 import { words } from '../words.ts';
 
-/** A column header that sorts the table. Pressing it again reverses the order. */
+/** A column header that sorts the table. Pressing the header again reverses the order. */
 export function SortHead({
   name,
   direction,
@@ -8,7 +8,7 @@ export function SortHead({
   onSort,
 }: {
   name: string;
-  /** The direction in which the table is sorted by this column. Absent while it is sorted by another one. */
+  /** The sort direction if the table is sorted by this column. Undefined if it is sorted by another column. */
   direction: 'ascending' | 'descending' | undefined;
   className?: string;
   onSort: () => void;

@@ -1,4 +1,4 @@
-// A time range of a page, relative or absolute, and the control that changes it.
+// A page's time range, either relative or absolute, and the control for changing it.
 
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
@@ -11,19 +11,19 @@ import { Icon } from './icon.tsx';
 import { formatTime, fromLocalTime, toLocalTime } from './time.ts';
 
 /**
- * A time range in the format of the API. A relative time (`-24h`) stays relative in the URL, so that the range moves on
- * with time. Other values are absolute times.
+ * A time range in the API's format. A relative time (`-24h`) remains relative in the URL, so the range moves forward
+ * with the current time. All other values are absolute times.
  */
 export interface Span {
   after: string;
-  /** End of the range. Empty if the range lasts until now. */
+  /** End of the range. Empty if the range ends at the current time. */
   before: string;
 }
 
 export const zones = ['project', 'own', 'utc'] as const;
 export type ZoneChoice = (typeof zones)[number];
 
-/** Returns the time zone for a choice: the browser's for `own`, or else UTC or that of the project. */
+/** Returns the time zone for a choice: for `own`, the browser's time zone; otherwise, UTC or the project time zone. */
 export function resolveZone(choice: ZoneChoice, ofProject: string): string {
   if (choice === 'utc') return 'UTC';
   return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;
@@ -37,7 +37,6 @@ const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 /** Returns whether the API accepts the value: a relative or an absolute time. */
 export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
-/** Converts a relative time to an absolute time. */
 export function parseTime(time: string, now = new Date()): Date {
   const [, digits, unit] = agoPattern.exec(time) ?? [];
   if (digits === undefined) return new Date(time);
@@ -51,7 +50,7 @@ export function parseTime(time: string, now = new Date()): Date {
 
 const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** Returns the current start and end of a range, in milliseconds since 1970. */
+/** Returns the start and end of a range at the current time, in milliseconds since 1970. */
 export function toTimeRange({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
   return { from: parseTime(after, now).getTime(), to: (before === '' ? now : parseTime(before, now)).getTime() };
@@ -62,7 +61,7 @@ export function spanLength(span: Span): number {
   return to - from;
 }
 
-/** Replaces relative times with absolute ones, so that a copied URL always shows the same range. */
+/** Replaces relative times with absolute times, so that a copied URL always shows the same range. */
 function frozen({ after, before }: Span): Span {
   const now = new Date();
   return {
@@ -77,7 +76,7 @@ function nameOfSpan({ after, before }: Span, zone: string): string {
   return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
 }
 
-/** A menu for the time range of a page and its time zone. The time zone is always visible next to it. */
+/** A menu for the page's time range and time zone. The selected time zone is always visible. */
 export function SpanMenu({
   span,
   zone,
@@ -89,7 +88,7 @@ export function SpanMenu({
   span: Span;
   zone: ZoneChoice;
   zoneOfProject: string;
-  /** The ranges to offer, as keys of `words.span.presets`. */
+  /** The available ranges, as keys of `words.span.presets`. */
   presets: readonly string[];
   onSpan: (span: Span) => void;
   onZone: (zone: ZoneChoice) => void;

@@ -6,8 +6,8 @@ import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 /**
- * Shows the state of a query: its data, or one of four clearly different states (loading, failed, refused, not found).
- * The page itself shows the empty state (`Empty`), because only the page can say what would be here and how to get it.
+ * Shows the state of a query: its data, or one of four distinct states (loading, failed, refused, not found). Each page
+ * renders its own empty state (`Empty`), because only the page can explain it.
  * @param what beginning of the error message, such as "Events" or "This flag"
  */
 export function Loaded<Data>({
@@ -36,7 +36,7 @@ export function Loaded<Data>({
   );
 }
 
-/** Shown if reloading has failed while older data is still visible. */
+/** Shown if reloading failed while older data is still visible. */
 function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain: () => void }) {
   return (
     <p className="stale" role="alert">
@@ -48,7 +48,7 @@ function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain
   );
 }
 
-/** The empty state, which says what would be here and how to get it. */
+/** The empty state, which explains what the page shows and how to get the first entry. */
 export function Empty({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
   return (
     <State icon={icon} title={title} name="empty">
@@ -57,7 +57,7 @@ export function Empty({ title, icon = 'events', children }: { title: string; ico
   );
 }
 
-/** Shows that a request has failed: refused, not found, or an error with the request ID for the server log. */
+/** Shows that a request failed: refused, not found, or another error with the request ID for the server log. */
 export function Failed({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
   const status = error instanceof ApiProblem ? error.status : -1;
   if (status === 403) {
@@ -91,7 +91,7 @@ export function Failed({ what, error, onAgain }: { what: string; error: unknown;
   );
 }
 
-/** Returns one sentence for the user, which comes from the server if it sent one. */
+/** Returns an error message of one sentence. Prefers the server's message. */
 export function explain(error: unknown): string {
   if (!(error instanceof ApiProblem)) return error instanceof Error ? error.message : String(error);
   if (error.status === 0) return words.states.unreachable;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatNumber } from '../words.ts';
 
-/** Shows a single figure and the time range that it covers. An unknown figure is shown as a dash and not as zero. */
+/** Shows a figure and its time range. An unknown figure is shown as a dash instead of zero. */
 export function Tile({
   label,
   value,
@@ -11,13 +11,13 @@ export function Tile({
   isAway = false,
 }: {
   label: string;
-  /** The figure. Numbers are rounded, and strings are shown unchanged. */
+  /** The figure. Numbers are rounded, but strings are shown unchanged. */
   value: number | string | null | undefined;
   /** Additional text below the figure. */
   more: ReactNode;
   tone?: 'good' | 'warn' | 'bad' | undefined;
   chart?: ReactNode;
-  /** Whether the source of the figure is unavailable. `more` then contains the reason. */
+  /** Whether the figure's source is unavailable. `more` then contains the reason. */
   isAway?: boolean;
 }) {
   const shown = typeof value === 'number' ? formatNumber(Math.round(value)) : (value ?? '–');

@@ -15,7 +15,7 @@ const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractiona
 const minute = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 
-/** The time zones from which users can choose. */
+/** The time zones that users can choose. */
 export const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 /** Formats a time as `15:04:07.812`. */
@@ -27,7 +27,7 @@ export const formatMinute = (iso: string, zone: string) => format(iso, zone, min
 /** Formats a time as `24 Nov 2026`. */
 export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 
-/** Formats a time. An invalid time is returned unchanged. */
+/** Formats a time. Returns an invalid time unchanged. */
 function format(iso: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : formatOf(zone, options).format(time);
@@ -58,8 +58,8 @@ export function toLocalTime(moment: Date, zone: string): string {
 }
 
 /**
- * Converts a local time to an instant. If clocks are set back and the local time occurs twice, the result may be either
- * one. If clocks are set forward and the local time is skipped, the result is an instant close to it.
+ * Converts a local time to an instant. If the clocks are set back and the local time occurs twice, returns either
+ * instant. If the clocks are set forward and the local time does not occur, returns a nearby instant.
  */
 export function fromLocalTime(local: string, zone: string): string {
   const localMs = Date.parse(`${local}Z`);

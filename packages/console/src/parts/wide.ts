@@ -1,8 +1,7 @@
-// Returns whether the window is wide enough to show details next to a list.
+// Returns whether the window is wide enough for showing details next to a list.
 
 import { useSyncExternalStore } from 'react';
 
-/** Matches windows that are wide enough to show the details of a row next to the list. */
 const wide = matchMedia('(min-width: 1400px)');
 
 const watch = (watcher: () => void) => {

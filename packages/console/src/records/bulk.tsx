@@ -1,4 +1,4 @@
-// Bulk actions on insights, dashboards or flags that are selected in a list, and the stars that mark favorites.
+// Bulk actions on insights, dashboards or flags selected in a list, and the star for marking favorites.
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -11,13 +11,13 @@ import { useChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
-/** The fields of an insight, dashboard or feature flag that bulk actions need. */
+/** The insight, dashboard or flag fields that bulk actions use. */
 interface ListedRecord {
   id: number;
   tags: string[];
 }
 
-/** Manages the selected rows of a list. Rows that leave the list are deselected. */
+/** Manages the selected rows of a list. Rows that are no longer in the list are deselected. */
 export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set());
   return {
@@ -32,16 +32,16 @@ export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   };
 }
 
-/** A bulk action that can be undone. */
+/** A bulk action that users can undo. */
 interface BulkAction<Row> {
   name: string;
   body: object;
-  /** Text that confirms the action. */
+  /** Returns the confirmation message of the action. */
   done: (count: number) => string;
   undo: (row: Row) => object;
 }
 
-/** A bar that changes, tags or deletes all selected records, and offers to undo this. */
+/** A bar for changing, tagging or deleting all selected records. Users can undo these actions. */
 export function BulkBar<Row extends ListedRecord>({
   rows,
   path,
@@ -54,7 +54,7 @@ export function BulkBar<Row extends ListedRecord>({
   path: (row: Row) => string;
   /** Additional bulk actions. */
   actions?: readonly BulkAction<Row>[];
-  /** Returns the body of the request that restores a deleted record. */
+  /** Returns the request body that restores a deleted record. */
   restore: (row: Row) => object;
   offerUndo: OfferUndo;
   onDone: () => void;
@@ -65,7 +65,7 @@ export function BulkBar<Row extends ListedRecord>({
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, confirmation: string, back: (row: Row) => object) => {
     const undo = requests(back);
-    // Removing the last rows of a list unmounts this bar. React Query would then skip callbacks passed to `mutate`.
+    // Removing the last rows of a list unmounts this bar. React Query would then not call callbacks passed to `mutate`.
     change.mutateAsync(requests(body)).then(
       () => {
         offerUndo(confirmation, undo);
@@ -149,7 +149,7 @@ function TagDialog({ count, onTag, onClose }: { count: number; onTag: (tag: stri
   );
 }
 
-/** A star that marks a record as a favorite. Everyone in the project sees it. */
+/** A star that marks a record as a favorite of all users in the project. */
 export function Star({ name, isOn, onToggle }: { name: string; isOn: boolean; onToggle: () => void }) {
   return (
     <button
@@ -165,7 +165,7 @@ export function Star({ name, isOn, onToggle }: { name: string; isOn: boolean; on
   );
 }
 
-/** A button that switches between favorites only and all records. */
+/** A button that toggles between favorites and all records. */
 export function FavoritesButton({ isOn, onToggle }: { isOn: boolean; onToggle: (isOn: boolean) => void }) {
   return (
     <Button aria-pressed={isOn} onPress={() => onToggle(!isOn)}>

@@ -3,7 +3,7 @@ import { queryClient } from '../api/queries.ts';
 import { type ApiCall, call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
-/** Sends a change to an insight, a dashboard or a flag. These records embed each other's data, so all of them are reloaded, even after an error. */
+/** Sends a change to an insight, dashboard or flag. Reloads all of them, because they contain each other's data. */
 export function useChange<Result>(onDone?: (result: Result) => void) {
   const refresh = useRefresh();
   return useMutation({

@@ -17,7 +17,7 @@ export function DetailsFields({
   onDetails,
 }: {
   details: Details;
-  /** A suggested name. It is selected, so that typing replaces it. */
+  /** A suggested name. It is selected, so that typing replaces the name. */
   suggestion?: string;
   longestDescription: number;
   problem: unknown;

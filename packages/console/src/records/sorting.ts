@@ -4,9 +4,8 @@ import type { SortHead } from '../parts/sort-head.tsx';
 type HeadProps = Pick<ComponentProps<typeof SortHead>, 'direction' | 'onSort'>;
 
 /**
- * Returns props for the header of a column by which the API can sort. The first press sorts in the usual direction of
- * the column.
- * @param order order of the list, with a leading `-` for descending
+ * Returns props for the header of a sortable column. The first press sorts in the column's usual direction.
+ * @param order the list's sort order, with a leading `-` for descending
  */
 export function sortingBy<Order extends string>(
   column: string,

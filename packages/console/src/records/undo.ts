@@ -1,4 +1,4 @@
-// Shows a confirmation above a list after records were changed, and undoes the change when the user presses "Undo".
+// Shows a confirmation above a list after records have changed, and can undo the change.
 
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
@@ -6,10 +6,10 @@ import type { Notice } from '../parts/notice.tsx';
 import { explain } from '../parts/states.tsx';
 import { useChanges } from './change.ts';
 
-/** Shows a confirmation of a change, and offers to undo it. @param requests the requests that undo it */
+/** Shows a confirmation of a change, with a button for undoing it. @param requests the requests that undo the change */
 export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
 
-/** Returns the confirmation to show above a list or a record. It also says if undoing has failed. */
+/** Returns the confirmation to show, and a function that offers to undo a change. The notice reports a failed undo. */
 export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear: () => void } {
   const [notice, setNotice] = useState<Notice | null>(null);
   const restore = useChanges();

@@ -1,5 +1,4 @@
-// Annotations (notes about a point in time) in the format of the API, and the context that tells a chart which of them
-// to show.
+// Annotations (notes about a point in time) in the API's format, and the context that selects a chart's annotations.
 
 import { createContext } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -10,7 +9,7 @@ export interface Annotation {
   content: string | null;
   date_marker: string | null;
   scope: 'dashboard_item' | 'dashboard' | 'project' | 'organization';
-  /** This is the ID of an insight, despite its name. */
+  /** This field contains an insight ID, despite its name. */
   dashboard_item: number | null;
   dashboard_id: number | null;
   created_by: { first_name: string; email: string } | null;
@@ -18,7 +17,5 @@ export interface Annotation {
 
 export const formatContent = ({ content }: Annotation) => escapeInvisible(content || text.emptyAnnotation);
 
-/**
- * The saved insight and the dashboard to which a chart belongs. Without this context, charts do not show annotations.
- */
+/** The saved insight and the dashboard that contain a chart. Charts without this context do not show annotations. */
 export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);

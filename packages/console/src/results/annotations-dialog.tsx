@@ -12,10 +12,7 @@ import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
 import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
-/**
- * A dialog that lists annotations and creates new ones. The default time of a new annotation is that of the listed
- * ones.
- */
+/** A dialog that lists and creates annotations. By default, a new annotation has the time of the listed annotations. */
 export function AnnotationsDialog({
   title,
   annotations,

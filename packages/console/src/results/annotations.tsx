@@ -20,18 +20,18 @@ const AnnotationsDialog = lazy(
   loadPart(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
 
-/** A marker, which stands for the annotations within one interval of a chart. */
+/** A marker for the annotations within one interval of a chart. */
 interface Marker {
   at: number;
   annotations: Annotation[];
 }
 
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
-/** Returns whether annotations are hidden. The query stores this, as in PostHog. */
+/** Returns whether the query hides annotations. PostHog's queries have the same setting. */
 const hidesAnnotations = (insightQuery: InsightQuery) =>
   filters.some((name) => toFields(insightQuery[name]).showAnnotations === false);
 
-/** Returns the markers of a chart, sorted by time. A single request loads the annotations for all charts of a page. */
+/** Returns a chart's markers, sorted by time. A single request loads the annotations for all charts on a page. */
 function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { markers: Marker[]; error: unknown } {
   const { id, timezone } = useProject();
   const place = useContext(ChartPlace);
@@ -62,8 +62,7 @@ function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { mar
 }
 
 /**
- * Shows markers at the bottom of a chart. A marker shows its annotations on hover and focus, and opens them when it is
- * pressed.
+ * Shows markers at the bottom of a chart. A marker shows its annotations on hover and focus, and opens them on press.
  */
 export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: InsightQuery }) {
   const { markers, error } = useMarkers(plot, insightQuery);
@@ -121,7 +120,7 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
 
 const dateOf = ({ days, interval }: Plot, at: number) => formatInterval(days[at] ?? '', interval);
 
-/** A button that opens the form for a new annotation at the current time. */
+/** A button that opens the form for an annotation at the current time. */
 export function AnnotateButton() {
   const [isOpen, setOpen] = useState(false);
   if (!useHasLevel(1)) return null;

@@ -12,9 +12,9 @@ import { seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 import './chart.css';
 
-/** Shows a large number for the entire range, with its change and a line chart. */
+/** Shows one large number for the entire range, with its change and a small line chart. */
 export function BigNumber({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
-  // On a public page, the query for the line chart cannot run.
+  // Public pages cannot run the query for the line chart.
   const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
@@ -24,7 +24,7 @@ export function BigNumber({ series, insightQuery }: { series: readonly Series[];
   );
 }
 
-/** Runs the same query over time, and draws the result as a line. */
+/** Runs the query with a line chart over time, and draws the result. */
 function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   const { id, timezone } = useProject();
   const { compareFilter: _, ...source } = insightQuery;

@@ -26,7 +26,7 @@ export function SeriesChart({
 }: ChartActions & {
   series: readonly Series[];
   insightQuery: InsightQuery;
-  /** A ref that is set to what the chart currently shows, without hidden series. */
+  /** A ref that receives the visible part of the chart, without hidden series. */
   shown?: RefObject<Plot | null>;
 }) {
   const timezone = useTimezone();
@@ -56,7 +56,7 @@ export function SeriesChart({
   );
 }
 
-/** The plot area of a chart. It works like a slider over time, with mouse, touch and keyboard. */
+/** The plot area of a chart. Users can move over time with mouse, touch or keyboard, as with a slider. */
 function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright: string | null }) {
   const { at, y, dragged, handlers } = usePointing(plot, actions);
   const nearest = at === null ? undefined : findNearest(plot, at, y);

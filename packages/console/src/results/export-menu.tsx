@@ -9,8 +9,8 @@ import { saveCsv, saveFile } from '../parts/save-file.ts';
 import { text } from './words.ts';
 
 /**
- * A menu that downloads the numbers of a result, and the chart as an image.
- * @param image absent if the result is not a chart over time
+ * A menu for downloading the numbers of a result, and an image of the chart.
+ * @param image undefined if the result is not a chart over time
  */
 export function ExportMenu({
   results,

@@ -13,8 +13,8 @@ interface Step {
   name: string;
   count: number;
   /**
-   * Percentage of the persons who reached the first step. `ofBefore` is relative to the previous step. Null if no one
-   * reached that step.
+   * Percentage of the persons in the first step. `ofBefore` is relative to the previous step. Null if the step to
+   * compare with has no persons.
    */
   ofFirst: number | null;
   ofBefore: number | null;
@@ -25,7 +25,7 @@ interface Step {
 
 /** The steps for one breakdown value, or for all persons. */
 interface Group {
-  /** Name of the breakdown value. Empty if there is no breakdown. */
+  /** Name of the breakdown value. Empty without a breakdown. */
   name: string;
   value: unknown;
   tone: string;
@@ -65,16 +65,13 @@ interface FunnelProps {
   insightQuery: InsightQuery;
   /**
    * Whether to hide the table of a funnel without a breakdown, so that the bars fill the tile. Screen readers still
-   * read it.
+   * read the table.
    */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }
 
-/**
- * Shows bars for the persons who reached each step, with breakdown values side by side, and the same numbers as a
- * table.
- */
+/** Shows a bar for each step, with breakdown values side by side, and a table of the same numbers. */
 export function Funnel({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(toFieldsList) : [toFieldsList(results)]).map(groupOf);
   const [first] = groups;
@@ -112,7 +109,7 @@ export function Funnel({ results, insightQuery, isTile = false, onPersons }: Fun
   );
 }
 
-/** Shows the overall conversion rate, from the first step to the last. */
+/** Shows the overall conversion rate from the first step to the last step. */
 function Overall({ groups }: { groups: readonly Group[] }) {
   const sum = (pick: (steps: readonly Step[]) => Step | undefined) =>
     groups.reduce((all, { steps }) => all + (pick(steps)?.count ?? 0), 0);
@@ -213,7 +210,7 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
   );
 }
 
-/** A table that compares breakdown values. Each has its own row. */
+/** A table for comparing breakdown values, with one row for each value. */
 function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Open }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard

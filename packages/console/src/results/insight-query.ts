@@ -1,4 +1,4 @@
-// An insight query as the console reads it. Fields that the console does not know are kept.
+// Insight queries in the console. Fields that the console does not recognize are preserved.
 
 import { escapeInvisible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';
@@ -14,7 +14,7 @@ export const isFields = (value: unknown): value is Fields =>
 export const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** Returns the query without the parts that only describe how to draw it. */
+/** Returns the query itself, without the display settings around it. */
 export function findSource(query: unknown): InsightQuery | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
   return isFields(query.source) && /^(InsightVizNode|DataTableNode|DataVisualizationNode)$/.test(query.kind)
@@ -26,7 +26,7 @@ export function findSource(query: unknown): InsightQuery | null {
 export const nameOfInsight = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
   escapeInvisible(name || derived || text.unnamed);
 
-/** The query of a new insight before the user changes it. */
+/** The initial query of a new insight. */
 export const newInsightQuery: InsightQuery = {
   kind: 'TrendsQuery',
   series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'total' }],

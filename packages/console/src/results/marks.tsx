@@ -6,13 +6,13 @@ import { memo } from 'react';
 import type { Drawn, Plot } from './plot.ts';
 import type { Series } from './series.ts';
 
-/** The size of the drawing's coordinate system, which is stretched to the size of its container. */
+/** Width and height of the drawing's coordinate system. The browser stretches the drawing to its container. */
 const [width, height] = [1000, 1000];
 
 /**
- * Draws lines or stacked bars. They are memoized, so that moving the pointer does not redraw them. The previous period
- * is dotted, and the interval in progress is dashed.
- * @param bright the only series that is not faded
+ * Draws lines or stacked bars. The component is memoized, so that moving the pointer does not redraw the chart. The
+ * previous period is dotted, and the interval in progress is dashed.
+ * @param bright the series to highlight; all other series are faded
  */
 export const Marks = memo(function Marks({ plot, bright }: { plot: Plot; bright: string | null }) {
   const { drawn, isBars, ticks, y } = plot;
@@ -40,7 +40,7 @@ function Line({ plot: { x, y, open }, one: { tone, series, before }, more }: { p
     runs.map((run) => `M${run.map((at) => `${x(at) * width} ${y(data[at] ?? 0) * height}`).join('L')}`).join('');
   const last = series.data.length;
   const runs = (from: number, to: number) => splitAtGaps((at) => seriesValueAt(series, at), { from, to });
-  // A point without neighbors cannot be drawn as a line, so it is drawn as a dot.
+  // A point without neighbors cannot be part of a line, so draw a dot.
   const points = runs(0, last).filter(({ length }) => length === 1);
   const line = `chart-line ${tone}${more}`;
   return (

@@ -1,5 +1,5 @@
-// Computes the geometry of a chart. Coordinates are fractions of the width and height, from 0 to 1. The y coordinate is
-// 0 at the top.
+// Computes the geometry of a chart. Coordinates are fractions of the width and height, from 0 to 1, with y = 0 at the
+// top.
 
 import { computeTicks, findFirstOpenInterval, type Interval, readInterval } from '@millrace/contracts/chart';
 import type { NumberFormat } from '@millrace/contracts/numbers';
@@ -7,7 +7,7 @@ import { readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { chooseTone, keyOf, nameOfSeries, type Series, selectCurrent } from './series.ts';
 
-/** A series with its color and with its values in the previous period. */
+/** A series with its color and its values in the previous period. */
 export interface Drawn {
   key: string;
   name: string;
@@ -29,9 +29,9 @@ export interface Plot {
   interval: Interval;
   format: NumberFormat;
   ticks: readonly number[];
-  /** Index of the first interval that is still in progress. */
+  /** Index of the first interval in progress. */
   open: number;
-  /** The bars that are stacked in each interval. */
+  /** The stacked bars of each interval. */
   stacks: readonly (readonly Bar[])[];
   x: (at: number) => number;
   y: (value: number) => number;
@@ -41,7 +41,7 @@ const isBarChart = (insightQuery: InsightQuery) =>
   insightQuery.kind === 'LifecycleQuery' ||
   /^Actions(Unstacked|Stacked)?Bar$/.test(String(toFields(insightQuery.trendsFilter).display));
 
-/** Combines every series of the current period with that of the previous period. */
+/** Combines each series of the current period with its counterpart in the previous period. */
 export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   const before = new Map(
     series.filter(({ compare_label: period }) => period === 'previous').map((one) => [keyOf(one), one]),
@@ -58,7 +58,7 @@ export function toDrawnSeries(series: readonly Series[]): Drawn[] {
 /**
  * Computes the geometry of a chart.
  * @param drawn the visible series
- * @param now local time in the project's time zone
+ * @param now local time in the project time zone
  */
 export function createPlot(
   drawn: readonly Drawn[],
@@ -88,7 +88,7 @@ export function createPlot(
   };
 }
 
-/** Returns the stacked bars of an interval. Negative values are stacked downwards. */
+/** Returns an interval's stacked bars. Negative values are stacked downwards. */
 function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
   let [up, down] = [0, 0];
   return drawn.map((one) => {
@@ -104,7 +104,7 @@ function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
 export const timeAt = ({ days }: Plot, share: number) =>
   Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
 
-/** Returns the series nearest to a position: the segment of the stacked bar, or the closest line. */
+/** Returns the series at a position: the segment of the stacked bar, or the nearest line. */
 export function findNearest({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
   const distance = (one: Drawn): number => {
     const value = seriesValueAt(one.series, at);

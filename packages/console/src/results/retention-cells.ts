@@ -4,19 +4,19 @@ import { retentionColumnRange } from '@millrace/contracts/chart';
 import { type Fields, toFieldsList } from './insight-query.ts';
 
 export interface RetentionCell {
-  /** Number of persons who came back. Null if the row has no persons who could. */
+  /** Number of persons who came back. Null in a row without persons who can come back. */
   count: number | null;
-  /** Share of the persons in the row, from 0 to 1. Null in a row without persons, and for sums and averages. */
+  /** Fraction of the persons in the row. Null in a row without persons, and for sums and averages. */
   share: number | null;
   /**
-   * Whether the interval is over. A future interval has no number yet, and the number of an interval in progress may
-   * still grow.
+   * Whether the interval is over. Future intervals have no number yet, and the number of an interval in progress may
+   * still increase.
    */
   state: 'over' | 'in progress' | 'future';
 }
 
 export interface RetentionRow {
-  /** Start of the interval in the project's local time, for example `2026-11-22T00:00:00`. */
+  /** Start of the interval, in project local time, such as `2026-11-22T00:00:00`. */
   begin: string;
   size: number;
   isInProgress: boolean;
@@ -26,7 +26,7 @@ export interface RetentionRow {
 /**
  * Builds the rows of a retention table.
  * @param filter the query's `retentionFilter`
- * @param now local time in the project's time zone, in milliseconds as if it were UTC
+ * @param now local time in the project time zone, as milliseconds since 1970 as if it were UTC
  */
 export function retentionRows(
   groups: readonly Fields[],
@@ -55,8 +55,8 @@ export function retentionRows(
 }
 
 /**
- * Returns, for each later interval, the mean share over all rows in which it is complete, weighted by the size of the
- * rows. A mean is null if there are no such rows.
+ * Returns the mean fraction for each later interval, weighted by the number of persons in each row. Only includes rows
+ * in which the interval is complete. If no row qualifies, the mean is null.
  */
 export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
   const columns = Math.max(0, ...rows.map(({ later }) => later.length));
@@ -67,7 +67,7 @@ export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
   });
 }
 
-/** Returns the local time in a time zone, in milliseconds as if it were UTC. */
+/** Returns the local time in a time zone, as milliseconds since 1970 as if it were UTC. */
 export function wallTime(now: Date, zone: string): number {
   const text = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
     now,

@@ -13,8 +13,8 @@ import { text } from './words.ts';
 const percent = (share: number) => formatPercent(share * 100);
 
 /**
- * Shows a table for each breakdown value. Each row is about the persons who started on the same date, and how many of
- * them came back.
+ * Shows a table for each breakdown value. A row shows how many persons started on a date, and how many of them came
+ * back.
  */
 export function Retention(props: {
   groups: readonly Fields[];
@@ -36,7 +36,7 @@ export function Retention(props: {
   });
   return (
     <>
-      {/* There is only room for the table in the tile of a dashboard. */}
+      {/* A dashboard tile has room only for the table. */}
       {isShare && props.onPersons && <Curve tables={tables} />}
       {tables.map((table) => (
         <RetentionTable key={table.name} {...props} {...{ ...table, period, isShare }} />
@@ -46,7 +46,7 @@ export function Retention(props: {
 }
 
 interface Table {
-  /** Name of the breakdown value. Empty if there is no breakdown. */
+  /** Name of the breakdown value. Empty without a breakdown. */
   name: string;
   rows: readonly RetentionRow[];
   /** Labels of the later intervals. */
@@ -55,10 +55,10 @@ interface Table {
 
 const widthOf = ({ later }: RetentionRow) => later.length + 1;
 
-/** A query that makes the chart format its values as percentages. */
+/** A query that formats a chart's values as percentages. */
 const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 'percentage' } };
 
-/** Shows the weighted mean of each later interval that is complete, with one line for each breakdown value. */
+/** Shows the weighted means of the complete later intervals, with a line for each breakdown value. */
 function Curve({ tables }: { tables: readonly Table[] }) {
   const means = tables.map(({ rows }) => meanShares(rows));
   const length = Math.min(...means.map((shares) => (shares.includes(null) ? shares.indexOf(null) : shares.length)));
@@ -146,7 +146,7 @@ function RetentionTable({
   );
 }
 
-/** A cell of the table. The darker it is, the more persons came back, relative to the largest share in the table. */
+/** A table cell. The darker the color, the larger the fraction of the persons who came back. */
 function Cell({ cell: { count, share, state }, most }: { cell: RetentionCell; most: number }) {
   if (state === 'future' || count === null) return <td />;
   return (

@@ -6,7 +6,7 @@ import { escapeInvisible } from '../event-detail/json-text.ts';
 import { type InsightQuery, toFields } from './insight-query.ts';
 import { text } from './words.ts';
 
-/** A point of a chart, as the source of an `ActorsQuery`, with its name. */
+/** A chart point: the source of an `ActorsQuery`, with a name. */
 export interface Point {
   name: string;
   source: object;
@@ -16,10 +16,10 @@ export interface Series extends SeriesTotals {
   label: string;
   breakdown_value?: unknown;
   compare_label?: 'current' | 'previous';
-  /** Lifecycle status that the series counts. */
+  /** The lifecycle status that the series counts. */
   status?: string;
   data: number[];
-  /** Number of persons who entered the funnel in each interval. Only for a funnel trend. */
+  /** Number of persons who entered the funnel in each interval. Only present for funnel trends. */
   entered?: number[];
   days: string[];
   count: number;
@@ -31,8 +31,8 @@ export const isCumulative = (insightQuery: InsightQuery) =>
   toFields(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
 /**
- * Returns the sum of all series. Returns null if they must not be added up, for example because two browsers may have
- * the same user.
+ * Returns the sum of all series. Returns null if adding them up would be wrong, for example because two browsers may
+ * have the same user.
  */
 export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuery) {
   const all = series.map((one) => computeOverallValue(one, isCumulative(insightQuery)));
@@ -45,7 +45,7 @@ export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuer
 export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;
   const values = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-  // If there are several events, the label also contains the event, as in `order - Firefox`.
+  // If the query has several events, the label also contains the event, as in `order - Firefox`.
   const ofEvent = label.endsWith(` - ${values.join('::')}`)
     ? label.slice(0, label.length - values.join('::').length)
     : '';
@@ -57,15 +57,15 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
   );
 };
 
-/** Returns a key that a series shares with its previous period. */
+/** Returns a key that is the same for a series and its counterpart in the previous period. */
 export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 
-/** Returns only the series of the current period. */
+/** Returns the series of the current period. */
 export const selectCurrent = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
-/** Returns the CSS class that colors a series. @param at its index among the series of the current period */
+/** Returns the CSS class for the color of a series. @param at index of the series in the current period */
 export function chooseTone(one: Series, at: number): string {
   const color = chooseSeriesColor(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;

@@ -1,4 +1,4 @@
-// Tables of query results, and the query for the persons behind one of their numbers.
+// Tables of query results, and the query for the persons behind a number.
 
 import {
   computeChange,
@@ -19,15 +19,15 @@ import { readTimes, TimesToConvert } from './times.tsx';
 import { text } from './words.ts';
 import './results.css';
 
-/** Returns the series of a result that has values over time, or null for other results. */
+/** Returns the series of a result with values over time, or null for other results. */
 export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isOverTime = toFieldsList(results).some(({ days }) => Array.isArray(days) && days.length > 0);
   if (!isOverTime || insightQuery.kind === 'RetentionQuery') return null;
-  // A funnel trend comes without a label.
+  // The API returns funnel trends without a label.
   return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
 }
 
-/** Returns the series of a result that has one value for the entire range, or null for other results. */
+/** Returns the series of a result with one value for the entire range, or null for other results. */
 export function seriesInTotal(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isInTotal = toFieldsList(results).some(({ aggregated_value: total }) => typeof total === 'number');
   return isInTotal && insightQuery.kind === 'TrendsQuery' ? (results as Series[]) : null;
@@ -44,7 +44,7 @@ export function ResultTable({
   insightQuery: InsightQuery;
   results: unknown;
   columns: readonly string[] | null | undefined;
-  /** Whether the table is in a tile of a dashboard. */
+  /** Whether the table is in a dashboard tile. */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
@@ -68,8 +68,8 @@ export function ResultTable({
 }
 
 /**
- * Builds the query for the persons whom a number counts.
- * @param day start of the interval; absent for the entire range
+ * Builds the query for the persons behind a number.
+ * @param day start of the interval; undefined for the entire range
  */
 export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
   if (insightQuery.kind === 'FunnelsQuery')
@@ -90,8 +90,8 @@ export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: strin
 }
 
 /**
- * A table of series. Each has its total, or its average if values cannot be added up, for the current and the previous
- * period.
+ * A table of series. For the current and the previous period, each row shows the total, or the average if the values
+ * cannot be added up.
  */
 export function SeriesTable({
   insightQuery,
@@ -165,7 +165,7 @@ export function SeriesTable({
   );
 }
 
-/** A table with a row for each interval. Each number opens a list of the persons whom it counts. */
+/** A table with one row for each interval. Each number opens a list of its persons. */
 export function TimeTable({
   series,
   insightQuery,
@@ -218,7 +218,7 @@ export function TimeTable({
   );
 }
 
-/** A table for a result that consists of rows. */
+/** A table of a result that consists of rows. */
 function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
   const shown = (cell: unknown) =>
     typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');

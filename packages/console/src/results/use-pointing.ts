@@ -1,5 +1,4 @@
-// Determines which interval of a chart the user selects with the mouse, by touch or with the arrow keys, and to which
-// range the user zooms.
+// Determines which interval of a chart is selected with mouse, touch or keyboard, and which range the user zooms to.
 
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
@@ -7,17 +6,17 @@ import { findNearest, type Plot, timeAt } from './plot.ts';
 import type { Series } from './series.ts';
 
 export interface ChartActions {
-  /** Opens a list of the persons of a series in an interval. */
+  /** Opens a list of the persons in a series and interval. */
   onPoint?: ((series: Series, at: number) => void) | undefined;
   /** Narrows the date range to these intervals. */
   onZoom?: ((days: readonly string[], from: number, to: number) => void) | undefined;
-  /** Restores the date range. Absent if the chart is not zoomed. */
+  /** Restores the date range. Undefined if the chart is not zoomed. */
   onReset?: (() => void) | undefined;
 }
 
-/** A press becomes a drag when the pointer has moved by this many pixels. */
+/** Minimum pointer movement of a drag, in pixels. */
 const leastDrag = 6;
-/** Maximum time between the two presses of a double press, in milliseconds. */
+/** Maximum time between the presses of a double press, in milliseconds. */
 const doublePress = 300;
 
 interface Press {
@@ -30,9 +29,8 @@ interface Press {
 }
 
 /**
- * Determines which interval of a chart is selected with the mouse, by touch or with the arrow keys.
- * @returns the interval, the vertical position `y` as a fraction of the height, and the range while the user is
- * dragging
+ * Determines which interval of a chart is selected with mouse, touch or keyboard.
+ * @returns the interval, the vertical position `y` as a fraction of the height, and the selected range during a drag
  */
 export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
   const [place, setPlace] = useState<{ at: number; y: number } | null>(null);
@@ -83,7 +81,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
         setDragged(null);
       },
       onPointerLeave({ pointerType }: PointerEvent<HTMLElement>) {
-        // On touch screens, the tooltip stays after the finger is lifted, so that it can be read.
+        // On touch screens, keep the tooltip after the finger is lifted, so that the user can read it.
         if (pointerType !== 'touch') setPlace(null);
       },
       onClick(event: MouseEvent<HTMLElement>) {
@@ -117,7 +115,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
   };
 }
 
-/** Returns the vertical position of the series above or below the one that is nearest to a position. */
+/** Returns the vertical position of the series above or below the series nearest to a position. */
 function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | -1): number {
   const heights = plot.isBars
     ? (plot.stacks[at] ?? [])

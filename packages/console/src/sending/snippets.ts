@@ -1,4 +1,4 @@
-/** Code that sends an event with one of the SDKs. The project's key and host are filled in. */
+/** Code that sends an event with an SDK. The code contains the project key and host. */
 export interface Snippet {
   name: string;
   code: (key: string, host: string) => string;

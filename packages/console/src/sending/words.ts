@@ -1,4 +1,4 @@
-/** Texts about sending events, for the page that waits for the first event and for the settings. */
+/** Texts about sending events, for the page before the first event and for the settings. */
 export const text = {
   library: 'Library',
   fromTerminal: 'From a terminal:',

@@ -1,4 +1,4 @@
-// Loads the insight or dashboard that a public link opens.
+// Loads the insight or dashboard of a public page.
 
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ApiProblem, call } from '../api/request.ts';
@@ -27,12 +27,12 @@ export interface SharedInsight {
   last_refresh: string | null;
 }
 
-/** The page reloads this often. This keeps wall displays up to date, and detects that the link was turned off. */
+/** Reload interval. Reloading keeps wall displays up to date, and detects when the public link is turned off. */
 const everyMs = 5 * 60_000;
 const pendingMs = 5000;
 
 /**
- * Loads the tiles one after the other. The server may have to compute their results, and loading all of them at the
+ * Loads the tiles one after the other. The server may have to compute their results, and computing all of them at the
  * same time would overload it.
  */
 export function useSharedPage(token: string) {

@@ -1,4 +1,4 @@
-// Entry point of the page that a public link opens, which works without signing in.
+// Entry point of public pages, which do not require a sign-in.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';

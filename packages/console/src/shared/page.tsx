@@ -10,7 +10,7 @@ import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
 
 /**
- * Shows an insight or a dashboard that is shared by a public link. It contains only the numbers, without access to the
+ * Shows an insight or a dashboard through a public link. The page contains only the numbers, without access to the
  * underlying data.
  */
 export function SharedPage({ token }: { token: string }) {
@@ -100,7 +100,7 @@ function Problem({ title, detail }: { title: string; detail: string }) {
   );
 }
 
-/** Sets the color theme that the link contains. If it contains none, the page follows the setting of the browser. */
+/** Sets the color theme from the link. If the link does not contain a theme, the page follows the browser's setting. */
 function useTheme(theme: 'light' | 'dark' | 'system' | undefined): void {
   useEffect(() => {
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;

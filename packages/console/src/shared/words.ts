@@ -1,4 +1,4 @@
-/** Texts of the page that a public link opens. */
+/** Texts of public pages. */
 export const text = {
   page: 'Shared page',
   untitled: 'Untitled',

@@ -17,8 +17,8 @@ interface Sharing {
 }
 
 /**
- * A dialog for the public link of an insight or a dashboard.
- * @param path path of the record in the API, below its project
+ * A dialog for an insight's or dashboard's public link.
+ * @param path API path of the record, relative to its project
  */
 export function ShareDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id } = useProject();
@@ -29,7 +29,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
     mutationFn: (next: ApiCall) => call<Sharing>(next),
     onSuccess: (sharing) => queryClient.setQueryData(queryKey, sharing),
   });
-  // A switch shows its new value immediately and keeps the focus.
+  // The switch shows its new value while the request is pending, and keeps the focus.
   const sent = change.isPending ? (change.variables.body as Partial<Sharing> | undefined) : undefined;
   const patch = (body: object): ApiCall => ({ ...request, method: 'PATCH', body });
   return (

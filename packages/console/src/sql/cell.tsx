@@ -10,5 +10,5 @@ export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind })
   return <>{escapeInvisible(cellText(value, kind).slice(0, longestCell))}</>;
 }
 
-/** Returns the CSS class of a cell. Numbers are aligned to the right. Times and JSON are in the monospaced font. */
+/** Returns the CSS class of a cell. Numbers are right-aligned. Times and JSON use the monospaced font. */
 export const cellClass = (kind: ColumnKind) => (kind === 'number' ? 'number' : kind === 'text' ? undefined : 'mono');

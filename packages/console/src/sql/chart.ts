@@ -8,22 +8,22 @@ import { type Column, cellAt, cellText, localTime } from './columns.ts';
 import { type Display, displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 
-/** Maximum number of points, because a chart with more of them is unreadable. */
+/** Maximum number of points, because a chart with more points is unreadable. */
 export const maxPoints = 2000;
-/** Maximum number of series. With a breakdown, these are the first ones in the result. */
+/** Maximum number of series. If a breakdown has more series, the chart shows the first ones in the result. */
 const maxSeries = 25;
 
 /** Names of the columns of a chart. */
 export interface ChartColumns {
   x: string;
   y: readonly string[];
-  /** Name of the column whose values become series. Null if there is no breakdown. */
+  /** Name of the column whose values become separate series. Null without a breakdown. */
   by: string | null;
 }
 
 /**
- * Returns the columns that a chart shows: those in the settings, if the result has them.
- * @returns null if nothing can be drawn
+ * Returns the chart's columns: those in the settings, if the result contains them.
+ * @returns null if the result cannot be drawn
  */
 export function chartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
   const settings = toFields(chartSettings);
@@ -36,13 +36,13 @@ export function chartColumns({ chartSettings }: SqlNode, columns: readonly Colum
   const chosen = toFieldsList(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
   const y = chosen.length > 0 ? chosen : numbers;
   if (y.length === 0) return null;
-  // Null if the user has not chosen a breakdown.
+  // Undefined if the user has not made a choice. Null if the user has chosen no breakdown.
   const { seriesBreakdownColumn: given } = settings;
   const by = given === undefined ? usualBreakdown({ x, y }, columns, rows) : named(given);
   return { x: x.name, y: y.map(({ name }) => name), by: by?.name ?? null } satisfies ChartColumns;
 }
 
-/** Chooses a breakdown if values of x occur several times, because they then belong to different series. */
+/** Chooses a breakdown if x values repeat, because the repeated values then belong to different series. */
 function usualBreakdown(
   { x, y }: { x: Column; y: readonly Column[] },
   columns: readonly Column[],
@@ -54,14 +54,14 @@ function usualBreakdown(
   return isRepeated ? columns.find((one) => one !== x && one.kind === 'text') : undefined;
 }
 
-/** Returns the settings that name these columns. */
+/** Returns chart settings that name these columns. */
 export const settingsOf = ({ x, y, by }: ChartColumns) => ({
   xAxis: { column: x },
   yAxis: y.map((column) => ({ column })),
   seriesBreakdownColumn: by,
 });
 
-/** Returns the series for the chart component, with a query that describes how to draw them. */
+/** Returns the series for the chart component, with a query that contains the display settings. */
 export function chartOf(
   rows: readonly unknown[],
   columns: readonly Column[],
@@ -84,7 +84,7 @@ export function chartOf(
   const seriesOf = (label: string, values: readonly (number | null)[]): Series => ({
     label,
     data: values.map((value) => value ?? 0),
-    // The chart leaves out points for which `entered` is 0.
+    // The chart omits points for which `entered` is 0.
     entered: values.map((value) => (value === null ? 0 : 1)),
     days: shortened(sorted),
     count: 0,
@@ -127,7 +127,7 @@ export function chartOf(
   };
 }
 
-/** Removes the time of day if every time is midnight. */
+/** Removes the time of day if all times are midnight. */
 const shortened = (days: readonly string[]) =>
   days.every((day) => day.length === 19 && day.endsWith(' 00:00:00')) ? days.map((day) => day.slice(0, 10)) : [...days];
 
@@ -137,7 +137,7 @@ const insightQueryOf = (display: Display, days: readonly string[]): InsightQuery
   trendsFilter: { display },
 });
 
-/** Returns the interval of the chart, which is the shortest time between two points. */
+/** Returns the chart's interval, based on the shortest time between two points. */
 function intervalBetween(days: readonly string[]): Interval {
   const times = days.map(parseSeriesTime);
   let least = Number.POSITIVE_INFINITY;

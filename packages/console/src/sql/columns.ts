@@ -1,4 +1,4 @@
-// The columns of an SQL result, and texts for their values.
+// The columns of an SQL result, and the display texts of their values.
 
 import { formatNumber } from '../words.ts';
 
@@ -13,8 +13,8 @@ const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
 const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Returns the columns of a result.
- * @param types pairs of a column and its ClickHouse type; without them, the kind of a column depends on its values
+ * Returns a result's columns.
+ * @param types pairs of column name and ClickHouse type; if missing, a column's kind depends on its values
  */
 export function columnsOf(names: readonly string[], types: unknown, rows: readonly unknown[]): Column[] {
   const given = Array.isArray(types) ? types : [];
@@ -49,12 +49,10 @@ function kindOfValue(value: unknown): ColumnKind {
 
 export const cellAt = (row: unknown, at: number): unknown => (Array.isArray(row) ? (row[at] ?? null) : null);
 
-/**
- * Returns the local time of a value, in the time zone in which the server wrote it, for example `2026-03-02 10:05:30`.
- */
+/** Returns the local time of a value in the time zone that the server used, such as `2026-03-02 10:05:30`. */
 export const localTime = (iso: string) => iso.slice(0, 19).replace('T', ' ');
 
-/** Returns the text of a value in one line. The caller must handle null. */
+/** Returns a one-line text for a value. The caller must handle null. */
 export function cellText(value: unknown, kind: ColumnKind): string {
   if (typeof value === 'number') return Number.isInteger(value) ? formatNumber(value) : String(value);
   if (typeof value === 'string') return kind === 'time' && isoTime.test(value) ? localTime(value) : value;
@@ -65,7 +63,7 @@ export function cellText(value: unknown, kind: ColumnKind): string {
 export const copyText = (value: unknown) =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-/** Returns a value as JSON with line breaks, or null if it is not a JSON object or list. */
+/** Returns a value as JSON with line breaks. Returns null unless the value is a JSON object or list. */
 export function prettyJson(value: unknown): string | null {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value, null, 2);
   if (typeof value !== 'string' || !/^\s*[{[]/.test(value)) return null;

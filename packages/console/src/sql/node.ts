@@ -1,4 +1,4 @@
-// SQL insights as they are stored, with a query and with settings for showing its result.
+// SQL insights in their stored format: a query, and the display settings of its result.
 
 import { ApiProblem } from '../api/request.ts';
 import { type Fields, isFields, toFields } from '../results/insight-query.ts';
@@ -8,16 +8,16 @@ export interface SqlSource extends Fields {
   query: string;
 }
 
-/** An SQL insight. Fields that the console does not know are kept. */
+/** An SQL insight. Fields that the console does not recognize are preserved. */
 export interface SqlNode extends Fields {
   kind: 'DataVisualizationNode';
   source: SqlSource;
   /**
-   * How to show the result: `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or a display that the
+   * How to display the result: `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or a value that the
    * console replaces by one of these.
    */
   display?: string;
-  /** The columns of the chart: `xAxis`, `yAxis` and `seriesBreakdownColumn`. */
+  /** The chart's columns: `xAxis`, `yAxis` and `seriesBreakdownColumn`. */
   chartSettings?: unknown;
 }
 
@@ -26,7 +26,7 @@ export const newNode = (query: string): SqlNode => ({
   source: { kind: 'HogQLQuery', query },
 });
 
-/** Reads an SQL insight. @returns null for queries of other kinds */
+/** Reads an SQL insight. @returns null for other kinds of queries */
 export function sqlNodeOf(query: unknown): SqlNode | null {
   const { kind, source, ...more } = toFields(query);
   if (isSource(query)) return { kind: 'DataVisualizationNode', source: query };
@@ -42,7 +42,7 @@ const isSource = (value: unknown): value is SqlSource =>
 
 export type Display = 'ActionsTable' | 'ActionsLineGraph' | 'ActionsBar' | 'BoldNumber';
 
-/** Returns how the console shows the result. */
+/** Returns how the console displays the result. */
 export function displayOf({ display }: SqlNode): Display {
   switch (display) {
     case 'ActionsLineGraph':
@@ -58,27 +58,27 @@ export function displayOf({ display }: SqlNode): Display {
   }
 }
 
-/** Returns whether a query contains the placeholder for dates and filters. */
+/** Returns whether a query contains the placeholder `{filters}` for dates and filters. */
 export const usesFilters = ({ source }: SqlNode) => /\{\s*filters\b/.test(source.query);
 
 const placeholders = /\{\s*variables\s*\.\s*(?:`([^`]+)`|"([^"]+)"|([\p{L}\p{N}_$]+))\s*\}/gu;
 
-/** Returns the code names of the variables in a query, in the order of their first use. */
+/** Returns the code names of a query's variables, in order of first use. */
 export const variablesIn = (query: string): string[] => [
   ...new Set([...query.matchAll(placeholders)].map(([, first, second, third]) => first ?? second ?? third ?? '')),
 ];
 
-/** The variable whose value the API rejects, and the reason. */
+/** A variable with a value that the API rejects, and the reason. */
 export interface VariableProblem {
-  /** Code name of the variable. */
+  /** The variable's code name. */
   name: string;
   message: string;
 }
 
-/** Finds the variable that an error is about. @returns null for other errors */
+/** Finds the variable that an error refers to. @returns null for other errors */
 export function variableProblemOf(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
-  // The path in the error contains the key of the value. The sentence after it begins with the code name.
+  // The path in the error contains the value's key. The sentence after it begins with the code name.
   const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];
   return message === undefined || name === undefined ? null : { name, message };
 }

@@ -1,4 +1,4 @@
-// The table of an SQL result. It has pages, and users can move between cells with the keyboard.
+// The table of an SQL result, with pages and keyboard navigation between cells.
 
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -17,12 +17,12 @@ interface Place {
 }
 
 /**
- * Shows rows page by page. Arrow keys move from cell to cell, and the complete value of the selected cell is shown
- * below the table.
+ * Shows rows page by page. Arrow keys move between cells. The complete value of the selected cell is shown below the
+ * table.
  */
 export function ResultTable({ columns, rows }: { columns: readonly Column[]; rows: readonly unknown[] }) {
   const [chosen, setChosen] = useState<{ rows: unknown; page: number; place: Place | null }>();
-  // A new result begins on its first page.
+  // Start a new result on its first page.
   const { page, place } = chosen?.rows === rows ? chosen : { page: 0, place: null };
   const table = useRef<HTMLTableElement>(null);
   const id = useId();
@@ -124,7 +124,7 @@ export function ResultTable({ columns, rows }: { columns: readonly Column[]; row
   );
 }
 
-/** Keys that move to another cell, and by how many rows and columns they move. */
+/** Keys that select another cell, and the number of rows and columns they move. */
 const steps: Record<string, readonly [rows: number, columns: number]> = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],

@@ -10,7 +10,7 @@ import { displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 import './sql.css';
 
-/** Shows the result of an SQL insight that cannot be edited here: in a tile, and on a page that a public link opens. */
+/** Shows the read-only result of an SQL insight in a dashboard tile or on a public page. */
 export function SqlResult({
   node,
   rows,
@@ -42,7 +42,7 @@ interface Shown {
 
 /**
  * Shows an SQL result as a chart.
- * @param shown a ref that is set to what the chart shows, for exporting it as an image
+ * @param shown a ref that receives the visible chart, for exporting an image
  */
 export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
   const chosen = chartColumns(node, columns, rows);

@@ -1,4 +1,4 @@
-// The fields in which users enter values for the variables of an SQL query.
+// The fields for the values of an SQL query's variables.
 
 import { type ReactNode, useId, useState } from 'react';
 import { escapeInvisible } from '../event-detail/json-text.ts';
@@ -10,8 +10,8 @@ import { text } from './words.ts';
 import './sql.css';
 
 /**
- * Shows the fields for the variables that a query or a dashboard uses.
- * @param more additional controls next to the name of a variable
+ * Shows the fields for the variables of a query or dashboard.
+ * @param more additional controls next to a variable's name
  */
 export function VariableFields({
   variables,
@@ -21,7 +21,7 @@ export function VariableFields({
   more,
 }: {
   variables: readonly Variable[];
-  /** The values that are set, by the ID of the variable. */
+  /** The values that are set, by variable ID. */
   set: unknown;
   problem: VariableProblem | null;
   onValues: (set: VariableValues) => void;
@@ -55,7 +55,7 @@ export function VariableFields({
   });
 }
 
-/** A field for a value of the variable's type. If a field for a number or a date is empty, the value is null. */
+/** A field for a value of the variable's type. If a number or date field is empty, the value is null. */
 export function ValueField({
   label,
   variable: { type, values },
@@ -69,7 +69,7 @@ export function ValueField({
   variable: Pick<Variable, 'type' | 'values'>;
   value: unknown;
   hint?: string | undefined;
-  /** Why the API rejects the value. Null if it does not. */
+  /** Why the API rejects the value. Null if the value is valid. */
   wrong: string | null;
   onValue: (value: unknown) => void;
   more?: ReactNode;
@@ -78,7 +78,7 @@ export function ValueField({
   const [typed, setTyped] = useState<string | null>(null);
   const common = { id, className: 'input', 'aria-invalid': wrong !== null, 'aria-describedby': `${id}-more` };
   const options = type === 'Boolean' ? [true, false] : type === 'List' ? (values ?? []) : null;
-  // `1.` means the number 1, but the field must keep the text as it was typed.
+  // The text `1.` means the number 1, but the field must keep the typed text.
   const isTyped = typed !== null && JSON.stringify(valueOfText(type, typed)) === JSON.stringify(value);
   return (
     <div className="field">
@@ -122,11 +122,12 @@ export function ValueField({
   );
 }
 
-/** Returns whether a value is a date without a time, which the date field of the browser can show. */
+/** Returns whether a value is a date without a time, which a browser's date field can show. */
 const isDay = (value: unknown) => value === null || (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value));
 
 /**
- * Returns the value for a text. A text that is not a number is kept, so that the API explains why it cannot be used.
+ * Returns the value for a text. If the text is not a valid number, returns the text unchanged, so that the API explains
+ * the error.
  */
 function valueOfText(type: Variable['type'], typed: string): unknown {
   if (type === 'String') return typed;

@@ -1,4 +1,4 @@
-// One entry of the activity log: who did what to which record, and when.
+// Describes an activity log entry: who did what to which record, and when.
 
 import { Link } from '@tanstack/react-router';
 import { useProject } from '../../frame/project.ts';
@@ -12,9 +12,9 @@ const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: stri
   type === 'scim' ? text.provider(id) : text.commandLine(id);
 
 /**
- * Describes one change, including the previous values.
+ * Describes a change, including the previous values.
  * @param place the record's project, if the list covers several projects
- * @param onOnly restricts the list to changes of this record; absent if it already is
+ * @param onOnly restricts the list to the changes of this record; undefined if the list is already restricted
  */
 export function Entry({
   entry,
@@ -72,7 +72,7 @@ const pagesOfRecords: Record<string, (id: string) => [path: string, search?: Rec
   Role: () => ['settings/members'],
 };
 
-/** The name of a record. It is a link if there is a page for the record. */
+/** The name of a record. If the record has a page, the name is a link. */
 function RecordLink({ entry: { scope, item_id: id, activity, detail, team_id: team } }: { entry: Activity }) {
   const project = useProject();
   const name = detail.name || id;

@@ -1,4 +1,4 @@
-// The Activity page, where users see who changed what in the project or in the entire organization.
+// The Activity page, where users see who changed what in the project or the organization.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/queries.ts';
@@ -132,7 +132,7 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** Loads the names of the first hundred members. Other users in the URL are shown as UUIDs. */
+/** Loads the names of the organization's first hundred members. The page shows other users by UUID. */
 function useMemberNames(chosen: string): { names: Record<string, string>; error: unknown } {
   const { organization } = useProject();
   const { data, error } = useQuery({
@@ -157,8 +157,8 @@ interface Member {
 }
 
 /**
- * Returns a function that returns the display name for an environment ID: the project's name, followed by the
- * environment's name if the project has several.
+ * Returns a function that maps an environment ID to a display name: the project name, followed by the environment name
+ * if the project has several environments.
  */
 function usePlaces(): (team: number | null) => string {
   const { data: me } = useQuery(meQuery);

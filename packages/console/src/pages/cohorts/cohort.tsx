@@ -1,4 +1,4 @@
-// The panels with the details of a cohort and with the form for a new one.
+// The panels for the details of a cohort and for creating a cohort.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -54,7 +54,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
   );
 }
 
-/** The details of a cohort. @param onOpen opens another cohort, for example a copy of this one */
+/** The details of a cohort. @param onOpen opens another cohort, for example a copy */
 export function CohortDetail({
   id,
   onOpen,
@@ -173,7 +173,7 @@ function Actions({
   );
 }
 
-/** Opens a new insight about the events of the persons in a cohort. */
+/** A button that opens a new insight, filtered by the cohort. */
 function NewInsight({ cohort }: { cohort: number }) {
   const { id } = useProject();
   const insightQuery = { ...newInsightQuery, properties: [{ ...newFilter('cohort'), value: cohort }] };
@@ -188,7 +188,7 @@ function NewInsight({ cohort }: { cohort: number }) {
   );
 }
 
-/** A form for the name, description and conditions of a cohort, which may be new. */
+/** A form for the name, description and conditions of a new or existing cohort. */
 function CohortForm({
   stored,
   isListed,
@@ -211,7 +211,7 @@ function CohortForm({
     set(value);
   };
   const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
-  // Conditions that were not edited are not sent, so that they stay exactly as they are stored.
+  // Send only conditions that the user edited, so that other conditions remain exactly as stored.
   const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
     name,
@@ -276,7 +276,7 @@ function CohortForm({
 
 /**
  * A form for groups of conditions, which are combined with OR.
- * @param own ID of the cohort, which cannot refer to itself
+ * @param own ID of the edited cohort, which its conditions cannot refer to
  */
 function ConditionGroups({
   groups,

@@ -17,7 +17,7 @@ import { type Cohort, useCohortsUrlState } from './shapes.ts';
 import { text } from './words.ts';
 import './cohorts.css';
 
-/** How often to reload a cohort whose persons are being counted. */
+/** Reload interval for a cohort whose persons are being counted. */
 const everyMs = 2000;
 
 export function Page() {

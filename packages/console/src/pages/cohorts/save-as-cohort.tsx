@@ -1,4 +1,4 @@
-// The dialog that saves the persons of a list as a new cohort.
+// The dialog that saves the listed persons as a new cohort.
 
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -18,8 +18,8 @@ import { text } from './words.ts';
 export const maxInCohort = 10_000;
 
 /**
- * A button that saves the persons in a list as a static cohort.
- * @param read returns the UUIDs of the first `maxInCohort` persons; called when the cohort is created
+ * A button that saves the listed persons as a static cohort.
+ * @param read returns the UUIDs of the first `maxInCohort` persons; called when the user creates the cohort
  */
 export function SaveAsCohort({ name: suggested, read }: { name: string; read: () => Promise<string[]> }) {
   const mayWrite = useHasLevel(1);

@@ -1,4 +1,4 @@
-// Cohorts in the format of the API, and the conversion of their filters to and from the form.
+// Cohorts in the API's format, and conversions between their filters and the form.
 
 import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../../api/queries.ts';
@@ -8,7 +8,7 @@ import { useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
 import { isFields, toFields, toFieldsList } from '../../results/insight-query.ts';
 
-/** The fields of a cohort that this page uses. */
+/** The cohort fields that this page uses. */
 export interface Cohort {
   id: number;
   name: string | null;
@@ -17,7 +17,7 @@ export interface Cohort {
   /** Whether the cohort is a fixed list of persons. */
   is_static: boolean;
   is_calculating: boolean;
-  /** Number of persons. Null until they have been counted. */
+  /** Number of persons. Null until Millrace has counted the persons. */
   count: number | null;
   last_calculation: string | null;
   created_by: { first_name: string; email: string } | null;
@@ -42,8 +42,8 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
 }
 
 /**
- * Returns groups that are combined with OR, each with filters that are combined with AND. Returns null for conditions
- * that this page cannot edit.
+ * Parses conditions as groups that are combined with OR. The filters in a group are combined with AND. Returns null if
+ * this page cannot edit the conditions.
  */
 export function parseGroups(filters: unknown): Filter[][] | null {
   if (!isFields(filters)) return [[newFilter('person')]];

@@ -1,17 +1,17 @@
-// The parts of the URL of the Dashboards page.
+// The URL parameters of the Dashboards page.
 
 import { isRangeKey } from '../../filters/date-range.tsx';
 import { matching, part, useUrlState } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';
 import type { BoardView } from './load.ts';
 
-/** The URL parameters of a user's own view of a dashboard, which differs from the saved one. */
+/** The URL parameters for the user's own view of a dashboard, which differs from the saved view. */
 export const boardParts = {
-  /** Key of the date range that replaces the saved one. */
+  /** Key of the date range, if it differs from the saved date range. */
   time: matching(isRangeKey),
-  /** JSON of the filters that replace the saved ones. */
+  /** JSON of the filters, if they differ from the saved filters. */
   filters: part.text(),
-  /** JSON of the values of variables that replace the saved ones, by variable ID. */
+  /** JSON of the variable values by variable ID, if they differ from the saved values. */
   variables: part.text(),
   edit: part.flag(),
 };
@@ -23,7 +23,7 @@ export const readBoardView = ({ time, filters, variables }: Record<keyof BoardVi
   variables: toFields(readJson(variables)),
 });
 
-/** Returns the URL parameters that change the user's view. */
+/** Returns the URL parameters for changes to the user's own view. */
 export const toBoardParameters = ({ time, filters, variables }: Partial<BoardView>) => ({
   ...(time !== undefined && { time }),
   ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }),
@@ -49,7 +49,7 @@ const parts = {
   /** ID of the open dashboard. */
   dashboard: part.text(),
   search: part.text(),
-  /** Sort order. If it is empty, favorites come first, and then dashboards are sorted by name. */
+  /** Sort order. If it is empty, favorites come first, and the rest is sorted by name. */
   order: part.oneOf(['', 'name', '-name', 'created_by', '-created_by', '-last_accessed_at', 'last_accessed_at'], ''),
   favorites: part.flag(),
 };

@@ -1,4 +1,4 @@
-// The dialogs of a dashboard, whose code is loaded when the first one opens.
+// A dashboard's dialogs, whose code is loaded when the user first opens one of them.
 
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
@@ -12,14 +12,13 @@ import type { BoardView, useBoard } from './load.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
-/** This code is loaded when the dialog opens. */
 const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
 export type OpenDialog = Exclude<BoardAction, 'full' | 'copy' | 'insight' | 'text'> | 'filters';
 
-/** The forms of a dashboard: its text tiles, insights, filters, details and access. */
+/** Shows the selected dialog of a dashboard: for filters, details, sharing, access or deletion. */
 export function BoardDialog({
   dialog,
   dashboard,
@@ -37,7 +36,7 @@ export function BoardDialog({
   view: BoardView;
   shown: readonly unknown[];
   onView: (view: Partial<BoardView>) => void;
-  /** Shows a confirmation on the list page that the dashboard was deleted. */
+  /** Confirms the deletion on the list page, and offers to undo it. */
   onRemoved: OfferUndo;
   onList: () => void;
   onClose: () => void;

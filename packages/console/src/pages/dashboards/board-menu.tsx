@@ -1,5 +1,3 @@
-// The menu of a dashboard, with actions that are used less often.
-
 import { useNavigate } from '@tanstack/react-router';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
@@ -24,7 +22,7 @@ const actions = {
 };
 export type BoardAction = Exclude<keyof typeof actions, 'subscribe'>;
 
-/** The menu of a dashboard, with actions that are used less often. @param id ID of the dashboard */
+/** The dashboard's menu, with less frequent actions. @param id ID of the dashboard */
 export function BoardMenu({ id, onAction }: { id: string; onAction: (action: BoardAction) => void }) {
   const { id: project } = useProject();
   const navigate = useNavigate();

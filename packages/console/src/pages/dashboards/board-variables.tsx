@@ -10,7 +10,7 @@ import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
 /**
- * Fields for the variables of the SQL insights on a dashboard. A changed value applies only to this user until it is
+ * Fields for the variables in the dashboard's SQL insights. A changed value applies only to this user until it is
  * saved.
  */
 export function BoardVariables({
@@ -21,7 +21,7 @@ export function BoardVariables({
 }: {
   dashboard: Dashboard;
   states: readonly TileState[];
-  /** Values that the user has set. */
+  /** The values that the user has set. */
   values: VariableValues;
   onValues: (values: VariableValues) => void;
 }) {
@@ -32,8 +32,8 @@ export function BoardVariables({
   const save = useChange(() => onValues({}));
   const used = all.filter(({ code_name: name }) => names.has(name));
   if (used.length === 0) return null;
-  // The queries of the tiles already contain the dashboard's saved values. If the values of two tiles differ, the field
-  // shows that of the first tile.
+  // The tiles' queries already contain the dashboard's saved values. If two tiles have different values, the field
+  // shows the value of the first tile.
   const saved = sources.reduceRight<VariableValues>((found, { variables }) => mergedValues(found, variables), {});
   const problem = states.map(({ error }) => variableProblemOf(error)).find((one) => one !== null);
   return (

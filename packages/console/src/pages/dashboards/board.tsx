@@ -1,4 +1,4 @@
-// One dashboard with its tiles, filters and edit mode.
+// A dashboard with its tiles, filters and edit mode.
 
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
@@ -36,10 +36,10 @@ import { nameOfTile } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
-/** The code of the dialogs, which is loaded when the first dialog opens. */
+/** The dialogs' code is loaded when the user first opens one of them. */
 const BoardDialog = lazy(loadPart(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))));
 
-/** The code for variables, which is loaded if an SQL insight on the dashboard contains variables. */
+/** The code for variables is loaded if an SQL insight on the dashboard contains variables. */
 const BoardVariables = lazy(
   loadPart(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
 );
@@ -52,14 +52,14 @@ interface BoardProps {
   onEditing: (isEditing: boolean) => void;
   onList: () => void;
   onOpen: (id: number) => void;
-  /** Shows a confirmation on the list page that the dashboard was deleted. */
+  /** Confirms the deletion on the list page, and offers to undo it. */
   onRemoved: OfferUndo;
   unknown: readonly string[];
   /** Additional content next to the title. */
   now?: ReactNode;
 }
 
-/** A dashboard. Its tiles can only be moved, resized and removed in edit mode. */
+/** A dashboard. Users can move, resize and remove tiles only in edit mode. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
   const board = useBoard(id, view);
   const { path, query, refresh, states } = board;
@@ -163,7 +163,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
           }
         </Loaded>
       </div>
-      {/* These dialogs are not loaded on demand, because they open with a field in which the user may type immediately. */}
+      {/* The code of these dialogs is not loaded on demand, because users may start typing as soon as the dialog opens. */}
       {data && dialog === 'insight' && <AddInsightsDialog dashboard={data} onClose={() => setDialog(null)} />}
       {typeof dialog === 'object' && dialog !== null && (
         <TextTileDialog tile={dialog.tile} path={path} onClose={() => setDialog(null)} />
@@ -182,7 +182,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   );
 }
 
-/** A button that opens the form for a subscription. On phones, this action is in the menu instead. */
+/** A button that opens the subscription form. On phones, this action is in the menu instead. */
 function Subscribe({ dashboard }: { dashboard: string }) {
   const { id } = useProject();
   return (

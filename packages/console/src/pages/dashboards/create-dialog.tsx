@@ -12,7 +12,7 @@ import { text } from './words.ts';
 
 const names = ['', ...Object.keys(templates)] as ('' | TemplateName)[];
 
-/** A dialog that creates a dashboard, either empty or from a template. */
+/** A dialog that creates an empty dashboard or one from a template. */
 export function CreateDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
   const { id } = useProject();
   const base = `/api/projects/${id}`;
@@ -114,7 +114,7 @@ function TemplateInput({
   );
 }
 
-/** Creates the insights of a template on a new dashboard, and places them row by row. */
+/** Creates the template's insights on a new dashboard, and arranges the tiles in rows. */
 async function fill(base: string, { id }: Dashboard, tiles: ReturnType<Template['tiles']>): Promise<void> {
   const sizes = new Map<number, Size>();
   for (const { name, source, size } of tiles) {

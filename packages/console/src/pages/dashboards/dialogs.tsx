@@ -15,8 +15,8 @@ import type { Dashboard, DashboardFilters } from './shapes.ts';
 import { text } from './words.ts';
 
 /**
- * A dialog for filters of all insights of the dashboard. They are either only part of the user's own view, or saved for
- * everyone together with the date range.
+ * A dialog for filters that apply to all insights on the dashboard. Users can apply the filters to their own view, or
+ * save them for all users together with the date range.
  */
 export function FiltersDialog({
   path,
@@ -31,7 +31,7 @@ export function FiltersDialog({
   saved: DashboardFilters;
   time: string;
   shown: readonly unknown[];
-  /** Sets the filters. Null restores the saved ones. */
+  /** Sets the filters of the user's own view. Null restores the saved filters. */
   onShow: (filters: readonly unknown[] | null) => void;
   onSaved: () => void;
   onClose: () => void;

@@ -11,36 +11,36 @@ import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
-  /** Key of the date range that replaces the saved one. Empty for the saved date range. */
+  /** Key of the date range, if it differs from the saved date range. Empty for the saved date range. */
   time: string;
-  /** Filters that replace the saved ones. Null for the saved filters. */
+  /** The filters, if they differ from the saved filters. Null for the saved filters. */
   filters: readonly unknown[] | null;
-  /** Values of variables that replace the saved ones, by variable ID. */
+  /** The variable values by variable ID, if they differ from the saved values. */
   variables: VariableValues;
 }
 
-/** The data that a tile shows. */
+/** The data for displaying a tile. */
 export interface TileState {
   tile: Tile;
-  /** The latest result. It is still shown while a newer one is computed. */
+  /** The latest result. The tile still shows this result while a newer result is being computed. */
   insight: TileInsight | null;
   isLoading: boolean;
   error: unknown;
 }
 
-/** Number of tiles that are computed at the same time. It is limited so that other requests are not blocked. */
+/** Maximum number of tiles that are computed at the same time, so that other requests are not blocked. */
 const atOnce = 3;
 const runQueued = limited(atOnce);
 
 /**
- * Loads a dashboard with the saved view or the user's own view. Tiles load separately, so that a slow insight does not
- * delay the others.
+ * Loads a dashboard with the saved view or the user's own view. Each tile loads separately, so that a slow insight does
+ * not delay the other tiles.
  */
 export function useBoard(id: string, { time, filters, variables: values }: BoardView) {
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;
-  // Filters in a request replace all saved filters, so the saved ones must be loaded before the user's own view.
+  // Filters in a request replace all saved filters, so a user's own view must include the saved filters.
   const stored = useQuery({
     queryKey: ['dashboards', project.id, 'stored', id],
     queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
@@ -67,7 +67,7 @@ export function useBoard(id: string, { time, filters, variables: values }: Board
   return { path, request, query, setTiles, ...loaded };
 }
 
-/** JSON of the filters and variables that replace the saved ones. */
+/** JSON of the filters and variable values, if they differ from the saved ones. */
 interface Override {
   filters: string | undefined;
   variables: string | undefined;
@@ -131,7 +131,7 @@ function useTiles(dashboard: string, tiles: readonly Tile[], override: Override)
   return { states, refresh, isLoading, lastRefresh: times.sort()[0] ?? null };
 }
 
-/** Limits how many calls run at the same time. Calls start in the order in which they were made. */
+/** Returns a function that limits how many calls run at the same time. Further calls wait and start in order. */
 function limited(count: number): <Result>(start: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];

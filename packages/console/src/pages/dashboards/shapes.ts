@@ -1,4 +1,4 @@
-/** The fields of dashboards and tiles that the pages use. */
+/** The dashboard and tile fields that the pages use. */
 
 export interface Dashboard {
   id: number;
@@ -8,19 +8,19 @@ export interface Dashboard {
   tags: string[];
   created_by: { first_name: string; email: string } | null;
   last_accessed_at: string | null;
-  /** The saved filters, even if the request contained others. */
+  /** The saved filters, even if the request contained other filters. */
   persisted_filters?: DashboardFilters | null;
-  /** The saved values of variables, by variable ID. */
+  /** The saved variable values by variable ID. */
   persisted_variables?: Record<string, unknown> | null;
   /** The tiles. Null in lists of dashboards. */
   tiles: Tile[] | null;
 }
 
-/** Filters of a dashboard. They include fields that the console does not know, so that saving keeps these. */
+/** A dashboard's filters. Saving preserves fields that the console does not recognize. */
 export interface DashboardFilters extends Record<string, unknown> {
   date_from?: string | null;
   date_to?: string | null;
-  /** Filters that are combined with AND and applied to each insight of the dashboard. */
+  /** Filters that are combined with AND and apply to every insight on the dashboard. */
   properties?: unknown;
 }
 
@@ -40,7 +40,7 @@ export interface TileInsight {
   query: unknown;
   result: unknown;
   columns: string[] | null;
-  /** Pairs of the name and the type of a column. Only an SQL query has them. */
+  /** Name and type of each column. Only present for SQL queries. */
   types?: unknown;
   last_refresh: string | null;
 }
@@ -50,12 +50,12 @@ export interface Size {
   h: number;
 }
 
-/** Number of columns of the grid. */
+/** Number of grid columns. */
 export const columns = 12;
-/** Maximum height of a tile in rows. */
+/** Maximum height of a tile, in rows. */
 export const maxRows = 20;
 
-/** Returns the size of a tile in columns and rows. A tile without a stored size has the API's default size. */
+/** Returns the size of a tile in columns and rows. If the size is not stored, returns the API's default size. */
 export function sizeOf({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;

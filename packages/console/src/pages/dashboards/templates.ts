@@ -1,4 +1,4 @@
-// The templates from which users create dashboards, with the insights that each of them contains.
+// The dashboard templates and their insights.
 
 import type { InsightQuery } from '../../results/insight-query.ts';
 import type { Size } from './shapes.ts';
@@ -10,7 +10,7 @@ interface TemplateTile {
   source: InsightQuery;
 }
 
-/** An input field of a template, in which the user enters the name of an event, property or flag. */
+/** A template's input field, for the name of an event, property or flag. */
 export interface TemplateField {
   label: string;
   of: 'events' | 'event' | 'flag';
@@ -19,7 +19,7 @@ export interface TemplateField {
 
 export interface Template {
   fields: Record<string, TemplateField>;
-  /** Returns the tiles in the order of the dashboard. */
+  /** Returns the template's tiles in display order. `names` returns the user's input for a field. */
   tiles: (names: (field: string) => string) => TemplateTile[];
 }
 

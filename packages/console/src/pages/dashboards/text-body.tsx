@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
 
-/** Shows the text of a tile, which is Markdown. */
+/** Shows the Markdown text of a tile. */
 export function TextBody({ body }: { body: string }) {
   const tokens = useMemo(() => readPlainMarkdown(body), [body]);
   return (

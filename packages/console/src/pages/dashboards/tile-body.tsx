@@ -1,4 +1,4 @@
-// The content of a dashboard tile: a text, or the result of an insight.
+// The content of a dashboard tile: a text or an insight result.
 
 import { lazy, type ReactNode, Suspense, useContext } from 'react';
 import { loadPart } from '../../frame/broken.tsx';
@@ -16,20 +16,19 @@ import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-/** This code is loaded for the first tile with an SQL insight. */
+/** This code is loaded when a tile with an SQL insight is shown. */
 const SqlResult = lazy(loadPart(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))));
 
-/** This code is loaded for the first tile with a text, because it includes the library for Markdown. */
+/** This code is loaded when a tile with text is shown, because it includes the Markdown library. */
 const LoadedText = lazy(loadPart(() => import('./text-body.tsx').then((part) => ({ default: part.TextBody }))));
 
-/** The text of a tile. */
 export const TextBody = ({ body }: { body: string }) => (
   <Suspense fallback={<TileMessage>{words.states.loading}</TileMessage>}>
     <LoadedText body={body} />
   </Suspense>
 );
 
-/** Shows the result of a tile, or the reason why it has no result. */
+/** Shows the result of a tile, or the reason why the result is not available. */
 export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);
@@ -92,5 +91,5 @@ function Shown({
   );
 }
 
-/** The data of a tile. On a public page, insights have no ID. */
+/** The data of a tile. The ID is undefined on public pages. */
 type TileData = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number; types?: unknown };

@@ -1,4 +1,4 @@
-// The grid of a dashboard's tiles, in which users move and resize them.
+// The grid of dashboard tiles, in which users move and resize tiles.
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import type { TileState } from './load.ts';
@@ -108,7 +108,7 @@ interface Place {
 
 const placeOf = ({ clientX: x, clientY: y }: PointerEvent): Place => ({ x, y });
 
-/** Makes the grid receive all further moves of the pointer. */
+/** Captures the pointer, so that this element receives all further pointer events. */
 function captured(drag: Drag, event: PointerEvent): Drag {
   event.preventDefault();
   (event.currentTarget as Element).setPointerCapture(event.pointerId);

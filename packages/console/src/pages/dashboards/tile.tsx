@@ -17,7 +17,7 @@ type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDo
 
 /**
  * A tile that shows an insight or a text.
- * @param handles controls that move, resize and remove the tile; absent outside edit mode
+ * @param handles controls for moving, resizing and removing the tile; undefined outside edit mode
  */
 export function TilePanel({
   state: { tile, insight, isLoading, error },
@@ -29,7 +29,7 @@ export function TilePanel({
 }: {
   state: TileState;
   size: Size;
-  /** The side of this tile on which the dragged tile will be placed. */
+  /** The side of this tile where the dragged tile would be placed. */
   drop: 'before' | 'after' | undefined;
   isDragged: boolean;
   handles: { move: Handle; resize: Handle; onRemove: () => void } | undefined;

@@ -16,7 +16,7 @@ import { formatTime } from '../../parts/time.ts';
 import { type Definition, type Kind, toDefinitionsPath } from './shapes.ts';
 import { text } from './words.ts';
 
-/** The details of a definition, next to the list: facts about it, and a form for its description, tags and status. */
+/** The details of a definition, shown next to the list: facts, and a form for its description, tags and status. */
 export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind; onClose: () => void }) {
   const project = useProject();
   const request: ApiCall = { path: `${toDefinitionsPath(project.id, kind)}/${id}` };
@@ -108,7 +108,7 @@ function Edits({ definition, path }: { definition: Definition; path: string }) {
         type="checkbox"
         checked={edits[name]}
         disabled={!mayWrite}
-        // A definition cannot be both `verified` and `hidden`.
+        // A definition cannot be both `verified` and `hidden`, so choosing one clears the other.
         onChange={({ target }) =>
           change({ ...(target.checked && { verified: false, hidden: false }), [name]: target.checked })
         }

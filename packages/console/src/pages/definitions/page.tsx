@@ -88,7 +88,7 @@ function List({ address: { view, change } }: { address: Address }) {
   const { id } = useProject();
   const request = requestOf(id, view);
   const query = useOffsetPages<Definition>(['definitions', id, 'list', request.path], request);
-  // Counting takes longer and may fail, so the list does not wait for it.
+  // Counting takes longer and may fail, so the list does not wait for the counts.
   const counted = useOffsetPages<Definition>(['definitions', id, 'volumes', request.path], {
     ...request,
     query: { ...request.query, volumes: true },

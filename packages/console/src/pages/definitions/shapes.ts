@@ -1,8 +1,8 @@
-// Definitions of events and properties in the format of the API, and the request that lists them.
+// Event and property definitions in the API's format, and the request that lists them.
 
 import type { ApiCall } from '../../api/request.ts';
 
-/** The definition of an event or a property: the users' notes about it, and how often it was received. */
+/** The definition of an event or a property, with the users' notes and the number of times it was received. */
 export interface Definition {
   id: string;
   name: string;
@@ -13,10 +13,10 @@ export interface Definition {
   volume_30_day: number | null;
   volume_is_estimated: boolean;
   query_usage_30_day: number | null;
-  /** Time when the event was first received. Absent for properties. */
+  /** Time when the event was first received. Undefined for properties. */
   created_at?: string | null;
   last_seen_at?: string | null;
-  /** Type of the property. Absent for events. */
+  /** Type of the property. Undefined for events. */
   property_type?: string | null;
 }
 

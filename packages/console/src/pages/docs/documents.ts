@@ -1,13 +1,10 @@
-// Loads the documents of the manual, which are part of the console, and finds the documents to which their links lead.
+// Loads the manual, which is part of the console, and resolves the links between its documents.
 
 import type { Token } from 'marked';
 import { loadPart } from '../../frame/broken.tsx';
 import { isHeading, readMarkdown, toHeadingId } from '../../parts/markdown.tsx';
 
-/**
- * The documents of the running version. They are bundled with the console, so they are available without internet
- * access.
- */
+/** The documents of the running version. The console includes them, so they are available without internet access. */
 const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
   query: '?raw',
   import: 'default',
@@ -21,7 +18,7 @@ const documents = new Map(
   ]),
 );
 
-/** Name of the document that lists all others. */
+/** Name of the document that lists all other documents. */
 export const indexName = 'README';
 
 const hasDocument = (name: string) => documents.has(name);
@@ -36,7 +33,7 @@ export async function loadDocument(name: string): Promise<Token[] | null> {
   return source === undefined ? null : readMarkdown(source);
 }
 
-/** Returns the document and the section to which a link leads. Returns null for files outside of `docs`. */
+/** Resolves a link to a document and section. Returns null for a file outside `docs`. */
 export function resolveDocumentLink(target: string, from: string): { name: string; section: string } | null {
   const base = new URL(`http://docs/in/docs/${from}.md`);
   const { pathname, hash } = new URL(target, base);
@@ -46,7 +43,7 @@ export function resolveDocumentLink(target: string, from: string): { name: strin
 
 /** A section of a document, for the search. */
 export interface Section {
-  /** Name of the document and ID of the heading, as one text. */
+  /** Document name and heading ID, combined into one string. */
   id: string;
   document: string;
   heading: string;
@@ -74,6 +71,6 @@ export async function loadSections(): Promise<Section[]> {
       if (section) section.text += ` ${token.raw}`;
     }
   }
-  // If a heading occurs twice on a page, both have the same ID.
+  // If a heading occurs twice in a document, its sections have the same ID. Keep only the last one.
   return [...new Map(sections.map((section) => [section.id, section])).values()];
 }

@@ -1,4 +1,4 @@
-// The documentation pages, where users read the manual of the version that is running.
+// The documentation pages, which show the manual of the running version.
 
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -27,7 +27,7 @@ export function DocsPage() {
   useEffect(() => {
     if (title === undefined) return;
     window.document.title = `${title} · ${words.product}`;
-    // The browser looks for the section before the document has loaded, so the page scrolls there itself.
+    // The browser looks for the section before the document has loaded, so scroll to the section here.
     const section = window.document.getElementById(decodeURIComponent(location.hash.slice(1)));
     section?.scrollIntoView({ block: 'start' });
     section?.focus({ preventScroll: true });

@@ -9,7 +9,7 @@ import { loadSections, type Section } from './documents.ts';
 const text = words.docs;
 const shown = 12;
 
-/** Searches the sections of all documents, which are loaded when the user starts typing. */
+/** Searches all documents by section. The documents are loaded when the user starts typing. */
 export function DocsSearch() {
   const [query, setQuery] = useState('');
   const { data: index } = useQuery({

@@ -9,7 +9,7 @@ import { words } from '../../words.ts';
 import { useNames } from './filters.tsx';
 import { text } from './words.ts';
 
-/** A dialog for choosing the property columns of the list. Their names and order are stored in the URL. */
+/** A dialog for choosing which properties the list shows as columns. The URL contains their names and order. */
 export function ColumnsDialog({
   columns,
   onColumns,

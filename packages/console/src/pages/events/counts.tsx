@@ -15,8 +15,8 @@ interface Counts {
   results: { start: string; count: number }[];
 }
 /**
- * A chart of the number of events over time. Clicking a bar restricts the list to the time of that bar. The table
- * allows the same with the keyboard.
+ * A chart of the number of events over time. Clicking a bar restricts the list to that bar's time range. Keyboard users
+ * can do the same in the table.
  */
 export function CountsBar({
   counts,
@@ -37,7 +37,7 @@ export function CountsBar({
   const show = (at: number) => {
     const next = results[at + 1]?.start;
     const start = Math.max(Date.parse(results[at]?.start ?? ''), 0);
-    // Both ends of a range are exclusive.
+    // Both ends of a range are exclusive, so start 1 ms earlier.
     onSpan({ after: new Date(start - 1).toISOString(), before: next ? new Date(next).toISOString() : span.before });
   };
   return (

@@ -48,13 +48,13 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
   );
 }
 
-/** With more rows, spreadsheet programs become slow. Without a limit, a download might never end. */
+/** Maximum number of rows, because spreadsheet programs become slow and the download would take too long. */
 const maxRows = 10_000;
 
 /**
  * Reads all events of a list, page by page, and formats them as CSV.
- * @param onRows called with the number of rows so far
- * @returns whether there are more events than the file contains
+ * @param onRows called with the number of rows read so far
+ * @returns the CSV, and whether further events were cut off
  */
 async function readCsv(
   request: { path: string; query: Query },

@@ -13,8 +13,8 @@ import { shouldRetry } from './slow.tsx';
 import { text } from './words.ts';
 
 /**
- * Shown if no events match the time range. Says when the latest event happened, and has a button that changes the range
- * to include it.
+ * Shown if no events match the time range. Shows the time of the latest event, with a button that extends the range to
+ * include it.
  */
 export function EmptyEvents({
   path,
@@ -73,7 +73,7 @@ export function EmptyEvents({
   );
 }
 
-/** Returns the shortest preset range that contains a time. If no preset contains it, returns a range around that time. */
+/** Returns the shortest preset range that contains a time. If none does, returns a range around the time. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
   const usual = Object.keys(words.span.presets).find((after) => parseTime(after).getTime() < moment);

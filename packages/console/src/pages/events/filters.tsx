@@ -1,4 +1,4 @@
-// The filters of the Events page: their format in the URL, how they are shown, and the field for the event name.
+// The filters of the Events page: their URL format, their display, and the search field for event names.
 
 import { useId, useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
@@ -12,7 +12,7 @@ import { Search } from '../../parts/search.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A property filter in the format of the API. */
+/** A property filter in the API's format. */
 export interface PropertyFilter {
   key: string;
   operator: string;
@@ -20,12 +20,12 @@ export interface PropertyFilter {
   type: 'event' | 'person' | 'event_metadata';
 }
 
-/** The filters of the list, by the name of their URL parameter. */
+/** The list's filters, by URL parameter. */
 export interface Filters {
   event: string;
   distinct_id: string;
   person_id: string;
-  /** JSON of `PropertyFilter[]`, in the format of the API. */
+  /** JSON of `PropertyFilter[]`, in the API's format. */
   properties: string;
 }
 
@@ -51,7 +51,7 @@ export function parseProperties(json: string): PropertyFilter[] | null {
   }
 }
 
-/** Returns the filters with a filter for a part of the event name. */
+/** Returns the filters with an additional filter on a part of the event name. */
 export const setNameFilter = (properties: readonly PropertyFilter[], part: string) =>
   writeProperties([
     ...properties,
@@ -60,7 +60,7 @@ export const setNameFilter = (properties: readonly PropertyFilter[], part: strin
 
 const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
 
-/** Returns the filters as chips, each with a button that removes it. */
+/** Returns a chip for each filter, with a button that removes the filter. */
 export function createChips(
   filters: Filters,
   properties: readonly PropertyFilter[],
@@ -95,8 +95,8 @@ export const addPropertyFilter = (properties: readonly PropertyFilter[], added: 
 export const searchId = 'event-search';
 
 /**
- * Filters the list by a part of the event name while the user types. Enter turns a complete name into a filter. If the
- * text is the UUID of an event, Enter opens that event.
+ * A search field that filters the list by a part of the event name while the user types. Pressing Enter filters by the
+ * complete name. If the text is an event's UUID, pressing Enter opens the event.
  */
 export function NameSearch({
   value,
@@ -238,7 +238,7 @@ export function FilterDialog({
   );
 }
 
-/** Loads event names that contain the search text. Never returns the names for an earlier text. */
+/** Loads event names that contain the search text. Never returns names for a former text. */
 export function useNames(
   resource: 'event_definitions' | 'property_definitions',
   typed: string,

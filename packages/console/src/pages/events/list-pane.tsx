@@ -8,10 +8,7 @@ import { isTooSlow, TooSlow } from './slow.tsx';
 import { type EventsView, futureSpan } from './view.ts';
 import { text } from './words.ts';
 
-/**
- * Shows the chart of counts, the list of events or the reason why it is empty, and the links to the other pages of the
- * list.
- */
+/** Shows the event chart, the list or the reason why it is empty, and links to other pages of the list. */
 export function ListPane({
   shown,
   onPrevious,
@@ -95,7 +92,7 @@ export function ListPane({
 interface PagerProps {
   isFirst: boolean;
   isLast: boolean;
-  /** Whether the last page of the list has been loaded. */
+  /** Whether the last page of the list is loaded. */
   hasAll: boolean;
   order: 'newest' | 'oldest';
   onOrder: (order: 'newest' | 'oldest') => void;

@@ -9,7 +9,7 @@ import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
-/** The fields of an event that the list uses. */
+/** The event fields that the list uses. */
 export interface ListedEvent {
   uuid: string;
   event: string;
@@ -19,7 +19,7 @@ export interface ListedEvent {
   person: { uuid: string; properties: Record<string, unknown> };
 }
 
-/** Lists events with a heading for each day. Clicking a row or the link in it opens the event. */
+/** Lists events with a heading for each day. Clicking a row or its link opens the event. */
 export function EventList({
   events,
   zone,
@@ -34,14 +34,15 @@ export function EventList({
   columns: readonly string[];
   open: string;
   caption: string;
-  /** Returns the URL parameters that open an event. */
+  /** Returns the URL parameters for opening an event. */
   addressOf: (uuid: string) => Record<string, string>;
   onOpen: (uuid: string) => void;
 }) {
   const openRow = useRef<HTMLTableRowElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another row is opened
   useEffect(() => {
-    // New browsers return a promise here. Because of the braces, the effect does not return it.
+    // In newer browsers, `scrollIntoView` returns a promise. The braces keep the effect from returning the promise to
+    // React.
     openRow.current?.scrollIntoView({ block: 'nearest' });
   }, [open]);
   return (

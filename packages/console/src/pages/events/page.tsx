@@ -1,4 +1,4 @@
-// The Events page, where users search the stored events and inspect one of them.
+// The Events page, where users search the stored events and open them.
 
 import { useRef, useState } from 'react';
 import { useEventJson } from '../../event-detail/event-detail.tsx';
@@ -107,9 +107,9 @@ function FilterLine({ shown }: { shown: EventsView }) {
   );
 }
 
-/** Moves between events and between pages with buttons and keys. */
+/** Returns functions that move between events and between pages, for buttons and keyboard shortcuts. */
 function useMoves({ view, change, list, next }: EventsView, panel: { current: HTMLDivElement | null }) {
-  /** Maps each page that was opened with "Next" to the page before it. */
+  /** For each page opened with "Next", the previous page. */
   const pagesBefore = useRef(new Map<string, string>());
   const events = list.data?.results ?? [];
   const rowOf = (uuid: string) => panel.current?.querySelector<HTMLElement>(`[data-row="${uuid}"]`);
@@ -124,7 +124,7 @@ function useMoves({ view, change, list, next }: EventsView, panel: { current: HT
   const close = () => {
     const { open } = view;
     change({ open: '', tab: 'properties' });
-    // On phones, the row is not visible until the details have closed.
+    // On phones, the row becomes visible only after the details have closed.
     requestAnimationFrame(() => rowOf(open)?.focus());
   };
   const step = (by: 1 | -1) => {

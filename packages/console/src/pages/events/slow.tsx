@@ -1,4 +1,4 @@
-// Recognizes searches that scan many events, and explains timeouts to the user.
+// Detects searches that scan many events, and explains timeouts to the user.
 
 import { ApiProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
@@ -11,10 +11,7 @@ import { text } from './words.ts';
 
 export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
 
-/**
- * Returns whether to retry a query that failed. Unlike the default rule, this one does not retry a query that timed
- * out.
- */
+/** Returns whether to retry a failed query. Unlike the default rule, does not retry a query that timed out. */
 export function shouldRetry(failures: number, error: Error): boolean {
   if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
   if (error.status === 429) return failures < 10;
@@ -22,8 +19,7 @@ export function shouldRetry(failures: number, error: Error): boolean {
 }
 
 /**
- * Returns the filters for which the search must read all events in the time range, or all those with the selected event
- * name.
+ * Returns the filters that force the search to read all events in the time range, or all events with the selected name.
  */
 export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
@@ -33,13 +29,11 @@ export function findScannedFilters(filters: Filters, properties: readonly Proper
 
 const dayMs = 86_400_000;
 
-/**
- * Returns whether a scan may take seconds because of its time range. The page then says so before the search starts.
- */
+/** Returns whether a scan of this time range may take seconds. The page then warns the user before the search. */
 export const isLongScan = (scanned: readonly string[], span: Span) =>
   scanned.length > 0 && spanLength(span) > 8 * dayMs;
 
-/** Shown if a search timed out. Offers shorter time ranges, and explains why the search was slow. */
+/** Shown if a search timed out. Suggests shorter time ranges, and explains why the search was slow. */
 export function TooSlow({
   error,
   span,

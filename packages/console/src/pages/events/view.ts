@@ -1,4 +1,4 @@
-// The state of the Events page, which is in its URL, and the requests that load the events and their counts.
+// The state of the Events page, which is stored in the URL, and the requests for the events and their counts.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
@@ -26,7 +26,7 @@ const address = {
   tab: part.oneOf(['properties', 'person', 'raw'], 'properties'),
 };
 
-/** Reads the state of the page from its URL, and sends the two API requests that depend on it. */
+/** Reads the page's state from the URL, and sends the two API requests that depend on it. */
 export function useEventsView() {
   const project = useProject();
   const { view, change, unknown } = useUrlState(address);
@@ -49,7 +49,7 @@ export function useEventsView() {
     queryFn: ({ signal }) =>
       call<{ results: ListedEvent[]; next: string | null; searched_until?: string }>(request, signal),
     retry: shouldRetry,
-    // The current page stays visible, and the focus stays in the list, until the next page has loaded.
+    // Keep the current page visible and the focus in the list until the next page has loaded.
     placeholderData: keepPreviousData,
   });
   return {
@@ -73,8 +73,8 @@ export function useEventsView() {
 }
 
 /**
- * Returns the end of a range that has none: the current time, so that the list agrees with its counts. Clients whose
- * clock is wrong send events with times in the future, which the list would otherwise contain.
+ * Returns the end of a range without a fixed end: the current time. Otherwise, the list would include events with
+ * future times, which come from clients with wrong clocks, and would not match the counts.
  */
 const untilNow = (after: string) => (parseTime(after).getTime() < Date.now() ? '-0s' : '');
 
@@ -83,7 +83,7 @@ export const futureSpan = (): Span => {
   return { after: new Date(now).toISOString(), before: new Date(now + 48 * 3_600_000).toISOString() };
 };
 
-/** Counts the events with times in the future. */
+/** Counts the events that have future times. */
 function useFuture(filters: Filters, isEnabled: boolean): { count: number; error: unknown } {
   const { id } = useProject();
   const { data, error } = useQuery({

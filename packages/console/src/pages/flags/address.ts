@@ -1,4 +1,4 @@
-// The parts of the URL of the Feature flags page.
+// The URL parameters of the Feature flags page.
 
 import { part, useUrlState } from '../../parts/address.ts';
 

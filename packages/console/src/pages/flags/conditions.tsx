@@ -1,4 +1,4 @@
-// The form fields of a flag's release conditions, which choose the persons or groups that get the flag.
+// The form fields for a flag's release conditions, which determine who receives the flag.
 
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -18,14 +18,14 @@ const { form } = text;
 
 type OneCondition = Draft['conditions'][number];
 
-/** The condition and the filter that an error from the server names, if it names any. */
+/** The condition and the filter that caused a server error, if the error names them. */
 export interface ConditionProblem {
   condition: number | null;
   filter: number | null;
   message: string;
 }
 
-/** A form for the release conditions, with filters, rollout, aggregation target and variant. */
+/** A form for release conditions: filters, rollout, aggregation target and variant. */
 export function Conditions({
   conditions,
   variants,
@@ -123,7 +123,8 @@ function GroupChoice({
 }) {
   const chosen = condition.aggregation_group_type_index ?? null;
   if (groupTypes.length === 0 && chosen === null) return null;
-  // The filters change too, because a condition is either about persons or about one group type.
+  // Changing the aggregation target also changes the filters, because a condition is either about persons or about one
+  // group type.
   const choose = (value: string) => {
     const index = value === '' ? null : Number(value);
     const properties = condition.properties?.map(({ group_type_index: _, ...filter }) =>
@@ -274,8 +275,8 @@ function OneCondition({
 }
 
 /**
- * Shows how many persons match a condition. The number is only computed on request, because the server evaluates every
- * person.
+ * Shows how many persons match a condition. The number is computed only when the user requests it, because the server
+ * must evaluate every person.
  */
 function Reach({ condition: { local, ...condition } }: { condition: OneCondition }) {
   const { id } = useProject();

@@ -1,4 +1,4 @@
-// The panels with the details of a feature flag and with the form for a new one.
+// The panels for the details of a feature flag and for creating a flag.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -39,7 +39,7 @@ interface DetailProps {
   keepDraft: (id: string, draft: StoredDraft | null) => void;
 }
 
-/** The details of a flag: its conditions, its evaluation for a person, its history and its exposures. */
+/** The details of a flag: its conditions, evaluation for a person, history and exposures. */
 export function FlagDetail({ id, ...props }: DetailProps & { id: string }) {
   const project = useProject();
   const query = useQuery({
@@ -297,7 +297,7 @@ interface ArchiveOrDeleteProps {
   onDone: () => void;
 }
 
-/** A dialog that archives or deletes a flag. Either is only possible if no other flag depends on it. */
+/** A dialog that archives or deletes a flag, if no other flag depends on it. */
 function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClose, onDone }: ArchiveOrDeleteProps) {
   const { id: projectId } = useProject();
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;

@@ -1,4 +1,4 @@
-// The form that changes a feature flag or creates one, and keeps unsaved edits.
+// The form for creating or changing a feature flag. Unsaved edits are kept.
 
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -15,7 +15,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** A form that edits a flag. The page keeps unsaved edits until the user saves or discards them. */
+/** A form for editing a flag. The page keeps unsaved edits until the user saves or discards them. */
 export function Editor({
   flag,
   savedDraft,
@@ -57,7 +57,7 @@ export function Editor({
     const isChanged = Object.keys(findChanges(next, base)).length > 0;
     onKeep(isChanged ? { draft: next, base } : null);
   };
-  /** Continues editing with the current version of the flag. @param next the edits to keep, or null to discard them */
+  /** Bases the form on a newer version of the flag. @param next the edits to keep, or null to discard them */
   const startFrom = (now: Flag, next: Draft | null) => {
     setTheirs(null);
     save.reset();
@@ -174,7 +174,7 @@ export function NewFlagEditor({
   );
 }
 
-/** Scrolls to the field that the server has rejected. */
+/** Scrolls to the field with the server error. */
 function useProblemInSight(problem: unknown) {
   const own = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -199,7 +199,7 @@ function SdkWarnings({ warnings }: { warnings: readonly string[] }) {
   );
 }
 
-/** Shown after another user has changed the same flag. Compares both versions and keeps the user's edits. */
+/** Shown if another user has changed the same flag. Compares both versions and keeps the user's edits. */
 function Conflict({
   base,
   theirs,

@@ -145,7 +145,7 @@ function TextField({
   );
 }
 
-/** Fields for the value of the flag: a boolean with a payload, or variants with their shares and payloads. */
+/** Fields for the flag's value: a boolean with a payload, or variants with their shares and payloads. */
 function Served({
   draft,
   problem,
@@ -245,7 +245,7 @@ function Served({
   );
 }
 
-/** Splits 100% evenly into whole percentages. The first variants share the remainder. */
+/** Splits 100% into whole percentages that differ by at most 1. The first variants get the larger percentages. */
 function sharedEvenly(variants: Draft['variants']): Draft['variants'] {
   const each = Math.floor(100 / variants.length);
   const left = 100 - each * variants.length;
@@ -297,14 +297,14 @@ function isJson(json: string): boolean {
   }
 }
 
-/** The field in the form that a server error is about. */
+/** A server error, and the form field that caused it. */
 interface PlacedProblem extends ConditionProblem {
   place: 'form' | 'key' | 'name' | 'condition' | 'conditions' | 'variants' | 'payloads';
 }
 
 /**
- * Finds the field that an error is about. The API names it in `attr`. For filters, the message begins with the path
- * inside them.
+ * Finds the form field that caused a server error. The API names the field in `attr`. For filters, the error message
+ * begins with a path.
  */
 function problemOf(error: unknown): PlacedProblem | null {
   if (!error) return null;

@@ -5,7 +5,7 @@ import type { Flag, KeyOf, Page } from './flag.ts';
 
 const maxKnown = 500;
 
-/** Loads the tags and keys of the newest flags, for suggestions and to show the keys of flags in conditions. */
+/** Loads the tags and keys of the newest flags, for suggestions and for displaying conditions. */
 export function useFlagSuggestions(): { tags: readonly string[]; keyOf: KeyOf } {
   const { id } = useProject();
   const { data } = useQuery({

@@ -1,10 +1,10 @@
-// A feature flag as the API returns it, and the parts of it that the console displays.
+// Feature flags in the API's format, and functions that describe them for display.
 
 import { describePropertyFilter, type Filter, formatFilterValue } from '../../filters/filter.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import { text } from './words.ts';
 
-/** The fields of a flag that this page uses. */
+/** The flag fields that this page uses. */
 export interface Flag {
   id: number;
   key: string;
@@ -28,14 +28,11 @@ export interface Flag {
   sdk_warnings: string[];
 }
 
-/**
- * Conditions, variants and payloads of a flag. They include fields that the console does not know, so that saving keeps
- * these.
- */
+/** A flag's conditions, variants and payloads. Saving preserves fields that the console does not recognize. */
 export interface FlagFilters extends Record<string, unknown> {
   groups?: Condition[];
   multivariate?: { variants: Variant[] } | null;
-  /** Payloads as JSON, by variant key, or by `true` for a boolean flag. */
+  /** Payloads as JSON strings, by variant key. For a boolean flag, the key is `true`. */
   payloads?: Record<string, string | null>;
 }
 
@@ -43,7 +40,7 @@ export interface Condition extends Record<string, unknown> {
   properties?: Filter[];
   rollout_percentage?: number | null;
   variant?: string | null;
-  /** Index of the group type. Null if the condition is about persons. */
+  /** Index of the group type. Null if the condition applies to persons. */
   aggregation_group_type_index?: number | null;
 }
 
@@ -61,8 +58,8 @@ export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
 
 /**
- * Returns the highest rollout of all conditions, or 0 for an inactive flag, and whether it only applies to persons who
- * match a filter.
+ * Returns the highest rollout percentage of all conditions, or 0 for an inactive flag. `isOfMatching` is true if the
+ * percentage applies only to persons who match filters.
  */
 export function computeRollout({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
   if (!active) return { percentage: 0, isOfMatching: false };
@@ -90,7 +87,7 @@ export function summarizeFlag({ active, archived, filters }: Flag, keyOf: KeyOf)
   return parts.join(' · ');
 }
 
-/** Describes the filters of a condition, for example as `country is DE or AT, plan is pro`. */
+/** Describes a condition's filters, for example as `country is DE or AT, plan is pro`. */
 function describeFilters(
   { properties = [], aggregation_group_type_index: groupType }: Condition,
   keyOf: KeyOf,
@@ -99,7 +96,7 @@ function describeFilters(
   return properties.map((filter) => describeFilter(filter, keyOf)).join(text.and);
 }
 
-/** Describes a condition in one line, for histories and conflicts. */
+/** Describes a condition in one line, for the history and for conflicts. */
 function lineOf(condition: Condition, keyOf: KeyOf): string {
   const variant = condition.variant ? ` → ${condition.variant}` : '';
   return `${describeFilters(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
@@ -110,7 +107,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
   return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : describePropertyFilter(filter);
 }
 
-/** Describes the filters of a flag in several lines, to compare two versions. */
+/** Describes a flag's filters in several lines, for comparing two versions. */
 export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[] {
   const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
@@ -120,7 +117,7 @@ export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[
   return [...conditions, ...variants, ...payloads];
 }
 
-/** The parts of a flag that can be edited. Conditions and variants have IDs here, because their order can change. */
+/** The editable parts of a flag. Conditions and variants have local IDs, because users can change their order. */
 export interface Draft {
   key: string;
   name: string;
@@ -134,21 +131,21 @@ export interface Draft {
   payload: string;
 }
 
-/** Unsaved edits and the version of the flag that they are based on. The server uses that version to detect conflicting changes. */
+/** Unsaved edits and the flag version that they are based on, which the server uses to detect conflicts. */
 export interface StoredDraft {
   draft: Draft;
-  /** The version of the flag. Null if the flag has not been created yet. */
+  /** The version of the flag. Null for a new flag. */
   base: Flag | null;
 }
 export type Drafts = ReadonlyMap<string, StoredDraft>;
 
-/** Drafts by flag ID, or by `new`. */
+/** Drafts by flag ID. The ID of a new flag is `new`. */
 export const flagDrafts = createDrafts<StoredDraft>();
 
 let lastLocal = 0;
 export const newLocalId = () => ++lastLocal;
 
-/** A new flag does not reach any users until its rollout is raised. */
+/** A new flag does not reach any users until its rollout percentage is increased. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
@@ -171,7 +168,7 @@ export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'f
   };
 }
 
-/** Converts a draft to API fields. @param stored the flag's current filters, whose unknown fields are kept */
+/** Converts a draft to API fields. @param stored the flag's current filters, whose unrecognized fields are kept */
 export function toFlagFields({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
   const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
   const { multivariate: _, payloads: before, ...others } = stored;
@@ -185,12 +182,12 @@ export function toFlagFields({ conditions, variants, payload, ...draft }: Draft,
     }),
     ...((before !== undefined || Object.keys(storedPayloads).length > 0) && { payloads: storedPayloads }),
   };
-  // Each condition has its own aggregation target.
+  // Delete the flag's aggregation target, because each condition has its own.
   delete filters.aggregation_group_type_index;
   return { ...draft, filters };
 }
 
-/** Returns the fields that differ from the flag, for a PATCH request. */
+/** Returns the fields to send in a PATCH request, which are those that differ from the flag. */
 export function findChanges(draft: Draft, base: Flag): Partial<ReturnType<typeof toFlagFields>> {
   const now = toFlagFields(draft, base.filters);
   const before = toFlagFields(createDraft(base), base.filters);

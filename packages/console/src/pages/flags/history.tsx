@@ -1,4 +1,4 @@
-// Shows the changes of a feature flag, with the lines that each change added or removed.
+// Shows a feature flag's changes, with the lines that each change added or removed.
 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -116,8 +116,8 @@ export function formatLines(field: string, value: unknown, keyOf: KeyOf): string
 }
 
 /**
- * Returns the lines that only one of the two versions contains. If the lines that users see do not differ, returns both
- * versions completely.
+ * Returns the lines that only one of the two versions contains. If all displayed lines are equal, returns both versions
+ * completely.
  */
 export function findDifferences(
   before: readonly string[],

@@ -1,4 +1,4 @@
-// The list of feature flags, which loads further rows while the user scrolls.
+// The list of feature flags. More rows are loaded while the user scrolls.
 
 import { keepPreviousData, useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -24,16 +24,16 @@ const pageSize = 100;
 const rowHeight = 40;
 
 export interface FlagSearch {
-  /** The request for the first page. Further pages are loaded when the user scrolls to them. */
+  /** The request for the first page. Other pages are loaded when the user scrolls to them. */
   request: ApiCall;
   count: number | undefined;
   first: ReturnType<typeof useQuery<Page<Flag>>>;
   queryOf: (page: number) => { queryKey: unknown[]; queryFn: (more: { signal: AbortSignal }) => Promise<Page<Flag>> };
-  /** Returns the flags that have been loaded so far. */
+  /** Returns the flags loaded so far. */
   loaded: () => Flag[];
 }
 
-/** Loads the list of flags for the filters in the URL. */
+/** Loads the flags that match the filters in the URL. */
 export function useFlagSearch({ search, state, tag, sort }: FlagsUrlState['view']): FlagSearch {
   const { id } = useProject();
   const filter = {
@@ -50,8 +50,8 @@ export function useFlagSearch({ search, state, tag, sort }: FlagsUrlState['view'
     queryKey: ['flags', id, 'list', filter, page],
     queryFn: ({ signal }: { signal: AbortSignal }) => call<Page<Flag>>(requestOf(page), signal),
   });
-  // The previous results stay visible until the new ones arrive. Each filter has its own query key, so a late response
-  // never appears under another filter.
+  // Keep the previous results visible until the new ones arrive. Each filter has its own query key, so a late response
+  // cannot appear under another filter.
   const first = useQuery({ ...queryOf(0), placeholderData: keepPreviousData });
   const loaded = () =>
     queryClient
@@ -195,7 +195,7 @@ function FlagBulkBar({
     <BulkBar
       rows={flags}
       path={(flag) => `/api/projects/${id}/feature_flags/${flag.id}`}
-      // Archived flags cannot be enabled, so these actions are missing.
+      // Archived flags cannot be enabled or disabled.
       actions={flags.some(({ archived }) => archived) ? [] : actions}
       restore={() => ({ deleted: false })}
       offerUndo={offerUndo}
@@ -204,7 +204,7 @@ function FlagBulkBar({
   );
 }
 
-/** Moves the focus back to the row of a flag when the flag is closed. */
+/** Moves the focus back to a flag's row when the user closes the flag. */
 function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
   const wasOpen = useRef(false);
   const isKnown = makeCurrent !== undefined;
@@ -216,7 +216,7 @@ function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => v
   }, [isOpen, isKnown]);
 }
 
-/** Makes the Tab key reach only one row, and the arrow keys move to the others (roving tab index). */
+/** Makes only one row reachable with the Tab key. The arrow keys move to the other rows (roving tabindex). */
 function useCurrentRow(
   count: number,
   scrollTo: (index: number) => void,
@@ -332,7 +332,7 @@ function Cell({ name, children }: { name: keyof typeof text.columns; children: R
   );
 }
 
-/** A switch that changes immediately. If the server rejects the change, it changes back and shows an error. */
+/** A switch that changes immediately. If the server rejects the change, the switch reverts and shows an error. */
 export function FlagSwitch({
   flag,
   notify,

@@ -1,12 +1,12 @@
-// Code examples that use a feature flag, for each SDK.
+// Code examples for a feature flag in each SDK.
 
 import type { Snippet } from '../../sending/snippets.ts';
 import type { Flag } from './flag.ts';
 
-/** How code uses a flag: as a boolean or with variants, and whether there is a payload. */
+/** How the code uses a flag: as a boolean or with variants, and with or without a payload. */
 interface Use {
   key: string;
-  /** The variant with which the code compares. Null for a boolean flag. */
+  /** The variant that the code checks for. Null for a boolean flag. */
   variant: string | null;
   hasPayload: boolean;
 }
@@ -14,7 +14,7 @@ interface Use {
 type SnippetOf = (use: Use) => Snippet;
 
 const js = (text: string) => JSON.stringify(text);
-/** Quotes a string for languages that interpolate strings in double quotes. */
+/** Quotes a string with single quotes, for languages that interpolate double-quoted strings. */
 const single = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const lines = (...texts: (string | false)[]) => texts.filter((text) => text !== false).join('\n');
 
@@ -160,7 +160,7 @@ const curl: SnippetOf = () => ({
 
 /** Returns example code that evaluates the flag, for several SDKs. */
 export function createSnippets({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
-  // The code uses the last variant, because the first one is the control by convention.
+  // The code checks for the last variant, because the first variant is the control by convention.
   const variant = multivariate?.variants.at(-1)?.key ?? null;
   const hasPayload = Object.values(payloads ?? {}).some((payload) => payload !== null && payload !== '');
   return [web, react, node, python, go, php, ruby, ios, curl].map((of) => of({ key, variant, hasPayload }));

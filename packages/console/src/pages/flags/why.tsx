@@ -40,7 +40,7 @@ interface Reason {
   explanation: Explanation | null;
 }
 
-/** Explains the value of a flag for a person: its conditions in order, and the first one that decided. */
+/** Explains a flag's value for a person: the conditions in order, and the first condition that decided the value. */
 export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsUrlState; isEdited: boolean }) {
   const { id: projectId } = useProject();
   const { view, change } = address;
@@ -119,8 +119,8 @@ export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsUrl
 }
 
 /**
- * A field that finds a person by email address, name or distinct ID. If a text matches no person, it is used as a
- * distinct ID.
+ * A field for finding a person by email address, name or distinct ID. If the text does not match any person, it is used
+ * as a distinct ID.
  */
 function PersonChoice({
   chosen,
@@ -223,8 +223,8 @@ function EvaluationResult({ flag, reason, person }: { flag: Flag; reason: Reason
 }
 
 /**
- * Returns the condition that matched the person. With `early_exit`, this may also be the condition that excluded the
- * person.
+ * Returns the condition that decided the value: the one that matched the person or, with `early_exit`, the one that
+ * excluded the person.
  */
 function decidingCondition({ filters }: Flag, { evaluation }: Reason): number | null {
   const { reason, condition_index: index } = evaluation;
@@ -287,9 +287,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
   );
 }
 
-/**
- * Sorts filters in the order of the explanation. Cohorts come last, because they are the most expensive to evaluate.
- */
+/** Sorts filters for the explanation. Cohorts come last, because evaluating them is the most expensive. */
 function inOrder(filters: readonly Filter[]): Filter[] {
   return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
 }

@@ -1,4 +1,4 @@
-// The Groups page, where users look up groups, such as companies, with their members and events.
+// The Groups page, where users find groups, such as companies, with their persons and events.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ApiCall, ApiProblem, call, ingestAddress, readCursor } from '../../api/request.ts';
@@ -83,7 +83,7 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
   );
 }
 
-/** Lists groups. Each search has its own query key, so a late response never replaces a newer one. */
+/** Lists groups. Each search has its own query key, so a late response cannot replace a newer one. */
 function List({
   type,
   request,
@@ -187,7 +187,7 @@ const NoType = () => (
   </div>
 );
 
-/** Shows two ways to send a group, with the project key filled in. */
+/** Shows two ways to send a group. The code contains the project key. */
 function HowToSend({ type }: { type: string }) {
   const { api_token: key } = useProject();
   const program = `posthog.group(${JSON.stringify(type)}, "acme", { name: "Acme Ltd" });`;

@@ -1,4 +1,4 @@
-/** A group in the format of the API. */
+/** A group in the API's format. */
 export interface Group {
   group_type: string | null;
   group_type_index: number;
@@ -12,7 +12,7 @@ export interface GroupType {
   group_type_index: number;
 }
 
-/** Returns the display name of a group, which is its property `name`. Returns null if it has none. */
+/** Returns a group's display name, which is its property `name`. Returns null if the group has no name. */
 export function nameOfGroup({ group_properties: { name } }: Group): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
 }

@@ -6,7 +6,7 @@ import { Tile } from '../../parts/tile.tsx';
 import { nameOfKind } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Shows four current figures, each from a separate source. If a source is unavailable, only its tile is greyed out. */
+/** Shows four current figures, each from a separate source. If a source is unavailable, only its tile is grayed out. */
 export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
   const { id } = useProject();
   const { data } = health;

@@ -1,4 +1,4 @@
-// Charts of received and dropped events over time on the Health page.
+// Charts of received and dropped events for the Health page.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -37,10 +37,10 @@ export function EventsOverTime({ span, zone }: Shown) {
   );
 }
 
-/** Number of bars for dropped events. It does not depend on the interval of the counts. */
+/** Number of bars for dropped events. The interval of the received events does not affect this number. */
 const spans = 60;
 
-/** A chart of the events dropped over time, for all reasons together. */
+/** A chart of dropped events over time, with all reasons combined. */
 export function DropsOverTime({ span, zone }: Shown) {
   const { id } = useProject();
   const interval = chooseInterval(span) === 'minute' ? 'minute' : 'hour';

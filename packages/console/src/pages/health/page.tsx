@@ -1,4 +1,4 @@
-// The Health page, where users check whether Millrace keeps up with incoming events and which services run.
+// The Health page, where users check whether Millrace processes events in time and which services are running.
 
 import { useState } from 'react';
 import { useHealth } from '../../api/queries.ts';

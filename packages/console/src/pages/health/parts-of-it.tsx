@@ -1,4 +1,4 @@
-// Tables of the Health page: Kafka topics, running services, and the copy of events in ClickHouse.
+// The Health page's tables of Kafka topics, running services, and the ages of the copies in ClickHouse.
 
 import type { ReactNode } from 'react';
 import type { Health, useHealth } from '../../api/queries.ts';
@@ -73,7 +73,7 @@ export function Topics({ health, zone }: { health: Query; zone: string }) {
   );
 }
 
-/** A copy is normally about ten seconds old. If it is older than this, it is shown as out of date. */
+/** Age from which a ClickHouse copy is shown as out of date. A copy is normally about ten seconds old. */
 const staleSeconds = 60;
 
 /** Shows the running services and their versions. */
@@ -103,7 +103,7 @@ export function Services({ health }: { health: Query }) {
   );
 }
 
-/** Shows how old the events and persons are that queries read in ClickHouse. */
+/** Shows the age of the events and persons in ClickHouse, which queries read. */
 function CopyAges({ events_age_seconds: events, persons_age_seconds: persons }: NonNullable<Health['clickhouse']>) {
   const { copiedEvents, copiedPersons, personsOfPostgres } = text.services;
   const isStale = Math.max(events ?? 0, persons ?? 0) > staleSeconds;
@@ -115,7 +115,7 @@ function CopyAges({ events_age_seconds: events, persons_age_seconds: persons }: 
   );
 }
 
-/** A part of the health report, greyed out if its source is unavailable. */
+/** A section of the health report. It is grayed out if its source is unavailable. */
 function Part({
   title,
   hint,
@@ -133,7 +133,7 @@ function Part({
     <section className="panel health-part" aria-label={title}>
       <h2>{title}</h2>
       <p className="hint">{hint}</p>
-      {/* No error is shown here, because the line above every page reports failures of later requests. */}
+      {/* Do not show errors of later requests here, because the health line above the page reports them. */}
       <Loaded query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
         {(data) =>
           data.sources[source] === 'ok' ? (

@@ -1,4 +1,4 @@
-// A panel of the start page that ranks the values of a property (such as pages or countries) by visitors.
+// A start page panel that ranks the values of a property (such as pages or countries) by number of visitors.
 
 import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
@@ -24,7 +24,7 @@ interface PanelProps extends RowsProps {
   onOpen: (dimension: Dimension) => void;
 }
 
-/** Shows the most frequent values of a property. If there are several properties, the user chooses one. */
+/** Shows the most frequent values of a property. If the panel has several properties, the user can switch. */
 export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProps) {
   const headingId = useId();
   const { open } = rows;
@@ -48,19 +48,19 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
           </fieldset>
         )}
       </div>
-      {/* The key resets the rows, so that those of the previous breakdown disappear while this one loads. */}
+      {/* The key resets the rows, so that the previous breakdown disappears while another breakdown loads. */}
       <Rows key={open} {...rows} />
     </section>
   );
 }
 
 type Pair = [number | null, number | null];
-/** A row: the value, visitors, views, for some breakdowns the bounce rate, and the share that the bar shows. */
+/** A result row: the value, visitors, views, the bounce rate for some breakdowns, and the bar's share. */
 type Result = [string | null, Pair, Pair, ...(Pair | number)[]];
 
 const fewRows = 8;
 const manyRows = 100;
-/** Breakdowns for which the bounce rate is shown: those that describe how visitors arrived. */
+/** Breakdowns with a bounce rate, which are those that describe how visitors arrived. */
 const rated = new Set<Dimension>([
   ...(['Page', 'InitialPage', 'InitialReferringDomain', 'InitialUTMSource', 'InitialUTMCampaign'] as const),
 ]);

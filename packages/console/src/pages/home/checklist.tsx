@@ -1,4 +1,4 @@
-// The list of steps on the start page that help users set up a new project.
+// The start page's checklist for setting up a new project.
 
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -11,7 +11,7 @@ import { text } from './words.ts';
 
 type Step = 'event' | 'identify' | 'insight' | 'flag' | 'invite';
 
-/** The page on which the user completes each step. */
+/** For each step, the page where the user completes it. */
 const pathOf: Record<Step, string> = {
   event: 'live',
   identify: 'live',
@@ -21,7 +21,7 @@ const pathOf: Record<Step, string> = {
 };
 const keyOf = (projectId: number) => `millrace-checklist-${projectId}`;
 
-/** Shows the steps to set up a project, until all of them are done or the user dismisses them in this browser. */
+/** Shows the setup steps until all of them are done or the user dismisses the checklist in this browser. */
 export function Checklist() {
   const { id } = useProject();
   const [isDismissed, setDismissed] = useState(() => readDismissed(id));
@@ -32,7 +32,7 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   const { id } = useProject();
   const steps = useSteps();
   const done = steps.filter(({ isDone }) => isDone).length;
-  // The list is hidden if the state of a step could not be loaded.
+  // Hide the checklist if the state of a step is unknown.
   if (steps.some(({ isDone }) => isDone === undefined) || done === steps.length) return null;
   return (
     <section className="panel home-steps" aria-labelledby="home-steps">
@@ -69,14 +69,14 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   );
 }
 
-/** For each step, the API list that shows whether it is done, and the number of entries that the list must exceed. */
+/** For each step, an API list. The step is done if the list has more than `than` entries. */
 const lists: Record<Step, (projectId: number, organization: string) => { path: string; query: object; than: number }> =
   {
     event: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1 }, than: 0 }),
     identify: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1, event: '$identify' }, than: 0 }),
     insight: (id) => ({ path: `/api/projects/${id}/insights`, query: { limit: 1, saved: true }, than: 0 }),
     flag: (id) => ({ path: `/api/projects/${id}/feature_flags`, query: { limit: 1 }, than: 0 }),
-    // The number of members includes the user.
+    // The count includes the user.
     invite: (_, organization) => ({ path: `/api/organizations/${organization}/members`, query: { limit: 2 }, than: 1 }),
   };
 
@@ -106,7 +106,7 @@ function readDismissed(id: number): boolean {
   }
 }
 
-/** Stores that the user has dismissed the checklist. @returns true, even if the browser could not store it */
+/** Stores that the user has dismissed the checklist. @returns true, even if storing failed */
 function writeDismissed(id: number): true {
   try {
     localStorage.setItem(keyOf(id), 'dismissed');

@@ -17,7 +17,7 @@ import { Checklist } from './checklist.tsx';
 import { Online } from './online.tsx';
 import { text } from './words.ts';
 
-/** Shows a dashboard, for projects without web traffic: the primary dashboard, or else the one that was opened last. */
+/** Shows a dashboard for projects without web traffic: the primary dashboard, or else the most recently opened one. */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
   const { view, change, unknown } = useUrlState(boardParts);

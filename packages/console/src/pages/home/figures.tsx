@@ -1,4 +1,4 @@
-// The figures at the top of the page, such as visitors and page views.
+// The figures at the top of the start page, such as visitors and page views.
 
 import { computeChange, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../../parts/chart.tsx';

@@ -1,11 +1,11 @@
-// Filters that users set by clicking a row. In the URL, a filter has the form `Browser:Firefox`, or `Browser` for
-// sessions without a value.
+// Filters that users set by clicking a row. In the URL, a filter has the form `Browser:Firefox`. For sessions without a
+// value, the form is `Browser`.
 
 import { text } from './words.ts';
 
 export type Dimension = keyof typeof text.names;
 
-/** The property whose values each breakdown shows. */
+/** For each breakdown, the property whose values it shows. */
 const properties: Record<Dimension, { type: 'event' | 'session'; key: string }> = {
   Page: { type: 'event', key: '$pathname' },
   InitialPage: { type: 'session', key: '$entry_pathname' },

@@ -1,4 +1,4 @@
-// The start page of a project, which shows website traffic or a dashboard, and the steps to set up the project.
+// A project's start page, which shows website traffic or a dashboard, and the steps for setting up the project.
 
 import { useQueries } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
@@ -12,12 +12,12 @@ import { WebTraffic } from './web-traffic.tsx';
 import { text } from './words.ts';
 import './home.css';
 
-/** This code is loaded on demand, because it includes the code for dashboards. */
+/** This code is loaded on demand, because it contains the code for dashboards. */
 const FavoriteDashboard = lazy(
   loadPart(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
 );
 
-/** Shows website traffic, or else a dashboard. For a project without events, shows how to send the first one. */
+/** Shows website traffic, or else a dashboard. For a project without events, explains how to send the first event. */
 export function Page() {
   const { id } = useProject();
   const known = useQueries({

@@ -1,4 +1,4 @@
-// Builds the page's queries from its URL. At most two queries run at a time, because a project may run three.
+// Builds and runs the page's queries. Runs at most two queries at a time, because the API limits each project to three.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -19,7 +19,7 @@ const parts = {
   to: matching(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
-  /** Whether internal and test users are excluded. If it is empty, the default of the project applies. */
+  /** Whether internal and test users are excluded. If the value is empty, the project's default applies. */
   internal: part.oneOf(['', 'excluded', 'included'] as const, ''),
   pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
   sources: part.oneOf(
@@ -36,11 +36,11 @@ export const useHomeUrlState = () => useUrlState(parts);
 export type View = ReturnType<typeof useHomeUrlState>['view'];
 export type Change = ReturnType<typeof useHomeUrlState>['change'];
 
-/** The ends of the time ranges that end before the current time, by the start of the range. */
+/** The end of each time range that does not last until now, by the start of the range. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
-/** The fields that all queries of the page share. */
+/** Returns the fields that all queries of the page share. */
 export function commonQueryFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom
@@ -87,7 +87,7 @@ export const createQueryCall = (projectId: number, query: object, refresh?: stri
   body: { query, ...(refresh !== undefined && { refresh }) },
 });
 
-/** Runs a web analytics query. The previous result stays visible until the next one arrives. @param round incremented on each manual refresh */
+/** Runs a query. The previous result remains visible until the next. @param round incremented on each manual refresh */
 export function useWebQuery<Results>(query: object, round: number) {
   const { id } = useProject();
   return useQuery({
@@ -105,7 +105,7 @@ export function useWebQuery<Results>(query: object, round: number) {
   });
 }
 
-/** Counts the persons who had an event in the last five minutes. */
+/** Counts the persons with an event in the last five minutes. */
 export function useActivePersonCount() {
   const { id } = useProject();
   const query = {

@@ -18,7 +18,7 @@ import { Online } from './online.tsx';
 import { type Change, commonQueryFields, createQueryCall, useHomeUrlState, useWebQuery, type View } from './queries.ts';
 import { text } from './words.ts';
 
-/** Shows website traffic. Clicking a row filters all figures by its value. */
+/** Shows website traffic. Clicking a row filters all figures by the row's value. */
 export function WebTraffic() {
   const { id, test_account_filters_default_checked: isUsual } = useProject() as Environment;
   const { view, change, unknown } = useHomeUrlState();

@@ -50,7 +50,7 @@ export const text = {
     Browser: 'Browsers',
     OS: 'Operating systems',
   },
-  /** The name of a single value of each breakdown. Filters show it. */
+  /** The name of a single value in each breakdown. Filters use these names. */
   names: {
     Page: 'Page',
     InitialPage: 'Entry page',

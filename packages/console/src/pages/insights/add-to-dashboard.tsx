@@ -19,7 +19,7 @@ interface Dashboard {
   name: string | null;
 }
 
-/** A menu of dashboards. Choosing a dashboard adds the insight to it or removes it, which can be undone. */
+/** A menu of dashboards. Choosing a dashboard adds or removes the insight, and the user can undo this. */
 export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
   const { id } = useProject();
   const change = useChange<Insight>((saved) =>

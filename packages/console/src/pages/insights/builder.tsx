@@ -1,4 +1,4 @@
-// The insight builder: a form for a query next to its result.
+// The insight builder: a query form next to the query's result.
 
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -32,7 +32,7 @@ import {
 import { text } from './words.ts';
 
 export interface BuilderProps {
-  /** The saved insight. Null for a new one. */
+  /** The saved insight. Null for a new insight. */
   stored: Insight | null;
   address: InsightsUrlState;
   notice: ReactNode;
@@ -40,8 +40,8 @@ export interface BuilderProps {
 }
 
 /**
- * Shows the form for a query next to its result. Edits are stored in the URL and kept as a draft until they are saved
- * or discarded.
+ * Shows the query form and the query's result. Edits are stored in the URL and as a draft until the user saves or
+ * discards them.
  */
 export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
@@ -135,7 +135,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   );
 }
 
-/** Returns the query in the form: that of the URL, or else the unsaved draft, or else the saved one. */
+/** Returns the query to edit: the query in the URL, or else the unsaved draft, or else the saved query. */
 function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
@@ -144,7 +144,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const written = readInsightQuery(view.query);
   const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
   const isDrafted = view.query === '' && draft !== '';
-  // A draft is copied into the URL, so that it survives a reload and is part of a copied URL.
+  // Copies a draft to the URL, so that the draft is kept when the page reloads, and a copied URL contains it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (isDrafted) change({ query: draft }, { replace: true });
@@ -165,7 +165,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   };
 }
 
-/** Shows the result of the query, and a dialog with the persons behind one of its numbers. */
+/** Shows the query's result, and a dialog with the persons behind a number. */
 function Result({
   address: { view, change },
   insightQuery,
@@ -182,10 +182,7 @@ function Result({
   const { history } = useRouter();
   const isOpenedHere = useRef(false);
   const shownQuery = result.data?.insightQuery ?? insightQuery;
-  /**
-   * A change that is made in the chart applies to the query in the form. That query may differ from the one that the
-   * chart shows.
-   */
+  /** A chart change applies to the query in the form, which may differ from the query of the visible chart. */
   const changeChart = (next: InsightQuery) => {
     const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(shownQuery[name]);
     onQuery({ ...insightQuery, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
@@ -206,7 +203,7 @@ function Result({
         <PersonsDialog
           point={view.persons}
           onClose={() => {
-            // Opening the dialog added a history entry. Closing the dialog removes the entry, so that Back does not
+            // Opening the dialog added a history entry. Remove the entry when the dialog closes, so that Back does not
             // open the dialog again.
             if (isOpenedHere.current) history.back();
             else change({ persons: '' }, { replace: true });

@@ -12,7 +12,7 @@ import { words } from '../../words.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
-/** A dialog that saves a query as a new insight, or changes the name, description and tags of a saved one. */
+/** A dialog that saves a query as a new insight, or changes the name, description and tags of a saved insight. */
 export function SaveDialog({
   stored,
   copied = null,
@@ -22,11 +22,11 @@ export function SaveDialog({
   onClose,
 }: {
   stored: Insight | null;
-  /** The insight from which a new one is copied. */
+  /** The insight that a new insight is copied from. */
   copied?: Insight | null;
-  /** The query of a new insight. */
+  /** The query of the new insight. */
   query: unknown;
-  /** A suggested name for a new insight. */
+  /** A suggested name for the new insight. */
   suggestion?: string;
   onSaved: (insight: Insight) => void;
   onClose: () => void;

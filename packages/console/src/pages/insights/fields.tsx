@@ -1,17 +1,17 @@
-// Form fields that several parts of the query form share.
+// Form fields for several parts of the query form.
 
 import type { ReactNode } from 'react';
 import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 
-/** Props of each part of the form. */
+/** The props of each part of the query form. */
 export interface PartProps {
   insightQuery: InsightQuery;
-  /** The error from the API, and the field of the query that it is about. */
+  /** The API error, and the query field that caused it. */
   problem: { part: string; detail: string };
   change: (fields: Fields) => void;
 }
 
-/** A part of the form with a label. Errors from the API about its fields appear below it. */
+/** A labelled part of the form. API errors about its fields are shown below it. */
 export function Part({
   title,
   fields,

@@ -5,7 +5,7 @@ import type { Environment } from '../settings/environment.ts';
 import { Part, type PartProps } from './fields.tsx';
 import { text } from './words.ts';
 
-/** A form for the filters of the entire query, and for excluding internal users. */
+/** A form for filters that apply to the entire query, and for excluding internal users. */
 export function Filters({ insightQuery, problem, change }: PartProps) {
   const { id, test_account_filters: internal } = useProject() as Environment;
   const isSetUp = Array.isArray(internal) && internal.length > 0;

@@ -1,4 +1,4 @@
-// The actions for a saved insight, such as sharing, copying and deleting it, and their dialogs.
+// The actions for a saved insight, such as sharing, copying and deleting, and their dialogs.
 
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -15,14 +15,12 @@ import { RemoveDialog, SaveDialog } from './dialogs.tsx';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
-/** This code is loaded when the dialog opens. */
 const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
 export type DialogOfInsight = 'save' | 'copy' | 'details' | 'share' | 'access' | 'remove';
 
-/** The actions for a saved insight. */
 export function InsightActions({
   stored,
   offerUndo,
@@ -57,7 +55,7 @@ export function InsightActions({
   );
 }
 
-/** The dialogs of an insight, including the one that saves its query. */
+/** The dialogs of an insight, including the dialog that saves its query. */
 export function InsightDialog({
   dialog,
   stored,
@@ -68,13 +66,13 @@ export function InsightDialog({
   onRemoved,
   onClose,
 }: {
-  /** The saved insight. Null for a new one. */
+  /** The saved insight. Null for a new insight. */
   stored: Insight | null;
   offerUndo: OfferUndo;
   dialog: DialogOfInsight;
-  /** The query of a new insight. */
+  /** The query of the new insight. */
   query: unknown;
-  /** A suggested name for a new insight. */
+  /** A suggested name for the new insight. */
   suggestion?: string;
   onSaved: (saved: Insight) => void;
   onRemoved: () => void;

@@ -28,7 +28,7 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-/** Lists insights. Users can search and sort them, and act on several at a time. */
+/** Lists insights. Users can search and sort the list, and apply actions to several insights at a time. */
 export function List({ address, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
@@ -36,7 +36,7 @@ export function List({ address, notice, offerUndo }: ListProps) {
   const filter = { search: view.search, order: view.order, favorited: view.favorites || undefined };
   const request: ApiCall = { path, query: { basic: true, ...filter } };
   const query = useOffsetPages<Insight>(['insights', id, 'list'], request);
-  // Results may be large, so the list does not wait for them.
+  // Results may be large, so the list does not wait for the results.
   const cached = useOffsetPages<Insight & { result: unknown }>(['insights', id, 'results'], {
     path,
     query: { refresh: 'force_cache', ...filter },

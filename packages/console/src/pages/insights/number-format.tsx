@@ -13,7 +13,7 @@ const named = {
   decimals: 'decimalPlaces',
 } as const;
 
-/** A dialog for the unit of a trend's values, and for whether an increase is good. The query stores both. */
+/** A dialog for a trend's unit, and for whether an increase is good. The query stores both choices. */
 export function NumberFormatButton({
   insightQuery,
   onQuery,

@@ -1,4 +1,4 @@
-// The dialog with the persons or groups behind a number in a chart, and its CSV export.
+// The dialog with the persons or groups behind a chart's number, and their CSV export.
 
 import { formatCsv } from '@millrace/contracts/csv';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -20,19 +20,19 @@ import { type QueryResponse, queryCall } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
-/** Maximum number of persons that are counted and saved. */
+/** Maximum number of persons to count and save. */
 const most = maxInCohort;
 
 interface ShownActor {
   id: string;
-  /** The value is `group` for groups. Absent for persons. */
+  /** `group` for groups. Undefined for persons. */
   type?: string;
   properties?: Record<string, unknown>;
   distinct_ids?: string[];
 }
 const actorsIn = ({ results }: QueryResponse) => (results as [ShownActor][]).map(([actor]) => actor);
 
-/** Lists the persons or groups that a number counts. @param point JSON of a `Point`, from the URL */
+/** Lists the persons or groups behind a number. @param point JSON of a `Point`, from the URL */
 export function PersonsDialog({ point, onClose }: { point: string; onClose: () => void }) {
   const { id } = useProject();
   const { name, source } = readPoint(point);
@@ -44,7 +44,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
-  // If the first page does not contain all persons, loads all of their IDs.
+  // If the first page does not contain all persons, load the IDs of all of them.
   const rest = useQuery({
     queryKey: ['result', id, 'ids of persons', point],
     queryFn: ({ signal }) => call<QueryResponse>(requestOf('id', most), signal),

@@ -1,4 +1,4 @@
-// The form that edits a query: its events or steps, filters, breakdown and date range.
+// The form for editing a query: its events or steps, filters, breakdown and date range.
 
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { type DateRange, DateRangeFields, toRangeKey } from '../../filters/date-range.tsx';
@@ -18,7 +18,7 @@ interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
   onQuery: (insightQuery: InsightQuery) => void;
 }
 
-/** A form for a query. Each part edits its own fields of the query. */
+/** A form for a query. Each part of the form edits separate fields of the query. */
 export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
   const { kind } = insightQuery;
   const change = (fields: Fields) => onQuery({ ...insightQuery, ...fields });
@@ -320,8 +320,8 @@ function Range({ insightQuery, problem, change }: PartProps) {
   const { kind } = insightQuery;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = toFields(insightQuery.compareFilter);
-  // A retention query has no date range, because its number of periods determines the range. That number is shown in
-  // the form, next to the events.
+  // A retention query has no date range. Its number of periods, which is next to the events in the form, determines the
+  // range.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
@@ -355,7 +355,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
   );
 }
 
-/** Returns the interval for a range: hours for up to two days, and days for longer ranges. Keeps other intervals. */
+/** Returns the interval for a new range: hours for about one day, and days for more. Keeps other intervals. */
 function intervalFor({ interval }: InsightQuery, range: DateRange): Fields {
   const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(toRangeKey(range));
   if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };

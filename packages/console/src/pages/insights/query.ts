@@ -19,7 +19,7 @@ export const isKind = (kind: string): kind is Kind => (kinds as readonly string[
 
 const event = (name: string | null): Fields => ({ kind: 'EventsNode', event: name, ...(name !== null && { name }) });
 
-/** Converts a query to another kind, keeping its events, filters and date range. */
+/** Converts a query to another kind, preserving events, filters and date range. */
 export function convertToKind(insightQuery: InsightQuery, kind: Kind): InsightQuery {
   const { properties, filterTestAccounts, dateRange, interval } = insightQuery;
   const shared = {
@@ -67,7 +67,7 @@ function namesOf({ kind, series, retentionFilter }: InsightQuery): (string | nul
   return [nameOf(toFields(targetEntity).id), nameOf(toFields(returningEntity).id)];
 }
 
-/** Returns the chart types of a query by their API names, and the selected one. `table` exists only in the console. */
+/** Returns a query's available chart types and the selected one, by API name. `table` exists only in the console. */
 export function listChartTypes(insightQuery: InsightQuery): {
   chartTypes: Record<string, string> | null;
   chosen: string;
@@ -87,12 +87,12 @@ export function listChartTypes(insightQuery: InsightQuery): {
   }
 }
 
-/** Sets the chart type of a query. Returns the same query if it cannot store one. */
+/** Sets a query's chart type. Returns the query unchanged if the API does not have the type. */
 export function setChartType(insightQuery: InsightQuery, chartType: string): InsightQuery {
   const { display } = toFields(insightQuery.trendsFilter);
   switch (insightQuery.kind) {
     case 'TrendsQuery': {
-      // A table has a row for each interval. A query for a single number does not return these.
+      // A table has a row for each interval, but a query for a single number does not return intervals.
       const named = chartType !== 'table' ? chartType : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
         ? insightQuery
@@ -105,10 +105,10 @@ export function setChartType(insightQuery: InsightQuery, chartType: string): Ins
   }
 }
 
-/** Aggregations for which the user must choose a property. */
+/** Aggregations that require a property. */
 export const propertyMaths = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
-/** Returns whether the query is complete, so that it can run. */
+/** Returns whether the query is complete and can run. */
 export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: InsightQuery): boolean {
   const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
   return (
@@ -124,15 +124,12 @@ export const lacksProperty = ({ math, math_property: property }: Fields) =>
 
 export const toSeriesLetter = (at: number) => String.fromCharCode(65 + at);
 
-/**
- * Returns the part of the form to which an API error belongs. The message of the error begins with the path of the
- * field.
- */
+/** Returns the part of the form that an API error belongs to. The error message begins with the field's path. */
 export function findFormPart(detail: string): string {
   return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
 }
 
-/** Replaces the source of the saved query and keeps the rest of it, such as display settings of other clients. */
+/** Replaces the source in the saved query. Preserves its other fields, such as display settings from other clients. */
 export function wrapQuery(stored: { query: unknown } | null, insightQuery: InsightQuery): unknown {
   const around = stored?.query;
   const isWrapped = typeof around === 'object' && around !== null && 'source' in around;

@@ -1,4 +1,4 @@
-// The result of the query in the insight builder, as a chart or a table.
+// The insight builder's result, as a chart or a table.
 
 import { type RefObject, useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
@@ -35,7 +35,7 @@ interface PaneProps {
   onPersons: (point: Point) => void;
 }
 
-/** Shows the result of the query. The previous result stays visible but greyed out until the next one arrives. */
+/** Shows the query's result. The previous result remains visible, but grayed out, until the next result arrives. */
 export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }: PaneProps) {
   const zoom = useZoom(insightQuery, onQuery);
   const isOld = result.isPlaceholderData || result.isFetching;
@@ -153,7 +153,7 @@ function OverTime({
   zoom: Zoom;
   shown: RefObject<Plot | null>;
 }) {
-  // The value of a formula does not stand for a set of persons.
+  // The value of a formula does not correspond to a set of persons.
   const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';

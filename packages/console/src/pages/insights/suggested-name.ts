@@ -1,4 +1,4 @@
-// Suggests a name for a new insight, based on its query.
+// Suggests a new insight's name, based on the query.
 
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatRange } from '../../filters/date-range.tsx';
@@ -10,8 +10,8 @@ import { text } from './words.ts';
 const { suggested } = text;
 
 /**
- * Suggests a name, for example `order (unique users) by Browser, last 7 days`. The name is empty if the console cannot
- * edit this kind of query.
+ * Suggests a name, for example `order (unique users) by Browser, last 7 days`. Returns an empty string if the console
+ * cannot edit this kind of query.
  */
 export function suggestedName(insightQuery: InsightQuery): string {
   if (!isKind(insightQuery.kind)) return '';
@@ -57,5 +57,5 @@ function nameOfSeries({ event, math, math_property: property }: Fields): string 
 
 const nameOf = (event: unknown) => (typeof event === 'string' ? event : text.eventHint);
 
-/** Returns the name in lower case, for use within a sentence. */
+/** Returns the name with a lower-case first character, for use within a sentence. */
 const lowered = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);

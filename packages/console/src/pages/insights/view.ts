@@ -1,4 +1,4 @@
-// The URL of the Insights page, and the API requests that load insights and run their queries.
+// The URL parameters of the Insights page, and the API requests for loading insights and running queries.
 
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -11,9 +11,9 @@ import type { InsightQuery } from '../../results/insight-query.ts';
 import { findFormPart, isComplete } from './query.ts';
 
 const parts = {
-  /** Short ID of the open insight, or `new`. Empty for the list of insights. */
+  /** Short ID of the open insight, or `new`. Empty while the list is shown. */
   insight: part.text(),
-  /** JSON of the query if it differs from the saved one. */
+  /** JSON of the query, if it differs from the saved query. */
   query: part.text(),
   search: part.text(),
   order: part.oneOf(
@@ -21,13 +21,13 @@ const parts = {
     '-last_modified_at',
   ),
   favorites: part.flag(),
-  /** JSON of the point in the chart whose persons are shown. */
+  /** JSON of the chart point whose persons are shown. */
   persons: part.text(),
 };
 
 /**
- * JSON of unsaved queries, by the short ID of the insight or by `new`. The browser does not warn about losing a new
- * one, because most of these are never meant to be saved.
+ * JSON of unsaved queries, by the insight's short ID or `new`. The browser does not warn before a new query is lost,
+ * because most new queries are never meant to be saved.
  */
 export const insightDrafts = createDrafts<string>((id) => id !== 'new');
 
@@ -66,22 +66,22 @@ export const queryCall = (projectId: number, query: unknown, refresh?: string): 
 
 export type QueryResult = QueryResponse & {
   /**
-   * The query to which this result belongs. It differs from the query in the form while the user is editing or the
-   * query is running.
+   * The query that returned this result. It differs from the query in the form while the user is editing or a query is
+   * running.
    */
   insightQuery: InsightQuery;
 };
 
-/** The state of a query as pages show it. */
+/** A query's state, as displayed on pages. */
 export type ShownResult = Pick<
   UseQueryResult<QueryResult>,
   'data' | 'error' | 'failureReason' | 'isFetching' | 'isPlaceholderData' | 'refetch'
 >;
 
 /**
- * Runs a query when the user stops editing. The previous result stays visible while a query is incomplete or running,
- * or has a field that the API rejects.
- * @returns `problem`, the API's reason for rejecting the query
+ * Runs a query when the user stops editing. The previous result remains visible while a query is incomplete or running,
+ * or if the API rejects a field.
+ * @returns the result, and `problem`, the API's reason for rejecting the query
  */
 export function useQueryResult(insightQuery: InsightQuery, isNew: number): { result: ShownResult; problem: string } {
   const { id } = useProject();
@@ -106,7 +106,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
     if (data) setLast(data);
   }, [data]);
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
-  // An error about a field is shown next to that field and not here.
+  // The form shows an error about a field next to the field, so the result does not show the error again.
   const isShownInForm = findFormPart(problem) !== '' && last !== undefined;
   return { result: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

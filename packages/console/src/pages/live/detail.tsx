@@ -1,4 +1,4 @@
-// The panel with the details of a live event, including the reason why it was dropped or changed.
+// The panel with the details of a live event, and the reason why the event was dropped or changed.
 
 import { useState } from 'react';
 import { type DetailTab, EventDetail, useEventJson } from '../../event-detail/event-detail.tsx';
@@ -21,13 +21,13 @@ export interface Filter {
 }
 
 interface DetailProps {
-  /** The message from the stream. Null if the event was opened by its URL. */
+  /** The message from the stream. Null if the event was opened from the URL. */
   message: LiveMessage | null;
   filter: Filter;
   onClose: () => void;
 }
 
-/** Shows the details of an event as it is stored, or the reason why it is not stored. */
+/** Shows the details of a stored event, or the reason why the event was not stored. */
 export function Detail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
   const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (
@@ -67,7 +67,7 @@ function Stored({ uuid, message, filter, onClose }: DetailProps & { uuid: string
   );
 }
 
-/** Shows what is known about an event that is not stored: names and IDs, but no properties. */
+/** Shows the available information about an event that was not stored: names and IDs, but no properties. */
 function NotStored({ message, filter, onClose }: DetailProps & { message: LiveMessage }) {
   const { timezone } = useProject();
   const { event, distinct_id: distinctId, timestamp, uuid } = message;

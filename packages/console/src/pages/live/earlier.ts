@@ -1,4 +1,4 @@
-// Loads events that were stored before the page was opened.
+// Loads events that were stored before the user opened the page.
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
@@ -14,13 +14,13 @@ interface Filters {
   event: readonly string[];
   without: readonly string[];
   person: string;
-  /** Property filters. Each is JSON in the format of the API. */
+  /** Property filters, each as JSON in the API's format. */
   properties: readonly string[];
 }
 
 /**
- * Loads the last events before the stream began, with the stream's filters. Loads them again when the stream first
- * opens, so that no event is missing that was stored in between.
+ * Loads the latest events that match the stream's filters. Loads them again when the stream first opens, so that events
+ * stored in the meantime are not missing.
  */
 export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();
@@ -76,7 +76,7 @@ function rowOf({ uuid, event, distinct_id, timestamp, properties, person }: Earl
   return { key: `${uuid}-earlier`, message, at: 0, time: timeOf(message), isNew: false };
 }
 
-/** Merges both lists without duplicates. */
+/** Merges streamed and earlier events without duplicates. */
 export function useAllRows(streamed: readonly Row[], earlier: readonly Row[] | undefined): readonly Row[] {
   return useMemo(() => {
     const known = new Set(streamed.map(({ message }) => message.uuid));

@@ -1,4 +1,4 @@
-// The list of live events, which keeps up with many events per second.
+// The list of live events, which can display many events per second.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
@@ -13,8 +13,8 @@ import { text } from './words.ts';
 
 const rowHeight = 34;
 /**
- * Slightly longer than an animation frame. Animation frames themselves are not used, because they do not fire in a
- * window that is not visible.
+ * Slightly longer than an animation frame. The list uses a timer, because animation frames do not fire while the window
+ * is hidden.
  */
 const frameMs = 20;
 
@@ -26,8 +26,8 @@ interface ListProps {
 }
 
 /**
- * Lists the newest events first, and renders only visible rows. While the list has the focus, the keys j, k, Enter, Esc
- * and Space work.
+ * Lists events with the newest first, and renders only the visible rows. The keys j, k, Enter, Esc and Space work while
+ * the list has the focus.
  */
 export function List({ rows, open, onOpen, onPause }: ListProps) {
   const { timezone } = useProject();
@@ -122,8 +122,8 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
 }
 
 /**
- * Opens an event after its row has been highlighted, because rendering the details takes longer than a frame. If
- * several rows are selected within a frame, for example because a key is held down, only the last one opens.
+ * Opens an event after its row has been highlighted, because rendering the details takes longer than a frame. If the
+ * user selects several rows within a frame, for example by holding down a key, only the last row opens.
  */
 function useAfterPaint(onOpen: ListProps['onOpen']): ListProps['onOpen'] {
   const newest = useRef(onOpen);
@@ -153,8 +153,8 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
 }
 
 /**
- * Announces the number of new events to screen readers, at most every ten seconds, because an announcement for each
- * event would be too frequent.
+ * Announces the number of new events to screen readers every ten seconds at most, because announcing each event would
+ * be too much.
  */
 function Announcer({ rows }: { rows: readonly Row[] }) {
   const [announcement, setAnnouncement] = useState('');

@@ -1,4 +1,4 @@
-/** A row of the Live page: an event that was stored, changed or dropped, and the reason. */
+/** A row on the Live page: an event that was stored, changed or dropped, and the reason. */
 export interface LiveMessage {
   uuid: string | null;
   timestamp: string;
@@ -23,15 +23,15 @@ export type LiveNotice =
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
-  /** The stream works again, so an earlier `trouble` is over. */
+  /** The stream works again, so an earlier `trouble` is resolved. */
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 
 export type StreamMessage = { kind: 'event'; message: LiveMessage } | LiveNotice;
 
 /**
- * Parses an event stream in chunks, with any line endings and data of several lines. Ignores comments, except the one
- * that reports the lag, which is passed on as a message of that name.
+ * Returns a function that parses an event stream in chunks. It accepts any line endings, and multi-line data. It
+ * ignores comments, except that a comment with the lag is passed to `take` as a message named `lag`.
  */
 export function createFrameReader(take: (name: string, data: string) => void) {
   let rest = '';
@@ -55,7 +55,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
 
 const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
-/** Parses a message of the stream. @returns null for a message that is unknown, because a newer server may send it */
+/** Parses a stream message. @returns null if the message is unknown, because a newer server may send other messages */
 export function readFrame(name: string, data: string): StreamMessage | null {
   try {
     const value = JSON.parse(data) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// The Live events page, where users watch events as they arrive, and see which ones are dropped or changed and why.
+// The Live events page, where users watch events as they arrive and see why events are dropped or changed.
 
 import { useQuery } from '@tanstack/react-query';
 import { memo, useDeferredValue, useMemo, useRef, useState } from 'react';
@@ -56,8 +56,8 @@ export function Page() {
   const hasFilter = Object.values(query).some((value) => value !== '');
   const isNarrowed = hasFilter || searchText !== '';
   const isFirst = useIsFirst(id, all.length > 0);
-  // This is rendered with low priority, because the rows contain many values with menus and must not block the next key
-  // press.
+  // Render the details with low priority, because their many values with menus take long to render and must not delay
+  // the next key press.
   const togglePause = () => change({ paused: !view.paused }, { replace: true });
   usePageKeys({ ' ': togglePause });
   const details = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
@@ -130,8 +130,8 @@ type View = ReturnType<typeof useUrlState<typeof parts>>['view'];
 type Change = ReturnType<typeof useUrlState<typeof parts>>['change'];
 
 /**
- * Returns the open event. The URL contains its UUID, so that it can also be opened in another browser, whose list may
- * not contain it. An event that was dropped before it had a UUID can only be open in this tab.
+ * Returns the open event. The URL contains the event's UUID, so that other browsers can open it even if their lists do
+ * not contain it. An event that was dropped before it received a UUID can be open only in this tab.
  */
 function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const [chosen, setChosen] = useState<Row | null>(null);
@@ -140,7 +140,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const onOpen = (next: Row | null) => {
     setChosen(next);
     const nextUuid = next?.message.uuid ?? '';
-    // Moving from one event to the next replaces the history entry, so that Back closes the details.
+    // When the user moves to another event, replace the history entry, so that Back closes the details.
     if (nextUuid !== uuid) change({ open: nextUuid }, { replace: uuid !== '' && nextUuid !== '' });
   };
   return { row, uuid: uuid === '' ? null : uuid, onOpen };
@@ -148,7 +148,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
 
 const MemoDetail = memo(Detail);
 
-/** Returns the actions for a row. The functions stay identical between renders. */
+/** Returns the actions for a row. The functions are the same on every render. */
 function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {
   const newest = useRef(now);
   newest.current = now;
@@ -191,7 +191,7 @@ function chipsOf(view: View, change: Change) {
   ];
 }
 
-/** Parses the filter in a URL, which may be any text. */
+/** Parses a filter from the URL, which may contain any text. */
 function readProperty(written: string): { name: string; relation: string; value: string } {
   try {
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
@@ -207,7 +207,7 @@ function readProperty(written: string): { name: string; relation: string; value:
 }
 
 /**
- * Returns whether the project has never stored an event. This is checked only once, because the stream reports new
+ * Returns whether the project has never stored an event. The page checks this only once, because the stream reports new
  * events.
  */
 function useIsFirst(id: number, hasRows: boolean): boolean {
@@ -220,7 +220,7 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
   return !hasRows && any.data?.results.length === 0;
 }
 
-/** Shows the rate of all stored events, even if the list is filtered. */
+/** Shows the rate of all stored events, even if the list has filters. */
 function Rate({ rows }: { rows: readonly Row[] }) {
   const stored = useMinute(rows)?.stored;
   if (stored === undefined) return null;
@@ -233,7 +233,7 @@ function Rate({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** Shows the status of the stream in one line. Hidden if there is nothing to report. */
+/** Shows the stream's status in one line. Renders nothing in the normal state. */
 function StreamLine({
   live: { state, why, trouble, missed, wasAway, share },
   problem,
@@ -262,8 +262,8 @@ function StreamLine({
 const searchId = 'live-search';
 
 /**
- * Filters the list by a part of the event name while the user types. Enter turns a complete name into a filter of the
- * stream.
+ * A search field that filters the list by a part of the event name while the user types. Pressing Enter filters the
+ * stream by the complete name.
  */
 function EventSearch({
   value,

@@ -1,4 +1,4 @@
-// Shares one stream of live events among all tabs of the browser, because browsers limit open connections.
+// Shares one stream of live events among all browser tabs, because browsers limit the number of open connections.
 
 import { ApiProblem, type Query, sendRequest } from '../../api/request.ts';
 import { createFrameReader, readFrame, type StreamMessage } from './messages.ts';
@@ -7,9 +7,9 @@ export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
   | { kind: 'waiting'; seconds: number }
-  /** Other tabs of this browser already use the maximum number of streams. */
+  /** Other tabs of this browser already have the maximum number of streams open. */
   | { kind: 'crowded' }
-  /** The error response of the server, limited to what a `BroadcastChannel` can transfer. */
+  /** The server's error response, reduced to values that a `BroadcastChannel` can transfer. */
   | { kind: 'failed'; status: number; body: unknown };
 
 type Shared = { from: StreamMessage } | { state: StreamState };
@@ -17,14 +17,14 @@ type Shared = { from: StreamMessage } | { state: StreamState };
 const longestWaitMs = 30_000;
 /**
  * Maximum number of streams per browser, for all projects and filters together. Browsers open at most six connections
- * to a host, and pages need some of them for other requests.
+ * to a host, and pages also need connections for other requests.
  */
 const maxStreams = 4;
 const crowdedWaitMs = 2000;
 
 /**
- * Shares one stream among all tabs of this browser that show the same project with the same filters. The tab that holds
- * the lock reads the stream and broadcasts it to the others. If that tab closes, the next one takes over.
+ * Shares one stream among all tabs of this browser with the same project and filters. The tab with the lock reads the
+ * stream and broadcasts the messages to the other tabs. If that tab closes, the lock passes to the next tab.
  * @returns a function that leaves the stream
  */
 export function joinStream(
@@ -52,7 +52,7 @@ export function joinStream(
   };
   listener.state({ kind: 'connecting' });
   channel.postMessage('state?');
-  // If there is no Locks API (on an insecure origin), each tab reads its own stream.
+  // The Locks API is not available on insecure origins. Each tab then reads its own stream.
   const reading = navigator.locks
     ? navigator.locks.request(name, { signal: leaving.signal }, readAsLeader)
     : readAsLeader();
@@ -67,7 +67,7 @@ interface Reading {
   emit: (shared: Shared) => void;
 }
 
-/** Waits for one of the slots that the tabs of this browser share, and then reads. */
+/** Waits for one of the stream slots that this browser's tabs share, and then reads the stream. */
 async function takeSlot(reading: Reading): Promise<void> {
   if (!navigator.locks) return readWithRetries(reading);
   const { signal, emit } = reading;
@@ -85,7 +85,7 @@ async function takeSlot(reading: Reading): Promise<void> {
   }
 }
 
-/** Reconnects each time the stream ends, with increasing delays. Gives up only for errors that a retry cannot fix. */
+/** Reconnects with increasing delays each time the stream ends. Stops only after errors that a retry cannot fix. */
 async function readWithRetries({ path, query, signal, emit }: Reading): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
     emit({ state: { kind: 'connecting' } });

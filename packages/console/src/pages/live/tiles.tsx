@@ -9,8 +9,7 @@ import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
 /**
- * Shows four figures above the list, each with the time range that it covers. An unknown figure is shown as a dash and
- * not as zero.
+ * Shows four figures above the list, each with its time range. An unknown figure is shown as a dash instead of zero.
  */
 export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
@@ -53,14 +52,14 @@ export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: read
 }
 
 /**
- * Counts the events of the last minute. Counting takes the server some time, so it is only queried every ten seconds.
- * In between, the counts are adjusted by the events that this page has received.
+ * Counts the events of the last minute. Counting is slow, so the page queries the server only every ten seconds. In the
+ * meantime, it updates the counts with the received events.
  */
 export function useMinute(rows: readonly Row[]) {
   const { data: health, dataUpdatedAt } = useHealth(useProject().id);
   if (!health) return undefined;
   const counted = Date.parse(health.checked_at);
-  // This uses the server's clock, because the local one may differ.
+  // Use the server's clock, because the local clock may differ.
   const minuteAgo = counted + (Date.now() - dataUpdatedAt) - 60_000;
   const moved = { stored: 0, dropped: 0 };
   for (const { message } of rows) {

@@ -1,11 +1,11 @@
-// Follows the live events of a project and keeps the latest thousand for the page.
+// Receives a project's live events, and keeps the latest thousand for the page.
 
 import { useEffect, useRef, useState } from 'react';
 import type { Query } from '../../api/request.ts';
 import type { LiveMessage } from './messages.ts';
 import { joinStream, type StreamState } from './shared-stream.ts';
 
-/** Maximum number of rows in memory. Older events are on the Events page. */
+/** Maximum number of rows in memory. Users can find older events on the Events page. */
 const maxRows = 1000;
 const beatMs = 300;
 const hiddenPatienceMs = 60_000;
@@ -13,25 +13,25 @@ const hiddenPatienceMs = 60_000;
 export interface Row {
   key: string;
   message: LiveMessage;
-  /** Time when the message arrived, by the local clock. */
+  /** Time when the message arrived, according to the local clock. */
   at: number;
-  /** The time that the list shows and by which it sorts. */
+  /** The time that the list shows and sorts by. */
   time: number;
-  /** Whether the row arrived with the last update. */
+  /** Whether the row arrived in the latest update. */
   isNew: boolean;
 }
 
 export interface Live {
   rows: readonly Row[];
   state: StreamState;
-  /** Why the stream contains no stored events. Null if it contains them. */
+  /** Why the stream does not contain stored events. Null if it does. */
   why: string | null;
-  /** Number of messages that the server has left out since the page was opened or the stream was interrupted. */
+  /** Number of messages that the server has skipped since the user opened the page or the stream was interrupted. */
   missed: number;
   wasAway: boolean;
-  /** Data that the server currently cannot read. Null if it can read everything. */
+  /** The data that the server currently cannot read. Null if all data is available. */
   trouble: string | null;
-  /** Share of all events that the stream contains. It is below 1 if the stream is sampled. */
+  /** The fraction of all events that the stream contains. Less than 1 if the stream is sampled. */
   share: number;
   waiting: number;
 }
@@ -48,8 +48,8 @@ const empty: Live = {
 };
 
 /**
- * Follows the events of a project. Updates are batched. While the list is paused, new events are only counted. If the
- * tab has been hidden for a minute, the stream is closed, and the page says so when it becomes visible again.
+ * Receives a project's events. Updates are batched. While the user pauses the list, new events are only counted. If the
+ * tab is hidden for more than a minute, the stream closes. The page then says so when the tab is visible again.
  */
 export function useLive(path: string, query: Query, isPaused: boolean): Live {
   const [live, setLive] = useState<Live>(empty);
@@ -59,7 +59,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   paused.current = isPaused;
   const isVisible = useIsVisible();
   const key = JSON.stringify([path, query]);
-  // A changed filter starts a new list.
+  // Start a new list when a filter changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the key changes
   useEffect(() => {
     waiting.current = [];
@@ -122,7 +122,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
 
 export const timeOf = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
 
-/** Sorts rows by time, newest first. Among rows with the same time, those that arrived later are already first. */
+/** Sorts rows by time, newest first. Rows with the same time are already in order of arrival, latest first. */
 export const sortNewestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);

@@ -1,11 +1,11 @@
-// The parts of the URL of the Persons page.
+// The URL parameters of the Persons page.
 
 import { part, useUrlState } from '../../parts/address.ts';
 
 const parts = {
   search: part.text(),
   sort: part.oneOf(['-created_at', 'created_at'], '-created_at'),
-  /** UUID of the open person, or one of their distinct IDs. */
+  /** UUID or distinct ID of the open person. */
   person: part.text(),
   tab: part.oneOf(['properties', 'ids', 'events', 'cohorts', 'flags'], 'properties'),
 };

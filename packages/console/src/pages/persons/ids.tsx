@@ -1,4 +1,4 @@
-// A tab with the distinct IDs of a person, and the events that merged persons with these IDs.
+// A tab with a person's distinct IDs, and the events that merged persons with these IDs.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,7 +23,7 @@ interface Merges {
   }[];
 }
 
-/** Lists the distinct IDs of a person, and shows how they were merged according to stored events. */
+/** Lists a person's distinct IDs, and shows how the stored events merged them. */
 export function Ids({ person }: { person: Person }) {
   const { id } = useProject();
   const request: ApiCall = { path: `/api/projects/${id}/persons/${person.uuid}/merges` };

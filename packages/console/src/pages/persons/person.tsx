@@ -23,7 +23,7 @@ import { Ids } from './ids.tsx';
 import { type Cursor, formatDevice, formatLocation, type Person } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Shows the details of a person. For a deleted person, shows the progress of the deletion. */
+/** Shows a person's details. For a deleted person, shows the progress of the deletion. */
 export function PersonDetail({ id, address }: { id: string; address: PersonsUrlState }) {
   const project = useProject();
   const query = useQuery({
@@ -100,8 +100,8 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
 }
 
 /**
- * Shows when and where the person's latest event happened, and on which device. Properties that are missing from the
- * person come from the event.
+ * Shows the time, location and device of the person's latest event. If the person does not have a property, its value
+ * comes from the event.
  */
 function LastSeen({ person: { uuid, properties } }: { person: Person }) {
   const { id, timezone } = useProject();
@@ -242,7 +242,7 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
   );
 }
 
-/** Lists the cohorts to which a person currently belongs. */
+/** Lists the cohorts that currently contain a person. */
 function PersonCohorts({ uuid }: { uuid: string }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/persons/cohorts`, query: { person_id: uuid } };

@@ -1,8 +1,8 @@
-// Persons in the format of the API, and texts for their location and device.
+// Persons in the API's format, and texts for their location and device.
 
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 
-/** A person in the format of the API. */
+/** A person in the API's format. */
 export interface Person {
   uuid: string;
   name: string;
@@ -10,11 +10,11 @@ export interface Person {
   properties: Record<string, unknown>;
   is_identified: boolean;
   created_at: string;
-  /** Time of the latest event. Null unless the request asks for it. */
+  /** Time of the latest event. Null unless requested. */
   last_seen_at: string | null;
 }
 
-/** A page of a cursor-paginated list. */
+/** A page of a list with cursor pagination. */
 export interface Cursor<Item> {
   results: Item[];
   next: string | null;
@@ -24,7 +24,7 @@ export interface Cursor<Item> {
 export const formatLocation = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
   texts([city, country]).join(', ');
 
-/** Returns the browser and device that a person used last, for example `Firefox · Linux · Desktop`. */
+/** Returns the browser and device that a person last used, for example `Firefox · Linux · Desktop`. */
 export function formatDevice({
   $browser: browser,
   $os: os,

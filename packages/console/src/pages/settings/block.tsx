@@ -1,4 +1,4 @@
-// Components of settings sections: blocks with a heading, confirmations, and secrets that are shown once.
+// Components for settings sections: blocks with a heading, confirmations, and secrets that are shown once.
 
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
@@ -10,7 +10,7 @@ import { FormProblem } from '../../parts/form.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A block of a settings section: a heading, an explanation, and a form or a table. */
+/** A block in a settings section, with a heading, an explanation, and a form or table. */
 export function Block({
   title,
   about,
@@ -21,7 +21,7 @@ export function Block({
   title: string;
   about?: ReactNode;
   buttons?: ReactNode;
-  /** The API request of this block, which is shown as a terminal command. */
+  /** The block's API request, which users can view as a terminal command. */
   request?: ApiCall;
   children?: ReactNode;
 }) {
@@ -43,7 +43,7 @@ export function Block({
   );
 }
 
-/** Shows that the last action succeeded, and announces this to screen readers. */
+/** Shows that the last action succeeded, and announces the success to screen readers. */
 export function SuccessMessage({ children }: { children: ReactNode }) {
   return (
     <span className="good" role="status">
@@ -52,7 +52,7 @@ export function SuccessMessage({ children }: { children: ReactNode }) {
   );
 }
 
-/** Shows a secret once. The page does not store it. */
+/** Shows a secret once. The page does not store the secret. */
 export function OneTimeSecret({ title, value, onDone }: { title: string; value: string; onDone: () => void }) {
   return (
     <section className="panel settings-block settings-secret" aria-label={title}>
@@ -72,8 +72,8 @@ export function OneTimeSecret({ title, value, onDone }: { title: string; value: 
 
 /**
  * A dialog that asks for confirmation before an action that cannot be undone.
- * @param act performs the action; if it fails, the dialog stays open and shows the error
- * @param typed the text that the user must type first; absent if none is required
+ * @param act performs the action; if it fails, the dialog remains open and shows the error
+ * @param typed text that the user must type to confirm; undefined if typing is not required
  */
 export function ConfirmationDialog({
   title,

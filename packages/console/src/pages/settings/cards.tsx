@@ -1,6 +1,6 @@
 /**
  * Radio buttons with an explanation for each option.
- * @param onChoose absent if the buttons are uncontrolled and the form reads their value
+ * @param onChoose undefined if the buttons are uncontrolled and the form reads their value
  */
 export function Cards<Value extends string>({
   name,

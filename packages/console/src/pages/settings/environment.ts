@@ -1,4 +1,4 @@
-// Reads and changes the settings of the open environment.
+// Reads and changes the settings of the current environment.
 
 import { useMutation } from '@tanstack/react-query';
 import { meQuery, type Project, projectQuery, queryClient } from '../../api/queries.ts';
@@ -6,13 +6,13 @@ import type { ApiCall } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { callRecently } from './recent-sign-in.tsx';
 
-/** An environment with its settings. */
+/** An environment and its settings. */
 export type Environment = Project & Record<string, unknown>;
 
-/** Returns the API path of the open environment. */
+/** Returns the API path of the current environment. */
 export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
 
-/** Sends a change to the open environment or its project, and then reloads the page's data. */
+/** Sends a change to the current environment or its project, and then reloads the page's data. */
 export function useChange<Result>({ onDone }: { onDone?: (result: Result) => void } = {}) {
   const { id } = useProject();
   return useMutation({

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import type { IconName } from '../../parts/icon.tsx';
 import { Empty } from '../../parts/states.tsx';
 
-/** Shown instead of an empty list, with the types of records and what they require. Choosing a type opens its form. */
+/** Shown instead of an empty list, with the available types and their requirements. Choosing a type opens the form. */
 export function NoneYet<Kind extends string>({
   title,
   icon,
@@ -36,8 +36,8 @@ export function NoneYet<Kind extends string>({
 }
 
 /**
- * Returns the entry that was open last. When the user returns to the list, the link to that entry takes the focus.
- * @param open empty while the list is shown
+ * Returns the most recently opened entry. When the user returns to the list, the entry's link takes the focus.
+ * @param open the open entry; empty while the list is shown
  */
 export function useLastOpen(open: string): string {
   const last = useRef('');
@@ -47,5 +47,5 @@ export function useLastOpen(open: string): string {
   return last.current;
 }
 
-/** A `ref` callback that moves the focus to its element. */
+/** A `ref` callback that moves the focus to the element. */
 export const takeFocus = (element: HTMLElement | null) => element?.focus();

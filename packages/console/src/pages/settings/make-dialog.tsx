@@ -11,8 +11,8 @@ import { callRecently } from './recent-sign-in.tsx';
 import { text } from './words.ts';
 
 /**
- * A dialog that creates a project, an environment or an organization with a name, and then opens it.
- * @param path path to which the POST request is sent
+ * A dialog that creates a project, an environment or an organization, and then opens it.
+ * @param path path of the POST request
  */
 export function MakeDialog({
   title,
@@ -33,10 +33,10 @@ export function MakeDialog({
   const make = useMutation({
     mutationFn: () => callRecently<{ id: number | string }>(request),
     onSuccess: async () => {
-      // The server has made the new record the user's current one.
+      // The server has switched the user to the new record.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
       await navigate({ to: me.team ? `/projects/${me.team.id}/live` : '/' });
-      // Navigation removes the dialog and the focused element in it, so move the focus.
+      // Navigation removes the dialog, which contains the focus, so move the focus to the page.
       document.getElementById('content')?.focus();
     },
   });

@@ -11,16 +11,16 @@ interface Listed {
   derived_name?: string | null;
 }
 
-/** An option in a form. */
+/** A dashboard or insight that users can choose. */
 export interface Offered {
   id: number;
   name: string;
 }
 
-/** Maximum page size of these lists in the API. */
+/** The API's maximum page size for these lists. */
 const maxOffered = 200;
 
-/** Loads dashboards or insights as options for a form, with the error if loading fails. */
+/** Loads dashboards or insights as form options, and returns the error if loading fails. */
 export function useSubjectOptions(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
   const { id } = useProject();
   const all = { ...query, limit: maxOffered, ...(name === 'insights' && { basic: true }) };

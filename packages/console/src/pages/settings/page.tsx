@@ -1,4 +1,4 @@
-// The frame of the settings, with a menu of sections next to the open section.
+// The frame of the settings pages, with a menu of sections next to the open section.
 
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { PageTitle } from '../../frame/page-title.tsx';
@@ -11,7 +11,7 @@ import { sections } from './sections.ts';
 import { text } from './words.ts';
 import './settings.css';
 
-/** Shows the list of sections, and the section in the URL. On phones, the list is collapsed. */
+/** Shows the section menu and the section from the URL. On phones, the menu is collapsed. */
 export function Page() {
   const open = useLocation().pathname.split('/')[4];
   return (
@@ -22,7 +22,7 @@ export function Page() {
           <div className="wide-only">
             <SectionLinks open={open} />
           </div>
-          {/* The key changes when another section opens, which closes the list. */}
+          {/* The key changes when the user opens another section, which collapses the menu. */}
           <details className="settings-picker narrow-only" key={open}>
             <summary className="button">
               {sections.find(({ path }) => path === open)?.title ?? text.sectionList}

@@ -1,4 +1,4 @@
-// A dialog that asks users to sign in again before they change something sensitive.
+// A dialog that requires users to sign in again before they change something sensitive.
 
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
@@ -12,7 +12,7 @@ import { supportsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Resolves the promise of the caller that opened the dialog. Null while the dialog is closed. */
+/** Resolves the promise that `callRecently` is waiting for. Null while the dialog is closed. */
 let waiting: ((isConfirmed: boolean) => void) | null = null;
 const watchers = new Set<() => void>();
 
@@ -22,7 +22,7 @@ function setWaiting(next: typeof waiting): void {
 }
 
 /**
- * Sends a request that requires a recent sign-in. If the last sign-in is too long ago, asks for the password in a
+ * Sends a request that requires a recent sign-in. If the last sign-in was too long ago, asks for the password in a
  * dialog and repeats the request. The user's input is kept.
  * @throws ApiProblem the original error if the user closes the dialog
  */

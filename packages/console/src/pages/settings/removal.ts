@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { callRecently } from './recent-sign-in.tsx';
 
-/** Deletes the open record or its parent, and then opens the record that the server has made the current one. */
+/** Deletes the current record or its parent, and then opens the record to which the server has switched the user. */
 export function useRemoval(): (path: string) => Promise<void> {
   const navigate = useNavigate();
   return async (path) => {

@@ -12,12 +12,12 @@ export function SavedFilters({
   onEditing,
 }: {
   legend: string;
-  /** What the filters do, or the server's error for them. */
+  /** What the filters do or, after an error, the server's error message. */
   about: ReactNode;
   filters: unknown;
   /**
-   * Whether a filter is open for editing. The form cannot be saved then, because this filter is not part of `filters`
-   * yet.
+   * Whether a filter is being edited. The form cannot be saved then, because `filters` does not include the edited
+   * filter yet.
    */
   isEditing: boolean;
   onFilters: (filters: unknown[]) => void;

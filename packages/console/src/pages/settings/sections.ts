@@ -1,23 +1,23 @@
-// The sections of the settings: their place in the menu, their addresses and their code.
+// The settings sections: their positions in the menu, their URLs and their code.
 
 import type { ComponentType } from 'react';
 import { words } from '../../words.ts';
 
 /**
- * A section of the settings. It is in the settings menu, has the address `/projects/<id>/settings/<path>`, and its code is loaded when it is first
- * opened.
+ * A settings section. It is in the settings menu and has the URL `/projects/<id>/settings/<path>`. Its code is loaded
+ * when a user first opens the section.
  */
 interface SectionEntry {
   path: string;
   title: string;
-  /** Sections in the same group are next to each other, below the name of the group. */
+  /** Sections in the same group are adjacent, below the group's name. */
   group: 'own' | 'project' | 'organization';
   load: () => Promise<{ Section: ComponentType }>;
 }
 
 const { sections: titles } = words;
 
-/** All sections in the order of the menu. Each section is a folder in which `section.tsx` exports `Section`. */
+/** All sections in menu order. Each section is a folder, whose `section.tsx` exports `Section`. */
 export const sections: readonly SectionEntry[] = [
   {
     path: 'account',

@@ -1,4 +1,4 @@
-// Components that the pages for users who are not signed in share.
+// Components for the pages of users who are not signed in.
 
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -78,7 +78,7 @@ export function Form({
   );
 }
 
-/** Sends the fields of a form. @param whenDone called after the server has accepted the form */
+/** Submits a form with the request from `requestOf`. @param whenDone called after the server accepted the request */
 export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
@@ -101,8 +101,8 @@ export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall,
 }
 
 /**
- * Reads a secret from the fragment of the URL, which browsers do not send to servers, and removes it from the URL and
- * the history.
+ * Reads a secret from the URL fragment, which browsers do not send to servers, and removes the secret from the URL and
+ * the browser history.
  */
 export function takeSecret(): string {
   const secret = location.hash.slice(1);
@@ -110,16 +110,16 @@ export function takeSecret(): string {
   return secret;
 }
 
-/** Returns a function that discards all cached data after sign-in and opens the page that the user wanted. */
+/** Returns a function that discards cached data after sign-in and opens the page that the user requested. */
 export function useOpenAfterSignIn() {
   const router = useRouter();
   return {
     open: () => {
       const next = new URLSearchParams(location.search).get('next') ?? '/';
       sessionEnd.set(false);
-      // The page's own queries are removed, because their one-time secret is used up and repeating them would fail.
+      // Remove the page's own queries. Their one-time secret has been used, so repeating them would fail.
       queryClient.removeQueries({ type: 'inactive' });
-      // Only paths on this host are accepted. A URL that begins with two slashes would lead to another host.
+      // Accept only paths on this host. A URL that begins with two slashes would lead to another host.
       const isOwn = /^\/(?![/\\])/.test(next);
       const path = isOwn ? next : '/';
       const within = path.startsWith(consolePath) ? `/${path.slice(consolePath.length)}` : path;

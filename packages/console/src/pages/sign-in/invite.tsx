@@ -11,11 +11,10 @@ import { words } from '../../words.ts';
 import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
 import { text } from './words.ts';
 
-/** The page `/invite/<id>#<secret>`, to which the invite email links. It creates an account in the organization. */
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
   const [secret] = useState(() => keepSecret(inviteId));
-  /** The name that the user has typed. Null until the user edits the name from the invite. */
+  /** The name that the user has typed. Null before the user edits the invite's name. */
   const [typedName, setTypedName] = useState<string | null>(null);
   const [isSigningIn, setSigningIn] = useState(false);
   const { open } = useOpenAfterSignIn();
@@ -28,8 +27,8 @@ export function InvitePage() {
   });
   const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
   const hasAccount = invite.data?.has_account === true || isSigningIn || isCode(form.problem, 'account_exists');
-  // The secret is missing on later visits. In most cases, it is not needed, because the account has the invited email
-  // address.
+  // When the user visits the page again, the URL no longer contains the secret. Usually, it is not needed, because the
+  // account has the invited email address.
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
@@ -52,7 +51,7 @@ export function InvitePage() {
           {supportsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
           )}
-          {/* If the link was not emailed, the API does not reveal whether the address has an account. */}
+          {/* If the link was not sent by email, the API does not reveal whether the address has an account, so offer both. */}
           {has_account === null && (
             <div className="form-buttons">
               <Button onPress={() => setSigningIn(true)}>{text.inviteSignIn}</Button>
@@ -64,7 +63,7 @@ export function InvitePage() {
   );
 }
 
-/** Joins with a passkey instead of a password, in two steps. After the first one, the user is already a member. */
+/** Joins the organization with a passkey, in two steps. After the first step, the user is already a member. */
 function JoinWithPasskey({
   path,
   secret,
@@ -112,7 +111,7 @@ interface Invitation {
   has_account: boolean | null;
 }
 
-/** Accepts an invite for a user who is signed in, or asks the user to sign in first. */
+/** Accepts an invite if the user is signed in. Otherwise, requires the user to sign in first. */
 function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
   const { open } = useOpenAfterSignIn();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
@@ -130,10 +129,7 @@ function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }
   );
 }
 
-/**
- * Secrets of invites. They are kept until the page is reloaded, because the user may sign in between opening the link
- * and joining.
- */
+/** Invite secrets, which are kept until the page is reloaded, because the user may need to sign in before joining. */
 const keptSecrets = new Map<string, string>();
 
 function keepSecret(inviteId: string): string {

@@ -1,4 +1,4 @@
-// The pages for users who are not signed in: sign-in, one-time links, password reset and second factor.
+// The pages for users who are not signed in: sign-in, one-time links, password reset and second factor setup.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
@@ -15,7 +15,7 @@ import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
 import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
 import { text } from './words.ts';
 
-/** Signs the user in with any sign-in method, and returns to the page that required the sign-in. */
+/** Signs the user in with any sign-in method, and opens the page that required the sign-in. */
 export function SignInPage() {
   const { open } = useOpenAfterSignIn();
   const [parameters] = useState(() => new URLSearchParams(location.search));
@@ -50,14 +50,15 @@ export function SignInPage() {
 }
 
 /**
- * Returns a message for a code. Unknown codes have no message, because any site can link to this page with any text.
+ * Returns the message for an error code. Unknown codes get a general message, because any site can link to this page
+ * with any text.
  */
 function sentenceOf(code: string): string {
   if (code.endsWith('_sso_enforced')) return text.enforced;
   return Object.hasOwn(text.failures, code) ? (text.failures[code] as string) : text.failedOtherwise;
 }
 
-/** Completes a sign-in that the identity provider started. The user must confirm it. */
+/** Completes a sign-in with an identity provider. The user must confirm it. */
 function ConfirmSignIn({ ticket }: { ticket: string }) {
   const { open } = useOpenAfterSignIn();
   const look = useQuery({
@@ -82,9 +83,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
   );
 }
 
-/**
- * The page `/enter#<secret>`: a one-time link that signs a user in, or creates the first account of an installation.
- */
+/** The page `/enter#<secret>` for one-time links, which sign a user in or create an installation's first account. */
 export function EnterPage() {
   const [secret] = useState(takeSecret);
   const { open } = useOpenAfterSignIn();
@@ -101,7 +100,7 @@ export function EnterPage() {
   const form = useForm((fields) => ({ method: 'POST', path: '/api/console_link', body: { ...fields, secret } }), open);
   const isSignIn = look.data?.kind === 'sign_in';
   const { submit } = form;
-  // The user has just clicked the link, so this needs no further confirmation.
+  // The user has just clicked the link, so further confirmation is not necessary.
   useEffect(() => {
     if (isSignIn) void submit(new FormData());
   }, [isSignIn, submit]);
@@ -170,7 +169,7 @@ export function AskResetPage() {
   );
 }
 
-/** The page `/reset/<user>#<token>`, to which the password reset email links. */
+/** The page `/reset/<user>#<token>`, which the password reset email links to. */
 export function ResetPage() {
   const { userId = '' } = useParams({ strict: false });
   const [token] = useState(takeSecret);
@@ -200,9 +199,7 @@ export function ResetPage() {
   );
 }
 
-/**
- * The page `/second-factor`. It is shown until the user has set up the second factor that the organization requires.
- */
+/** The page `/second-factor`, where users must set up a second factor if the organization requires it. */
 export function SecondFactorPage() {
   const { open } = useOpenAfterSignIn();
   return (

@@ -1,4 +1,4 @@
-// The URL of the SQL page, and the query that the user edits on it.
+// The URL parameters of the SQL page, and the query that the user edits.
 
 import { useEffect, useState } from 'react';
 import { useProject } from '../../frame/project.ts';
@@ -11,7 +11,7 @@ import type { Insight } from '../insights/view.ts';
 const parts = {
   /** Short ID of the insight. Empty for a new query. */
   insight: part.text(),
-  /** JSON of the query if it differs from the saved one. */
+  /** JSON of the query, if it differs from the saved query. */
   query: part.text(),
 };
 
@@ -19,32 +19,31 @@ export const useSqlUrlState = () => useUrlState(parts);
 export type SqlUrlState = ReturnType<typeof useSqlUrlState>;
 
 /**
- * JSON of unsaved queries, by the short ID of their insight or by `new`. The browser does not warn about losing a new
- * query, because most of them are never meant to be saved.
+ * JSON of unsaved queries, by the insight's short ID or `new`. The browser does not warn before a new query is lost,
+ * because most new queries are never meant to be saved.
  */
 const drafts = createDrafts<string>((id) => id !== 'new');
 
 export const forgetDraft = (projectId: number, id: string) => drafts.keep(projectId, id, null);
 
 /**
- * Maximum length of a query in the URL, because a proxy may reject longer URLs. A longer query is only stored as a
- * draft.
+ * Maximum length of a query in the URL, because a proxy may reject long URLs. A longer query is stored only as a draft.
  */
 const longestInAddress = 3000;
 
 export interface Edits {
   node: SqlNode;
-  /** A number that changes whenever the text changes outside of the editor. */
+  /** A number that changes whenever the text changes outside the editor. */
   version: number;
   isChanged: boolean;
-  /** True if the query in the URL is not valid. */
+  /** True if the URL contains an invalid query. */
   isBadAddress: boolean;
-  /** Changes the query. @param isTyped whether the editor already shows the text */
+  /** Changes the query. @param isTyped true if the user typed the change in the editor */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;
   discard: () => void;
 }
 
-/** Returns the query of the page: that of the URL, or else the unsaved draft, or else the saved one. */
+/** Returns the query to edit: the query in the URL, or else the unsaved draft, or else the saved query. */
 export function useEdits(stored: Insight | null, { view, change }: SqlUrlState): Edits {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
@@ -56,7 +55,7 @@ export function useEdits(stored: Insight | null, { view, change }: SqlUrlState):
   const isChanged = json !== JSON.stringify(kept);
   const rested = useDebounced(json);
   const inAddress = isChanged && rested.length <= longestInAddress ? rested : '';
-  // If `replace` were not set, each keystroke would add an entry to the browser history.
+  // Without `replace`, each keystroke would add a browser history entry.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (rested === json && view.query !== inAddress) change({ query: inAddress }, { replace: true });

@@ -1,4 +1,4 @@
-// Checks the query while the user types, and marks its errors in the editor.
+// Checks the query while the user types, and marks errors in the editor.
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -18,7 +18,7 @@ interface Note {
   message: string;
   start?: number;
   end?: number;
-  /** The property whose type the note tells. */
+  /** The property whose type the note describes. */
   property?: string;
 }
 
@@ -30,10 +30,10 @@ interface Metadata {
 
 const none: readonly Problem[] = [];
 
-/** Returns the problems of a query. It is checked when the user stops typing. Until then, the list is empty. */
+/** Returns the problems in a query. The query is checked when the user stops typing. Until then, the list is empty. */
 export function useCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
-  /** The variable whose value the API has rejected. */
+  /** The variable with a value that the API has rejected. */
   variable: VariableProblem | null;
 } {
   const { id } = useProject();
@@ -60,7 +60,7 @@ export function useCheck({ query, variables, filters }: SqlSource): {
     if (found === undefined) return none;
     const of = (severity: Mark['severity'], notes: readonly Note[]) =>
       notes.map((note) => problemOf(query, severity, note));
-    // The types of properties are in the list of completions, and would distract from problems.
+    // Omit hints about property types, because they would distract from problems and the completion list contains them.
     const hints = found.notices.filter(({ property }) => property === undefined);
     return [...of('error', found.errors), ...of('warning', found.warnings), ...of('info', hints)];
   }, [found, query]);
@@ -81,7 +81,7 @@ function problemOf(query: string, severity: Mark['severity'], { message, start, 
 }
 
 /**
- * Converts a number of characters to UTF-16 units, because the API counts characters and JavaScript strings count
+ * Converts a number of characters to UTF-16 units. The API counts characters, but JavaScript strings count UTF-16
  * units.
  */
 const unitsOf = (query: string, characters: number) => [...query].slice(0, characters).join('').length;

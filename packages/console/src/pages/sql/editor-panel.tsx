@@ -1,4 +1,4 @@
-// The SQL editor, the problems of the query, and the buttons that run it.
+// The SQL editor, the query's problems, and the buttons for running the query.
 
 import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
@@ -20,7 +20,7 @@ import { VariableBar } from './variable-bar.tsx';
 import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
-/** The editor is loaded separately, because it is larger than the rest of the page. */
+/** The editor's code is loaded separately, because it is larger than the rest of the page. */
 const SqlEditor = lazy(loadPart(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))));
 
 export function EditorPanel({
@@ -31,7 +31,7 @@ export function EditorPanel({
 }: {
   edits: Edits;
   runner: ReturnType<typeof useRun>;
-  /** A ref that is set to functions which act on the editor. */
+  /** The ref receives functions that control the editor. */
   editor: RefObject<EditorHandle | null>;
   /** Additional buttons. */
   children?: ReactNode;
@@ -46,7 +46,7 @@ export function EditorPanel({
     recent.keep(node.source);
     runner.run(node, 'force_blocking');
   };
-  // If the query no longer contains the variable, there is no field that could show the error.
+  // If the query no longer contains the variable, no field can show the error, so show it here.
   const hasField = variable !== null && variablesIn(node.source.query).includes(variable.name);
   const shown = variable === null || hasField ? problems : [problemOfQuery(variable.message)];
   return (
@@ -89,7 +89,7 @@ export function EditorPanel({
   );
 }
 
-/** Lists the problems that are marked in the editor, as text. */
+/** Lists the problems that the editor marks, as text. */
 function Problems({ problems }: { problems: readonly Problem[] }) {
   return (
     <div className="sql-problems" role="status">
@@ -102,7 +102,6 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
   );
 }
 
-/** Creates a problem that concerns the entire query. */
 const problemOfQuery = (message: string): Problem => ({ from: 0, to: 0, severity: 'error', message, place: null });
 
 function sentenceOf({ severity, message, place }: Problem): string {
@@ -116,7 +115,7 @@ const sentences = {
   info: { plain: text.notice, at: text.noticeAt },
 };
 
-/** Shows why the query could not run. @param isChecked whether the problem is already marked in the editor */
+/** Shows why the query could not run. @param isChecked whether the editor already marks the problem */
 function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }) {
   return (
     <p className="sql-failed bad" role="alert">
@@ -125,7 +124,7 @@ function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }
   );
 }
 
-/** Fields for the dates of `{filters}`. */
+/** Fields for the date range of `{filters}`. */
 function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) => void }) {
   const { source } = node;
   const filters = toFields(source.filters);

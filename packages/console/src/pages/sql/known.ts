@@ -8,7 +8,7 @@ import { loadVariables } from '../../sql/variables.ts';
 import type { FoundNames, Known } from './editor/complete.ts';
 import type { SqlSchema } from './editor/names.ts';
 
-/** Maximum number of names that the editor loads at a time. It finds others after the user has typed more. */
+/** Maximum number of names that the editor loads at a time. It loads other names when the user types more. */
 const maxNames = 100;
 
 /** Returns functions that load names for the editor: tables, functions, events, properties and variables. */
@@ -29,7 +29,7 @@ export function useKnown(): Known {
       });
       return { names: results.map(({ name }) => name), hasMore: next !== null };
     };
-    // If loading fails, the editor has no names to offer, and the user can continue typing.
+    // If loading fails, the editor does not suggest names, and the user can continue typing.
     const orNone = (found: Promise<FoundNames>) => found.catch(() => ({ names: [], hasMore: true }));
     return {
       schema: () =>

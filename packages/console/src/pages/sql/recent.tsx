@@ -1,4 +1,4 @@
-// Remembers the queries that the user ran in this browser, and offers them in a menu.
+// Stores the queries that the user ran in this browser, and lists them in a menu.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -16,16 +16,13 @@ import { text } from './words.ts';
 /** A query that the user ran in this browser. */
 interface RecentQuery {
   source: SqlSource;
-  /** Time when it last ran, in ISO 8601. */
+  /** Time of the last run, in ISO 8601. */
   at: string;
 }
 
 const maxQueries = 20;
 
-/**
- * Returns the queries that the user last ran in this project and this browser, newest first. They are deleted when the
- * user signs out.
- */
+/** Returns the user's most recent queries in this project and browser, newest first. Signing out deletes them. */
 export function useRecentQueries() {
   const { id } = useProject();
   const { data: me } = useQuery(meQuery);

@@ -1,4 +1,4 @@
-// Runs an SQL query, and can cancel it.
+// Runs and cancels SQL queries.
 
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -10,17 +10,17 @@ interface SqlResponse {
   results: unknown[];
   columns: string[];
   types: [string, string][];
-  /** Whether there are more rows. Only set for a query without LIMIT. */
+  /** Whether more rows exist. Undefined for a query with LIMIT. */
   hasMore?: boolean;
   limit?: number;
   last_refresh: string;
 }
 
-/** A result, and the query that returned it. */
+/** A query and its result. */
 export interface Ran {
   node: SqlNode;
   response: SqlResponse;
-  /** Time until the complete response arrived. */
+  /** Time until the complete response arrived, in milliseconds. */
   milliseconds: number;
 }
 
@@ -30,7 +30,7 @@ export const runCall = (projectId: number, { source }: SqlNode, refresh?: string
   body: { query: source, ...(refresh !== undefined && { refresh }) },
 });
 
-/** Runs one query at a time. Cancelling closes the request, and the server then stops the query. */
+/** Runs one query at a time. Cancelling a query aborts its request, and the server then stops the query. */
 export function useRun() {
   const { id } = useProject();
   const [ran, setRan] = useState<Ran | null>(null);

@@ -1,4 +1,4 @@
-// The dialog in which users create, change and delete the variables of SQL queries.
+// The dialog for creating, changing and deleting the variables of SQL queries.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -26,21 +26,21 @@ import { text as pageText } from './words.ts';
 
 const text = pageText.variables;
 
-/** What the dialog shows: the list of variables, the form for one variable, or a confirmation before deleting one. */
+/** The dialog's content: the list of variables, the form for a variable, or the confirmation before deleting one. */
 export type OpenVariables =
   | 'list'
-  /** The form. `edit` is null for a new variable, for which `name` is a suggested name. */
+  /** The form. For a new variable, `edit` is null, and `name` is a suggested name. */
   | { edit: Variable | null; name?: string; isFromList?: boolean }
   | { remove: Variable; isFromList?: boolean };
 
-/** The dialog that lists the variables of the project, and creates, changes and deletes them. */
+/** The dialog that lists, creates, changes and deletes the project's variables. */
 export function VariablesDialog({
   open,
   onOpen,
   onInsert,
 }: {
   open: OpenVariables;
-  /** Changes what the dialog shows. Null closes it. */
+  /** Changes the dialog's content. Null closes the dialog. */
   onOpen: (open: OpenVariables | null) => void;
   /** Inserts a text into the editor. */
   onInsert: (text: string) => void;
@@ -106,8 +106,8 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
 }
 
 /**
- * Sends a change to a variable. All queries are then checked again, because variables determine whether a query can
- * run.
+ * Sends a change to a variable. All queries are then checked again, because variables determine whether a query is
+ * valid.
  */
 function useVariableChange(onDone: () => void) {
   const { id } = useProject();
@@ -143,7 +143,7 @@ function VariableForm({
   const request: ApiCall = {
     method: stored === null ? 'POST' : 'PATCH',
     path: pathOf(id, stored),
-    // An empty field means null and not an empty string, because queries can test for null.
+    // An empty field means null instead of an empty string, because queries can test for null.
     body: { ...fields, default_value: usual === '' ? null : usual },
   };
   return (
@@ -241,7 +241,7 @@ function TypeFields({
   );
 }
 
-/** Loads the saved insights whose query contains a variable. */
+/** Loads the saved insights with a query that uses the variable. */
 function useInsightsWith({ code_name: name }: Variable) {
   const { id } = useProject();
   return useQuery({

@@ -23,13 +23,13 @@ import { ResultPane } from './result-pane.tsx';
 import { runCall, useRun } from './run.ts';
 import { text } from './words.ts';
 
-/** Shows a query in the editor, and its result below. */
+/** Shows a query in the editor, with its result below. */
 export function Workbench({
   stored,
   address,
   undo: { notice, offerUndo, clear },
 }: {
-  /** The insight that the user edits. Null for a new query. */
+  /** The insight that the user is editing. Null for a new query. */
   stored: Insight | null;
   address: SqlUrlState;
   undo: ReturnType<typeof useUndo>;
@@ -45,7 +45,7 @@ export function Workbench({
     forgetDraft(id, saved.short_id);
   });
   const isEmpty = node.source.query.trim() === '';
-  // A saved query has been run before, so its result may be cached.
+  // Run a saved query when the page opens. Its result may be cached.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the insight opens
   useEffect(() => {
     if (stored !== null && !isEmpty) runner.run(node, 'blocking');

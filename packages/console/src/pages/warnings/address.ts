@@ -1,4 +1,4 @@
-// The parts of the URL of the Warnings page.
+// The URL parameters of the Warnings page.
 
 import { useProject } from '../../frame/project.ts';
 import { matching, part, useUrlState } from '../../parts/address.ts';
@@ -11,12 +11,12 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
   severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
   search: part.text(),
-  /** Severity and type of the open warning. `none` means that the user has closed the one that was open by default. */
+  /** Severity and type of the open warning. Empty for the first warning. `none` if the user has closed the warning. */
   open: part.text(),
   reason: part.text(),
   topic: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
   state: part.oneOf(['waiting', 'replayed', 'discarded', 'all'], 'waiting'),
-  /** ID of the open dead letter, which consists of topic, partition and offset. */
+  /** ID of the open dead letter: topic, partition and offset. */
   letter: part.text(),
 };
 
@@ -30,5 +30,5 @@ export function useWarningsUrlState() {
 
 export type WarningsUrlState = ReturnType<typeof useWarningsUrlState>;
 
-/** Returns the value to send to the API for an option, which is undefined for `all`. */
+/** Returns the API value of an option. For `all`, returns undefined. */
 export const chosen = (value: string) => (value === 'all' ? undefined : value);

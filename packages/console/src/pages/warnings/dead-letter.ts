@@ -1,4 +1,4 @@
-// A dead letter in the format of the API. It is a record that Millrace could not process.
+// A dead letter in the API's format: a record that Millrace could not process.
 
 import { text } from './words.ts';
 
@@ -21,13 +21,13 @@ export interface DeadLetterPage {
   next: string | null;
 }
 
-/** An action of an administrator on dead letters. */
+/** An administrator's action on dead letters. */
 export interface Decision {
   verb: 'replay' | 'discard';
   ids: readonly string[];
 }
 
-/** Formats an ID, for example as `live · 3 · 1042`. */
+/** Formats a dead letter ID, for example as `live · 3 · 1042`. */
 export function formatDeadLetterId(id: string): string {
   const [topic = '', partition = '', offset = ''] = id.split('-');
   return text.deadLetters.topicPartitionOffset(topic, partition, offset);

@@ -27,7 +27,7 @@ export const deadLettersRequest = (project: number, { view, span }: WarningsUrlS
   query: { ...span, reason: view.reason, topic: chosen(view.topic), state: chosen(view.state) },
 });
 
-/** Shows the list of dead letters. Only some users may see them. */
+/** Shows the list of dead letters, if the user has access to it. */
 export function DeadLetters({ address }: { address: WarningsUrlState }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;
@@ -140,7 +140,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-/** Shows how many dead letters are selected, and the actions for them. */
+/** Shows the number of selected dead letters, and the available actions. */
 function Selection({
   deadLetters,
   selected,
@@ -196,11 +196,11 @@ function Selection({
   );
 }
 
-/** Returns the IDs of dead letters that can be replayed or discarded. Those that already were are left out. */
+/** Returns the IDs of the dead letters that have not been replayed or discarded yet. */
 const idsWaiting = (deadLetters: readonly DeadLetter[]) =>
   deadLetters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
 
-/** Reads the IDs on all pages. The pages are large, because the server must read the log again for each page. */
+/** Reads the IDs on all pages. The pages are large, because the server reads the log again for each page. */
 async function readAllIds(request: ApiCall): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;

@@ -1,4 +1,4 @@
-// A dialog that replays or discards the selected dead letters.
+// A dialog for replaying or discarding the selected dead letters.
 
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -19,12 +19,12 @@ interface Outcome {
   skipped: { id: string; why: string }[];
 }
 
-/** Maximum number of dead letters per request in the API. */
+/** The API's maximum number of dead letters per request. */
 const partSize = 100;
 
 /**
- * A dialog that asks for confirmation before dead letters are replayed or discarded. It sends the requests in batches
- * and shows the result.
+ * A dialog that asks for confirmation, and then replays or discards dead letters in batches. It shows the result
+ * afterwards.
  */
 export function Decide({
   decision: { verb, ids },
@@ -92,7 +92,7 @@ export function Decide({
   );
 }
 
-/** Maximum number of skipped records to list, because users would not read more. */
+/** Maximum number of skipped records in the list, because users would not read a longer list. */
 const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {

@@ -22,8 +22,8 @@ interface Warning {
 const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
 
 /**
- * Shows the details of a type of warning: its meaning, its rule, and the affected events.
- * @param kind undefined if there are no such warnings in the time range
+ * Shows the details of a warning type: its meaning, its rule, and the affected events.
+ * @param kind undefined if the time range does not include warnings of this type
  */
 export function KindDetail({
   kind,

@@ -1,9 +1,9 @@
-/** All warnings of one type in a time range, in the format of the API. */
+/** All warnings of a type in a time range, in the API's format. */
 export interface Kind {
   type: string;
   severity: string;
   outcome: 'dropped' | 'changed' | 'noted';
-  /** Explains the warning and how to fix its cause. */
+  /** Explains the warning, and how to fix the cause. */
   detail: string;
   rule: string;
   count: number;
@@ -14,5 +14,5 @@ export interface Kind {
 
 export const keyOf = ({ severity, type }: Kind) => `${severity} ${type}`;
 
-/** The CSS class of each color. The word is always shown too. */
+/** CSS class of each outcome. The interface always shows the outcome as a word too. */
 export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

@@ -1,4 +1,4 @@
-// The list of warning types with the number of affected events.
+// The list of warning types, with the number of affected events.
 
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
@@ -29,7 +29,7 @@ export const kindsRequest = (project: number, { view, span }: WarningsUrlState):
 
 const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as const;
 
-/** Maximum number of bars that users can tell apart. */
+/** Maximum number of bars that users can distinguish. */
 const spans = 48;
 
 export function Kinds({ address }: { address: WarningsUrlState }) {
@@ -85,7 +85,7 @@ export function Kinds({ address }: { address: WarningsUrlState }) {
   );
 }
 
-/** Returns the warning that is open by default on a wide screen. It stays the same while the list reloads. */
+/** Returns the warning that opens by default on a wide screen. It remains the same when the list reloads. */
 function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
   const isWide = useIsWide();
   const [key, setKey] = useState('');
@@ -121,7 +121,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-/** Shows the number of affected events, by what happened to them. */
+/** Shows the number of affected events by outcome. */
 function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsUrlState }) {
   const edges = toTimeRange(address.span);
   return (

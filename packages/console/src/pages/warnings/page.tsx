@@ -1,4 +1,4 @@
-// The Warnings page, where users see which events were dropped or changed, and replay or discard dead letters.
+// The Warnings page, where users see which events were dropped or changed, and can replay or discard dead letters.
 
 import { useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';

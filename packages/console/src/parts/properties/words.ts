@@ -1,5 +1,5 @@
 export const text = {
-  /** Readable names of the properties that SDKs set. They are the same as in PostHog's interface. */
+  /** Readable names of the properties that SDKs set, as in PostHog's interface. */
   names: {
     $current_url: 'Current URL',
     $pathname: 'Path name',

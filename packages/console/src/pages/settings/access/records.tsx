@@ -1,4 +1,4 @@
-// Access rules for all records of a type, such as insights or feature flags. A rule is for everyone or for a role.
+// Access rules for all records of a type, such as insights or feature flags. A rule applies to everyone or to a role.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
@@ -24,7 +24,7 @@ export interface Role {
 const { records } = text;
 const kinds = ['insight', 'dashboard', 'feature_flag', 'early_access_feature', 'cohort'] as const;
 const levels = ['', 'none', 'viewer', 'editor', 'manager'] as const;
-/** An access level, or an empty text if there is no rule. */
+/** An access level, or an empty string if no rule exists. */
 type Level = (typeof levels)[number];
 
 interface RecordRules {
@@ -64,8 +64,8 @@ interface Feature {
 }
 
 /**
- * Shows the access rules of a single early access feature, which are here because the console has no page for these
- * features.
+ * Shows the access rules of an early access feature. They are shown here, because the console has no page for early
+ * access features.
  */
 function OneFeature() {
   const { id } = useProject();
@@ -117,7 +117,7 @@ function OneFeature() {
 function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
   const { id } = useProject();
   const selectId = useId();
-  /** ID of a role. Empty to choose everyone. */
+  /** ID of a role. Empty for everyone. */
   const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>

@@ -1,4 +1,4 @@
-// The settings section where administrators choose which members and roles can use the project.
+// The settings section where administrators choose which members and roles have access to the project.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -20,7 +20,7 @@ import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
-/** A rule, or an empty text for a record without a rule. */
+/** A rule, or an empty string for a record without a rule. */
 type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 
@@ -43,7 +43,7 @@ const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): R
   return found?.access_level ?? '';
 };
 
-/** Shows the access to the project: the rule for all members, and the rules for roles and individual members. */
+/** Shows who has access to the project: the rule for all members, and the rules for roles and individual members. */
 export function Section() {
   const { unknown } = useUrlState({});
   const { id } = useProject();
@@ -290,7 +290,7 @@ function ForMembers({ access }: { access: AccessRules }) {
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
 /**
- * Describes the access that a member has under both rules. It is computed as in the API
+ * Describes a member's access under both rules, according to the API's rules
  * (docs/api/access.md#access-to-an-environment).
  */
 function describeAccess({ level }: Member, forAll: Rule, own: Rule): string {

@@ -1,4 +1,4 @@
-// The email address, the activity and the deletion of the user's own account.
+// The user's own account: its email address, activity and deletion.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -18,8 +18,7 @@ import { text } from '../words.ts';
 const own = '/api/users/@me';
 
 /**
- * Shows the email address of the account. A new address takes effect when the user has entered the code that was mailed
- * to it.
+ * Shows the account's email address. A new address takes effect after the user enters a code that was emailed to it.
  */
 export function Address({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
@@ -86,7 +85,7 @@ interface Entry {
   created_at: string;
 }
 
-/** Shows the activity of the account: sign-ins with their location, and changes. */
+/** Shows the account's activity: changes, and sign-ins with their location. */
 export function History() {
   const { timezone } = useProject();
   const history = useQuery({
@@ -125,7 +124,7 @@ function sentence({ activity, detail }: Entry): string {
   return fixed ?? text.changedFields(changes.map(({ field }) => field.replaceAll('_', ' ')).join(', '));
 }
 
-/** A dialog that deletes the account. The user must type its email address to confirm. */
+/** A dialog for deleting the account. To confirm, the user must type its email address. */
 export function RemoveAccount({ email }: { email: string }) {
   const navigate = useNavigate();
   const [isConfirming, setConfirming] = useState(false);

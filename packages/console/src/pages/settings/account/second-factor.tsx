@@ -42,7 +42,7 @@ const refresh = () =>
     ),
   );
 
-/** Shows the authenticator app, the backup codes and the passkeys of the signed-in user. */
+/** Shows the authenticator app, backup codes and passkeys of the current user. */
 export function SecondFactors() {
   const status = useQuery({
     queryKey: statusKey,
@@ -171,7 +171,7 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
   );
 }
 
-/** The code is dark on light in both themes, because cameras need this to read it. */
+/** The QR code is dark on light in both themes, because cameras cannot read an inverted code reliably. */
 function QrCode({ content }: { content: string }) {
   const { size, path } = useMemo(() => {
     const { data } = encode(content, { border: 2 });

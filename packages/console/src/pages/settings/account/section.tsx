@@ -1,4 +1,5 @@
-// The settings section where users change their own account: name, email, password, second factor and sessions.
+// The settings section where users change their own account: name, email address, password, second factors and
+// sessions.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -38,7 +39,6 @@ interface Session {
   is_current: boolean;
 }
 
-/** Shows the user's own account: name, email, password, second factors, theme, sessions, activity and deletion. */
 export function Section() {
   const { unknown } = useUrlState({});
   const me = useQuery(meQuery);
@@ -124,8 +124,8 @@ function Name({ user }: { user: OwnUser }) {
 }
 
 /**
- * A form that changes the password. The current password is required, unless the account has none or the session began
- * with a link from the operator.
+ * A form for changing the password. The current password is required, unless the account has no password or the session
+ * began with a link from the operator.
  */
 function Password({ user, sessions }: { user: Me; sessions: Session[] | undefined }) {
   const byLink = sessions?.find((session) => session.is_current)?.login_method === 'link';
@@ -143,7 +143,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
   });
   return (
     <Block title={user.has_password ? text.password : text.firstPassword} about={text.passwordText}>
-      {/* The key resets the form after it has been saved. */}
+      {/* The key resets the form after saving. */}
       <form
         key={round}
         className="form settings-form"

@@ -1,4 +1,4 @@
-// The settings section where users choose what a project captures and how long it keeps events.
+// The settings section where users choose what a project captures and how long it stores events.
 
 import { useUrlState } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
@@ -8,7 +8,7 @@ import { SettingForm } from './setting-form.tsx';
 import { StoredOnly } from './stored-only.tsx';
 import { text } from './words.ts';
 
-/** Settings grouped by purpose. `effects/` describes what they do, and is generated from the table of settings. */
+/** Settings, grouped by purpose. `effects/` describes their effects, and is generated from the table of settings. */
 const time: Control[] = [
   { name: 'timezone', kind: 'zone' },
   { name: 'week_start_day', kind: 'weekday' },
@@ -24,7 +24,7 @@ const privacy: Control[] = [
   { name: 'access_control', kind: 'switch', on: true, off: false, isOfOrganization: true },
 ];
 const capture: Control[] = [
-  // The API stores an opt-out. The form shows the opposite: a switch that is on by default.
+  // The API stores the opt-out, but the form shows a switch that is on by default.
   { name: 'autocapture_opt_out', kind: 'switch', on: false, off: true, absent: false },
   { name: 'autocapture_exceptions_opt_in', kind: 'switch', on: true, off: false },
   { name: 'autocapture_web_vitals_opt_in', kind: 'switch', on: true, off: false },

@@ -16,12 +16,12 @@ type SettingName = keyof typeof effects & keyof typeof text.labels;
 export type Control = { name: SettingName } & (
   | {
       kind: 'switch';
-      /** The stored value for each position of the switch. */
+      /** The stored values for the positions of the switch. */
       on: unknown;
       off: unknown;
-      /** The position that null stands for. The default is `off`. */
+      /** The position of the switch if the value is null. The default is `off`. */
       absent?: unknown;
-      /** Whether only administrators of the organization may change the setting. */
+      /** Whether the setting can only be changed by administrators of the organization. */
       isOfOrganization?: boolean;
     }
   | { kind: 'zone' | 'address' }
@@ -31,7 +31,7 @@ export type Control = { name: SettingName } & (
   | {
       kind: 'choices';
       choices: readonly string[];
-      /** Another setting. This one is only shown while that one is on. */
+      /** Name of another setting. This setting is shown only while the other setting is on. */
       needs: SettingName;
     }
 );
@@ -85,7 +85,7 @@ function Switch({ control, value, problem, onChange }: OfKind<'switch'>) {
   );
 }
 
-/** A text field with a single line. An empty text is stored as null, unless the setting needs a value. */
+/** A single-line text field. An empty text is stored as null, unless the setting requires a value. */
 function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zone' | 'address'>) {
   const id = useId();
   const isZone = kind === 'zone';
@@ -112,7 +112,7 @@ function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zon
   );
 }
 
-/** If all choices are selected, null is stored, so that choices which are added later are included. */
+/** If the user selects all choices, null is stored, so that choices added in the future are included. */
 function Several({ control: { name, choices }, value, problem, onChange }: OfKind<'choices'>) {
   const id = useId();
   const chosen = Array.isArray(value) ? choices.filter((one) => value.includes(one)) : choices;
@@ -229,7 +229,7 @@ function Filters({ control: { name }, value, problem, onChange, isEditingFilter,
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
-/** Shows what the setting does, or the server's error for it. */
+/** Shows what the setting does or, after an error, the server's error message. */
 function About({ id, name, problem }: { id: string; name: SettingName; problem: unknown }) {
   if (isAbout(problem, name)) {
     return (
@@ -245,7 +245,7 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
   );
 }
 
-/** Shows a text in which words between backticks are code. */
+/** Shows a text in which words between backticks are formatted as code. */
 export function TextWithCode({ words }: { words: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change order
   return words.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));

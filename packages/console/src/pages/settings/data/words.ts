@@ -1,6 +1,6 @@
 import { formatCount } from '../../../words.ts';
 
-/** Weekday names by number, from 0 for Sunday. 1 January 2023 was a Sunday. */
+/** Weekday names by number, where 0 is Sunday. 1 January 2023 was a Sunday. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
 
 export const text = {
@@ -10,7 +10,7 @@ export const text = {
   capture: 'Autocapture',
   captureText: 'A change takes effect within minutes, the next time a page is loaded or an app starts.',
   reports: 'Reports',
-  /** Names of the settings. Their effects are described in the table of settings. */
+  /** Labels of the settings. The table of settings describes their effects. */
   labels: {
     timezone: 'Time zone',
     week_start_day: 'Week starts on',

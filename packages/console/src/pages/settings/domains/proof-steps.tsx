@@ -1,4 +1,4 @@
-// The steps with which an administrator proves that the organization owns an email domain.
+// The steps for proving that the organization owns an email domain.
 
 import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../../../api/queries.ts';
@@ -35,7 +35,7 @@ interface Check {
   error: string | null;
 }
 
-/** Verifies a domain in three steps: open the DNS settings, copy the record, verify. Shows what the DNS returned. */
+/** Verifies a domain in three steps: open the DNS settings, copy the record, verify. Shows the DNS response. */
 export function ProofSteps({
   domain,
   mayVerify,

@@ -34,8 +34,8 @@ interface ScimRequest {
 }
 
 /**
- * SCIM provisioning of users and groups, with its token and the latest requests of the identity provider. Only
- * administrators see it.
+ * SCIM provisioning of users and groups, with the SCIM token and the identity provider's latest requests. Only
+ * administrators have access.
  */
 export function Scim({ domain }: { domain: Domain }) {
   const organization = useOrganization();

@@ -23,7 +23,7 @@ import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
 
-/** `open` is the ID of the domain that is being verified. */
+/** `open` is the ID of the open domain. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -33,9 +33,7 @@ export function Section() {
   const request = { path: `${organization.path}/domains` };
   const query = useOffsetPages<Domain>(['organization', organization.id, 'domains'], request);
   const onOpen = (open: string) => change({ open });
-  /**
-   * ID of the domain that is being verified. It is kept after the verification, so that the DNS response stays visible.
-   */
+  /** ID of the domain being verified. It is kept after the verification, so that the DNS response remains visible. */
   const [proving, setProving] = useState('');
   return (
     <>
@@ -80,13 +78,13 @@ export function Section() {
   );
 }
 
-/** Reports the domain to the section while it is unverified. */
+/** Calls `onProving` with the ID of an unverified domain when the domain opens. */
 function Proving({ id, onProving }: { id: string; onProving: (id: string) => void }) {
   useEffect(() => onProving(id), [id, onProving]);
   return null;
 }
 
-/** The form that adds a domain. @param isMain whether its button is the main button of the page */
+/** The form for adding a domain. @param isMain whether the form's button is the page's main button */
 function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string) => void }) {
   const organization = useOrganization();
   const [round, setRound] = useState(0);
@@ -104,7 +102,7 @@ function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string)
     add.mutate(String(new FormData(event.currentTarget).get('domain')));
   };
   return (
-    // The key resets the form after a domain was added.
+    // The key resets the form after the user has added a domain.
     <form key={round} className="form settings-form" onSubmit={submit}>
       <Field
         name="domain"

@@ -1,14 +1,14 @@
-// The settings of each type of destination for batch exports. The form is built from them.
+// The settings of each batch export destination type. The form is generated from them.
 
 export const destinationTypes = ['S3', 'Postgres'] as const;
 export type DestinationType = (typeof destinationTypes)[number];
 
-/** A setting of a destination in the form. `lines` is a list of names, one per line. */
+/** A destination setting in the form. The kind `lines` is a list of names with one name per line. */
 export interface DestinationSetting {
   name: string;
   kind: 'text' | 'secret' | 'number' | 'check' | 'lines' | readonly string[];
   isRequired?: true;
-  /** Whether the setting is needed rarely. Such settings are in a collapsed section. */
+  /** Whether the setting is rarely needed. The form shows such settings in a collapsed section. */
   isRare?: true;
 }
 
@@ -17,7 +17,7 @@ const ofEvents = [
   { name: 'exclude_events', kind: 'lines', isRare: true },
 ] as const;
 
-/** The settings of each type of destination. `file_format` is missing because there is only one option. */
+/** The settings of each destination type. `file_format` is missing, because it has only one valid value. */
 export const destinationSettings: Record<DestinationType, readonly DestinationSetting[]> = {
   S3: [
     { name: 'bucket_name', kind: 'text', isRequired: true },

@@ -23,7 +23,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** A form that creates or edits an export. A secret that is left empty keeps its stored value. */
+/** A form for creating or editing an export. An empty secret field keeps the stored secret. */
 export function ExportForm({
   before,
   type: chosen = 'S3',
@@ -31,7 +31,7 @@ export function ExportForm({
   onClose,
 }: {
   before: BatchExport | undefined;
-  /** Type of the destination of a new export. */
+  /** Destination type of a new export. */
   type?: DestinationType | undefined;
   onDone: (now: BatchExport) => unknown;
   onClose: () => void;
@@ -269,8 +269,8 @@ function Times({ before, problem }: { before: BatchExport | undefined; problem: 
 }
 
 /**
- * Returns the values of the form in the format of the API. Empty fields are cleared, except secrets, which keep their
- * stored value.
+ * Returns the form's values in the API's format. An empty field clears its setting, except that an empty secret field
+ * keeps the stored secret.
  */
 function bodyOf(
   typed: FormData,
@@ -288,7 +288,7 @@ function bodyOf(
   for (const { name, kind } of destinationSettings[type]) {
     const value = typedValue(kind, String(typed.get(name) ?? ''));
     if (value !== null) config[name] = value;
-    // An empty prefix is valid (for files at the root of the bucket), but the API requires the field.
+    // An empty prefix is valid (it puts files at the root of the bucket), but the API requires the field.
     else if (name === 'prefix') config[name] = '';
     else if (kind !== 'secret' && storedConfig?.[name] !== undefined) config[name] = null;
   }
@@ -317,7 +317,8 @@ function typedValue(kind: DestinationSetting['kind'], typed: string): unknown {
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
 /**
- * Assigns an error about a destination to the setting that its message names, so that it is shown next to that field.
+ * Assigns a destination error to the setting that the error message names, so that the form shows the error next to its
+ * field.
  */
 function atSetting(problem: unknown, fields: readonly string[]): unknown {
   if (!(problem instanceof ApiProblem) || problem.attr !== 'destination') return problem;

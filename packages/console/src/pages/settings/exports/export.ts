@@ -1,4 +1,4 @@
-// Batch exports and their runs in the format of the API, the URL of the section, and the status of an export.
+// Batch exports and their runs in the API's format, the section's URL parameters, and the status of an export.
 
 import { useProject } from '../../../frame/project.ts';
 import { matching, part, useUrlState } from '../../../parts/address.ts';
@@ -6,7 +6,7 @@ import { isTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { ExportSchedule } from './schedule.ts';
 
-/** A run of an export in the format of the API. */
+/** An export run in the API's format. */
 export interface Run {
   id: string;
   backfill: string | null;
@@ -45,11 +45,11 @@ export interface BatchExport extends ExportSchedule {
   latest_runs: Run[];
 }
 
-/** `open` is the ID of the open export or `new`. It is empty if no export is open. */
+/** `open` is the ID of the open export, or `new`. It is empty if no export is open. */
 const address = {
   open: part.text(),
   edit: part.flag(),
-  /** Type of the destination of a new export. */
+  /** Destination type of a new export. */
   type: part.oneOf(['', ...destinationTypes], ''),
   after: matching(isTime, '-7d'),
   before: matching(isTime),
@@ -58,7 +58,7 @@ const address = {
 export const useExportsUrlState = () => useUrlState(address);
 export type ExportsUrlState = ReturnType<typeof useExportsUrlState>;
 
-/** Returns the query key of all cached exports, or of one. */
+/** Returns the query key for all cached exports, or for one. */
 export const exportsKey = (projectId: number, id?: string) =>
   id === undefined ? ['exports', projectId] : ['exports', projectId, id];
 
@@ -70,7 +70,7 @@ export function useExportsPath() {
 
 export type ExportState = 'paused' | 'ended' | 'failed' | 'retrying' | 'running' | 'working' | 'new';
 
-/** Returns the status of an export, which depends on its latest run. */
+/** Returns the status of an export, which depends on the latest run. */
 export function toExportState({ paused, end_at, latest_runs: [last] }: BatchExport, now = Date.now()): ExportState {
   if (paused) return 'paused';
   switch (last?.status) {

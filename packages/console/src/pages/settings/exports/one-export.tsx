@@ -26,7 +26,7 @@ import { Runs } from './runs.tsx';
 import { hasDays } from './schedule.ts';
 import { text } from './words.ts';
 
-/** Shows a single export: its settings and status, its runs and its backfills. */
+/** Shows an export: its settings, status, runs and backfills. */
 export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useExportsPath()}/${encodeURIComponent(id)}`;
@@ -190,7 +190,7 @@ function AllSettings({ one }: { one: BatchExport }) {
 
 const shown = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value));
 
-/** A button that resumes an export. Afterwards, offers to backfill the intervals that were missed. */
+/** A button that resumes an export. After resuming, the user can backfill the missed intervals. */
 function Unpause({
   one,
   path,

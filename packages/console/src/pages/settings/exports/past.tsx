@@ -17,7 +17,7 @@ import { type Backfill, type BatchExport, exportsKey } from './export.ts';
 import { lastDays, lastFinished } from './schedule.ts';
 import { text } from './words.ts';
 
-/** Shows the backfills of an export and their progress. */
+/** Shows an export's backfills and their progress. */
 export function Backfills({ one, path }: { one: BatchExport; path: string }) {
   const { id: projectId, timezone } = useProject();
   const mayChange = useHasLevel(1);
@@ -136,8 +136,8 @@ interface Preview {
 }
 
 /**
- * A dialog that starts a backfill for a time range, after a preview of its runs.
- * @param isTrial whether to preselect the interval that ended last
+ * A dialog that previews and starts a backfill for a time range.
+ * @param isTrial whether to preselect the most recently completed interval
  */
 export function PastDialog({
   one,

@@ -23,7 +23,7 @@ interface RunPage {
   next: string | null;
 }
 
-/** Lists the runs in a time range, newest first. A failed run shows the error and what to do about it. */
+/** Lists the runs in a time range, newest first. A failed run shows its error and advice. */
 export function Runs({
   one,
   path,
@@ -46,7 +46,7 @@ export function Runs({
       call<RunPage>({ path: `${path}/runs`, query: { ...span, limit: 50, cursor: pageParam } }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next }) => readCursor(next),
-    // A requested run appears when the worker has created it, so the list reloads until then.
+    // A requested run does not appear until the worker has created it, so reload the list periodically.
     refetchInterval: ({ state }) => (state.data?.pages.some(({ results }) => results.some(isOpen)) ? 3000 : 15_000),
   });
   return (
@@ -225,7 +225,7 @@ function Row({ run, isFile, zone, isRetrying, onRetry, onCancel }: RowProps) {
 const secondsBetween = (from: string, to: string) =>
   Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
 
-/** Shows advice about an error, and the original message. */
+/** Shows advice about an error, and the original error message. */
 function Reason({ error }: { error: string }) {
   return (
     <div className="settings-reason">
@@ -238,7 +238,7 @@ function Reason({ error }: { error: string }) {
 }
 
 /**
- * Extracts the code from messages such as `failed: 28P01 (wrong user or password).`, `failed: NoSuchBucket (404).` and
- * `failed: ENOTFOUND.`
+ * Extracts the error code from messages such as `failed: 28P01 (wrong user or password).`, `failed: NoSuchBucket
+ * (404).` and `failed: ENOTFOUND.`
  */
 const codeOf = (error: string) => /failed: (.+?)(?: \(|\.$)/.exec(error)?.[1] ?? '';

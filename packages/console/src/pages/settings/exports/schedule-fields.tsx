@@ -1,4 +1,4 @@
-// The form fields that determine how often a batch export runs.
+// The form fields for the schedule of a batch export.
 
 import { useProject } from '../../../frame/project.ts';
 import { Choices } from '../../../frame/suggestions.tsx';
@@ -13,7 +13,7 @@ const hours = Array.from({ length: 24 }, (_, hour) => hour);
 const daysFromMonday = [1, 2, 3, 4, 5, 6, 0];
 const [midnight, monday] = [0, 1];
 
-/** Fields for how often an export runs, and when its days and weeks begin. */
+/** Fields for how often an export runs, and for when its days and weeks begin. */
 export function ScheduleFields({
   before,
   interval,
@@ -86,8 +86,8 @@ export function ScheduleFields({
 }
 
 /**
- * Returns the chosen schedule in the format of the API. An offset that was never set is left out if it has its default
- * value.
+ * Returns the chosen schedule in the API's format. An offset that was not set before is omitted if it equals the
+ * default value.
  */
 export function scheduleOf(typed: FormData, before: BatchExport | undefined): Partial<ExportSchedule> {
   const interval = intervals.find((one) => one === typed.get('interval')) ?? 'hour';

@@ -1,4 +1,4 @@
-// Computes how often exports run, and where their intervals begin and end.
+// Computes how often exports run, and when their intervals begin and end.
 
 import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 
@@ -11,9 +11,9 @@ export const hasDays = (interval: Interval) => interval === 'day' || interval ==
 export interface ExportSchedule {
   interval: Interval;
   timezone: string;
-  /** The day on which weeks begin, from 0 for Sunday. Null stands for Monday. */
+  /** The first day of a week, where 0 is Sunday. Null means Monday. */
   offset_day: number | null;
-  /** The hour at which days and weeks begin. Null stands for midnight. */
+  /** The hour at which days and weeks begin. Null means midnight. */
   offset_hour: number | null;
 }
 
@@ -25,7 +25,7 @@ const fixedMs: Partial<Record<Interval, number>> = {
   hour: 60 * minuteMs,
 };
 
-/** Returns the interval that ended last. It is approximate, because the server determines the exact range of a run. */
+/** Returns the most recently completed interval. The server determines the exact range of a run. */
 export function lastFinished(
   { interval, timezone, offset_day, offset_hour }: ExportSchedule,
   now = new Date(),

@@ -18,7 +18,7 @@ const unit: Record<Interval, string> = {
   week: 'week',
 };
 const weekdayNames = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-/** Weekday name by number, from 0 for Sunday. 1 January 2023 was a Sunday. */
+/** Returns a weekday name by number, where 0 is Sunday. 1 January 2023 was a Sunday. */
 const weekday = (day: number) => weekdayNames.format(Date.UTC(2023, 0, 1 + day));
 const hour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 const models = { events: 'Events', persons: 'Persons' };
@@ -114,7 +114,7 @@ export const text = {
   theySaid: 'Error',
   emptyRun: 'nothing to export',
   emptyObject: 'Nothing was stored in this interval, so no file was written and the bucket was not contacted.',
-  /** What to do about an error, by the destination's error code. */
+  /** Advice about errors, by the destination's error code. */
   reasons: {
     '28P01': 'The database rejected the user or the password. Edit the export and enter both again.',
     '28000':
@@ -265,7 +265,7 @@ export const text = {
   },
 };
 
-/** Explains what to do about an error. */
+/** Returns advice about an error. */
 export function findErrorAdvice(error: string, code: string): string {
   const known = text.reasons[code];
   if (known !== undefined) return known;

@@ -30,11 +30,11 @@ export interface PersonalKey {
   scoped_organizations: string[];
 }
 
-/** When the key expires, in days. `keep` leaves the expiry of an existing key unchanged. */
+/** When the key expires, in days. `keep` does not change an existing key's expiry. */
 type Ends = 'keep' | 'never' | '30' | '90' | '365';
 const dayMs = 86_400_000;
 
-/** A form that creates a key, or changes the name, scopes and projects of an existing one. */
+/** A form for creating a key, or for changing an existing key's name, scopes and projects. */
 export function KeyForm({
   before,
   onDone,

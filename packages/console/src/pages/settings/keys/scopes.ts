@@ -1,4 +1,4 @@
-/** The scopes of personal API keys, in the order in which the form shows them. */
+/** The scopes of personal API keys, in the order of the form. */
 export const scopes = [
   {
     object: 'event',
@@ -45,7 +45,7 @@ export const scopes = [
   },
 ] as const satisfies readonly { object: string; can: 'r' | 'rw'; about: string }[];
 
-/** Access to one type of object. An empty text means none, and write access includes read access. */
+/** Access to an object type. An empty string means no access. Write access includes read access. */
 export type Access = '' | 'read' | 'write';
 export type Powers = Record<string, Access>;
 
@@ -54,7 +54,7 @@ export type PresetName = 'read' | 'terraform' | 'ci' | 'all' | 'own';
 const write = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'write']));
 const read = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'read']));
 
-/** Presets for new keys. Two are not in this list: `all` stands for `*`, and `own` for any other selection. */
+/** Presets for new keys. The presets `all` (scope `*`) and `own` (any other selection) are not in this list. */
 const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   read: read(...scopes.map(({ object }) => object)),
   terraform: {
@@ -67,15 +67,15 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
 
 export const powersOfPreset = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
 
-/** Returns the preset that has exactly these scopes, or `own`. */
+/** Returns the preset with exactly these scopes, or `own`. */
 export function findPreset(powers: Powers): PresetName {
   const names = Object.keys(presets) as (keyof typeof presets)[];
   return names.find((name) => scopeNames(presets[name]).join() === scopeNames(powers).join()) ?? 'own';
 }
 
 /**
- * Returns the scopes in the format of the API (`event:read`), in the order of the form. Scopes that the form does not
- * know come last.
+ * Returns the scopes in the API's format (`event:read`), in the order of the form. Scopes that are not in the form come
+ * last.
  */
 export function scopeNames(powers: Powers): string[] {
   const known: string[] = scopes.map(({ object }) => object);

@@ -18,10 +18,10 @@ import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
 import { findPreset, toPowers } from './scopes.ts';
 
 const keysKey = ['settings', 'keys'];
-/** Maximum number of keys per user in the API. */
+/** The API's maximum number of keys per user. */
 const limit = 10;
 
-/** `open` is the ID of the key that is being edited, `new` for a new key, or empty while no form is open. */
+/** `open` is the ID of the edited key, or `new`. It is empty while the form is closed. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -189,7 +189,7 @@ function KeyTable({
   );
 }
 
-/** Shows the name of the preset, or the scopes. If there are many scopes, shows only their number. */
+/** Shows the preset's name or the scopes. If a key has many scopes, shows only their number. */
 function ScopesCell({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
   const preset = findPreset(toPowers(scopes));

@@ -1,4 +1,4 @@
-// The form that invites people to the organization by email.
+// The form for inviting people to the organization by email.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
@@ -12,7 +12,7 @@ import { callRecently } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
-/** Maximum number of invites per request in the API. */
+/** The API's maximum number of invites per request. */
 const limit = 20;
 
 export interface Invite {
@@ -22,7 +22,7 @@ export interface Invite {
   level: number;
   is_expired: boolean;
   emailing_attempt_made: boolean;
-  /** Why sending the email failed. Absent if it was sent. */
+  /** Why the email could not be sent. Undefined if it was sent. */
   mail_error?: string;
   send_email: boolean;
   message: string | null;
@@ -32,8 +32,8 @@ export interface Invite {
 }
 
 /**
- * The response to a request that creates an invite. If the request has a session, the response includes the secret of
- * the invite link.
+ * The response to a request that creates an invite. If a session authenticates the request, the response includes the
+ * invite link's secret.
  */
 export type CreatedInvite = Invite & { token?: string };
 
@@ -47,15 +47,15 @@ interface Options {
   level: number;
   message: string;
   withMail: boolean;
-  /** Membership levels in private projects, by the ID of the project. */
+  /** Membership levels in private projects, by project ID. */
   grants: Record<number, number>;
 }
 
 const usualOptions = (): Options => ({ level: 1, message: '', withMail: sendsMail(), grants: {} });
 
 /**
- * A form that invites several people, all with the same level and access.
- * @param isShort whether to ask only for the email addresses
+ * A form for inviting several people with the same level and access.
+ * @param isShort whether to show only the field for email addresses
  */
 export function InviteForm({
   isShort,
@@ -71,7 +71,7 @@ export function InviteForm({
   const organization = useOrganization();
   const [typed, setTyped] = useState('');
   const [chosen, setOptions] = useState(usualOptions);
-  // Options that are hidden must not have an effect.
+  // Hidden options must not have an effect.
   const options = isShort ? usualOptions() : chosen;
   const { level, message, withMail, grants } = options;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -205,8 +205,8 @@ function OptionFields({ options, onOptions }: { options: Options; onOptions: (op
 }
 
 /**
- * Fields for the private projects that invited users may access. Shows nothing if the organization has no private
- * projects.
+ * Fields for choosing the private projects that invited users can access. Renders nothing if the organization has no
+ * private projects.
  */
 function Projects({
   level,
@@ -258,8 +258,8 @@ const grantsOf = (grants: Record<number, number>) =>
     .map(([id, level]) => ({ id: Number(id), level }));
 
 /**
- * Extracts unique addresses from text that was pasted from an email or a table, such as `Grace <grace@example.com>,
- * alan@example.com`.
+ * Extracts unique email addresses from text that was pasted from an email or a table, such as `Grace
+ * <grace@example.com>, alan@example.com`.
  */
 function addressesIn(typed: string): string[] {
   const found = typed
@@ -269,7 +269,7 @@ function addressesIn(typed: string): string[] {
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 
-/** Returns the error for the invite that is invalid. The API names its index: `3__target_email`. */
+/** Returns the error message for an invalid invite. The API identifies the invite by index: `3__target_email`. */
 function problemOf(problem: unknown, addresses: readonly string[]): string | null {
   if (!problem) return null;
   const place = problem instanceof ApiProblem ? /^(\d+)__/.exec(problem.attr ?? '')?.[1] : undefined;

@@ -17,11 +17,11 @@ import { type CreatedInvite, type Invite, InviteForm } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
 
-/** Shows the invite form, the pending invites, and the links of new invites. These links are shown only once. */
+/** Shows the invite form, the pending invites, and the links of new invites, which are shown only once. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
   const [newInvites, setNewInvites] = useState<CreatedInvite[]>([]);
-  /** A number that is incremented after each submission to reset the form. */
+  /** A number that is incremented after each submission, to reset the form. */
   const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
   const query = useOffsetPages<Invite>(['organization', organization.id, 'invites'], request);
@@ -65,7 +65,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
   );
 }
 
-/** Shows the links of new invites with their email addresses. The page does not store them. */
+/** Shows the links and email addresses of new invites. The page does not store the links. */
 function InviteLinks({ invites, onDone }: { invites: readonly CreatedInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (
@@ -97,7 +97,7 @@ function mailOf({ mail_error: error, emailing_attempt_made: isTried }: Invite): 
   return isTried ? text.made.mailed : text.made.unmailed;
 }
 
-/** The secret is in the fragment of the URL, so that it does not appear in server logs. */
+/** The secret is in the URL fragment, so that it does not appear in server logs. */
 const linkOf = (id: string, token: string) => `${location.origin}${consolePath}invite/${id}#${token}`;
 
 function MadeLink({ email, link }: { email: string; link: string }) {
@@ -206,8 +206,8 @@ function InviteTable({
 }
 
 /**
- * Creates the request that replaces an invite by one with new links. `combine_pending_invites` makes the API keep access to
- * projects that the caller cannot see.
+ * Returns a request body that replaces an invite by one with a new link. With `combine_pending_invites`, the API
+ * preserves access to projects that the caller cannot see.
  */
 const sameAs = ({ target_email, first_name, level, message, private_project_access }: Invite) => ({
   target_email,

@@ -26,7 +26,7 @@ interface RoleMember {
 interface Role {
   id: string;
   name: string;
-  /** The first twenty members of the role. */
+  /** The role's first twenty members. */
   members: RoleMember[];
 }
 
@@ -34,7 +34,7 @@ const { roles } = text;
 const maxShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** Shows roles, which are groups of members that share access rules. */
+/** Shows the organization's roles. The members of a role share access rules. */
 export function Roles() {
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
@@ -102,7 +102,7 @@ function MakeRole() {
     () => setRound((before) => before + 1),
   );
   return (
-    // The key resets the form after a role was created.
+    // The key resets the form after the user has created a role.
     <form key={round} className="form settings-form" onSubmit={(event) => make.mutate(readForm(event))}>
       <Field name="name" label={roles.name} autoComplete="off" maxLength={200} problem={make.error} />
       <FormProblem problem={make.error} fields={['name']} />
@@ -178,8 +178,8 @@ interface RoleForm {
 }
 
 /**
- * A form that adds members to a role by their email addresses, because an organization may have more members than a
- * list can show.
+ * A form that adds members to a role by email address. The form does not list members, because an organization may have
+ * too many.
  */
 function GiveRole({ role, path, onDone }: RoleForm) {
   const organization = useOrganization();

@@ -1,4 +1,4 @@
-// The settings section where users see the members of the organization, invite people, change levels and define roles.
+// The settings section where users manage the organization's members, invites, membership levels and roles.
 
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
@@ -143,14 +143,14 @@ function MemberTable({ members }: { members: readonly Member[] }) {
 
 interface Choice {
   member: Member;
-  /** The membership level of the signed-in user. */
+  /** The current user's membership level. */
   own: number;
   isSelf: boolean;
 }
 
 /**
- * A menu of levels for users who may change the level. For other users, shows the level and the reason why they cannot
- * change it.
+ * A menu of membership levels, if the user may change the level. Otherwise, shows the level and why it cannot be
+ * changed.
  */
 function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
   if (isSelf || own < administrator || member.level > own) {
@@ -181,8 +181,8 @@ function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: n
 }
 
 /**
- * A button that removes a member or leaves the organization. All members except owners may leave. Administrators may
- * remove members up to their own level.
+ * A button that removes a member or leaves the organization. Anyone except owners may leave. Administrators may remove
+ * members whose level is not above their own.
  */
 function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
   if (!isSelf && (own < administrator || member.level > own)) return null;
@@ -205,7 +205,7 @@ function ChangeLevel({ member, level, onClose }: { member: Member; level: number
       act={async () => {
         const path = `${organization.path}/members/${member.user.uuid}`;
         await callRecently({ method: 'PATCH', path, body: { level } });
-        // Lowering a member's level may cancel invites that the member has sent, so these are reloaded too.
+        // Lowering a member's level may cancel invites that the member has sent, so reload the invites too.
         await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
       }}
     >

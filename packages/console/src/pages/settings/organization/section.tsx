@@ -1,4 +1,4 @@
-// The settings section where administrators rename, configure and delete the organization, or create another one.
+// The settings section where administrators rename, configure, delete and create organizations.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

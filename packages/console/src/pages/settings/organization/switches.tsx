@@ -1,4 +1,4 @@
-// A form for the on/off settings of the organization.
+// A form for the organization's on/off settings.
 
 import { useId, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
@@ -20,7 +20,7 @@ export interface Organization extends Record<SwitchName, boolean> {
 
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
-/** A form for the on/off settings of the organization. Sends only the settings that were changed. */
+/** A form for the organization's on/off settings. Sends only the changed settings. */
 export function Switches({
   title,
   names,

@@ -3,7 +3,7 @@ export const text = {
   mails: 'Email',
   members: 'Member permissions',
   privacy: 'Privacy and sharing',
-  /** Label and explanation of each switch, by the name of the setting. */
+  /** Label and explanation of each switch, by setting name. */
   switches: {
     is_member_join_email_enabled: {
       label: 'Email members when someone joins',

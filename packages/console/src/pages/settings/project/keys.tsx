@@ -49,7 +49,7 @@ interface SecretKeys {
   secret_api_token_backup: string | null;
 }
 
-/** Shows the secret API key. It is masked, except that it is shown in full once, when it is created. */
+/** Shows the masked secret API key. A new key is shown in full once, when the user creates it. */
 export function SecretKey() {
   const { id } = useProject();
   const path = useEnvironmentPath();

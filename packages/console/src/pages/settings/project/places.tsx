@@ -11,7 +11,7 @@ import { text as shared } from '../words.ts';
 import { useSectionUrlState } from './address.ts';
 import { text } from './words.ts';
 
-/** Lists all environments of the organization by project. Buttons create projects and environments. */
+/** Lists all of the organization's environments by project, with buttons for creating projects and environments. */
 export function Places() {
   const { view, change } = useSectionUrlState();
   const open = useProject();
@@ -76,7 +76,7 @@ export function Places() {
   );
 }
 
-/** A button that deletes the environment if the project has others, or else the project. */
+/** A button that deletes the environment or, if the project does not have another environment, the project. */
 export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> }) {
   const mayRemove = useHasLevel(8);
   const { id, project_id: projectId } = useProject();

@@ -12,7 +12,7 @@ import { ReportDialog } from './report.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { findErrorAdvice, text } from './words.ts';
 
-/** Lists the reports that were sent, newest first. A failed delivery shows what to do about it. */
+/** Lists the sent reports, newest first. A failed delivery shows advice. */
 export function Deliveries({ of, path }: { of: Subscription; path: string }) {
   const { id: projectId } = useProject();
   const [isShowingCall, setShowingCall] = useState(false);
@@ -112,7 +112,7 @@ function State({ of: { status, attempts, error } }: { of: Delivery }) {
   );
 }
 
-/** Shows advice about an error, and the original message from the worker. */
+/** Shows advice about an error, and the worker's original error message. */
 function Reason({ error, tries }: { error: string; tries: number }) {
   const reason = findErrorAdvice(error);
   return (

@@ -27,7 +27,7 @@ import {
 import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 
-/** Shows a single subscription: its schedule, its recipients and its deliveries. */
+/** Shows a subscription: its schedule, recipients and deliveries. */
 export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
@@ -162,7 +162,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
   );
 }
 
-/** Shows the names of the selected insights when they have been loaded. */
+/** Shows the selected insights. Until their names are loaded, shows their IDs. */
 function ChosenInsights({ of: { dashboard, dashboard_export_insights: chosen } }: { of: Subscription }) {
   const { data = [] } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` }, dashboard !== null);
   const nameOf = (id: number) => data.find((one) => one.id === id)?.name ?? text.ofInsight(id);
@@ -175,8 +175,8 @@ function Next({ at }: { at: string | null }) {
 }
 
 /**
- * Returns the titles of subscriptions. A subscription without a title has the name of the insight or dashboard that it
- * reports on.
+ * Returns a function that returns a subscription's title. If a subscription has no title, the function returns the name
+ * of its insight, dashboard or project.
  */
 export function useTitles(subscriptions: readonly Subscription[]): (one: Subscription) => string {
   const { name: projectName } = useProject();
@@ -190,7 +190,7 @@ interface ReportSubject {
   search: Record<string, string>;
 }
 
-/** Returns the insight or dashboard of a subscription, or null if it reports on the project. */
+/** Returns a function that returns a subscription's insight or dashboard, or null for the entire project. */
 function useSubjects(subscriptions: readonly Subscription[]): (one: Subscription) => ReportSubject | null {
   const insights = useSubjectOptions(
     'insights',

@@ -11,8 +11,8 @@ interface ShownReport {
 }
 
 /**
- * Shows a preview of a report as it is emailed. An iframe loads it from the API, because the email has its own styles
- * and must not run scripts.
+ * Shows a preview of an emailed report. It is in an iframe, because the email has its own styles and must not run
+ * scripts.
  */
 export function ReportDialog({
   title,
@@ -22,12 +22,12 @@ export function ReportDialog({
 }: {
   title: string;
   request: ApiCall;
-  /** A button for what users usually do next. It also closes the dialog. */
+  /** A button for the usual next step. Pressing it also closes the dialog. */
   next?: { verb: string; act: () => void };
   onClose: () => void;
 }) {
   const page = { ...request, query: { ...request.query, format: 'html' } };
-  // The page is also loaded here, because an iframe does not report errors.
+  // Request the page here as well, because an iframe does not report errors.
   const query = useQuery({
     queryKey: ['report', request],
     queryFn: async ({ signal }) => {

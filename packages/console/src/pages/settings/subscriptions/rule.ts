@@ -1,4 +1,4 @@
-// Converts the schedule of reports to a sentence, and to and from the fields of the form.
+// Converts a report schedule to a sentence, and to and from the form's fields.
 
 import { formatDay, toLocalTime } from '../../../parts/time.ts';
 import { type Frequency, type Rule, type Weekday, weekdays } from './subscription.ts';
@@ -7,7 +7,7 @@ import { text } from './words.ts';
 const { every } = text;
 const workdays = weekdays.slice(0, 5);
 
-/** Describes a schedule in the project's time zone, for example as `every second Monday at 09:00 Europe/Berlin`. */
+/** Describes a schedule in the project time zone, for example as `every second Monday at 09:00 Europe/Berlin`. */
 export function ruleInWords(rule: Rule, zone: string): string {
   const local = toLocalTime(new Date(rule.start_date), zone);
   const words = every.at(datesInWords(rule, local), local.slice(11, 16), zone);
@@ -17,8 +17,8 @@ export function ruleInWords(rule: Rule, zone: string): string {
 }
 
 /**
- * Describes the days of a schedule in words. @param local the first date in the project's time zone, which determines
- * the day if the rule does not
+ * Describes the days of a schedule in words.
+ * @param local the first date in the project time zone, which determines the days if the rule does not
  */
 function datesInWords({ frequency, interval, byweekday, bysetpos }: Rule, local: string): string {
   const days = byweekday ?? [];
@@ -52,27 +52,27 @@ function dayInWords(days: readonly Weekday[]): string {
   return every.list(days.map((day) => text.weekdays[day]));
 }
 
-/** A weekday, or a group of weekdays that has a name. */
+/** A weekday, or a named group of weekdays. */
 export type DayGroup = Weekday | 'day' | 'workday';
 export const dayGroups: readonly DayGroup[] = ['day', 'workday', ...weekdays];
 
 export const positions = ['date', 'end', '1', '2', '3', '4', '-1', 'each'] as const;
 
 /**
- * Returns the positions to choose from. `end` is the last day of a month, which is stored as the last of all weekdays.
+ * Returns the available positions. `end` is the last day of a month, which the API stores as the last of all weekdays.
  */
 export const positionsOf = (frequency: Frequency) =>
   positions.filter((position) => position !== 'end' || frequency === 'monthly');
 
 /**
- * A schedule as the form edits it. Daily and weekly schedules use `days`. Monthly and yearly ones use `position` and
+ * A schedule in the form. Daily and weekly schedules use `days`. Monthly and yearly schedules use `position` and
  * `group`.
  */
 export interface Draft {
   frequency: Frequency;
   interval: number;
   days: readonly Weekday[];
-  /** The position in the month. `kept` stands for a rule that the form cannot express and leaves unchanged. */
+  /** The position in the month. `kept` represents a rule that the form cannot express and does not change. */
   position: (typeof positions)[number] | 'kept';
   group: DayGroup;
 }
@@ -101,7 +101,7 @@ export function draftOf({ frequency, interval, byweekday, bysetpos }: Rule): Dra
   return { frequency, interval, days, position: isKnown ? (position ?? 'date') : 'kept', group: group ?? 'monday' };
 }
 
-/** Returns the fields of the rule that determine the days. Empty if they are unchanged. */
+/** Returns the rule fields that determine the days. Returns an empty object if the position is `kept`. */
 export function daysOf({ frequency, days, position, group }: Draft): Partial<Pick<Rule, 'byweekday' | 'bysetpos'>> {
   if (position === 'kept') return {};
   if (frequency === 'daily' || frequency === 'weekly')

@@ -1,4 +1,4 @@
-// The form fields that determine when reports are sent.
+// The form fields for the schedule of reports.
 
 import { useProject } from '../../../frame/project.ts';
 import { Field } from '../../../parts/form.tsx';

@@ -1,4 +1,4 @@
-// The settings section where users subscribe to insights and dashboards, which Millrace then sends regularly.
+// The settings section where users subscribe to regular reports about insights and dashboards.
 
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
@@ -29,7 +29,7 @@ import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 import './subscriptions.css';
 
-/** Shows the list of subscriptions, a single subscription with its deliveries, or its form. */
+/** Shows the list of subscriptions, a subscription with its deliveries, or the form for a subscription. */
 export function Section() {
   const address = useSubscriptionsUrlState();
   const {
@@ -100,7 +100,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
 }
 
-/** Shown instead of an empty list, with the types of recipients to choose from. */
+/** Shown instead of an empty list. Lets the user choose a recipient type. */
 function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: TargetType) => void }) {
   const kinds = targetTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

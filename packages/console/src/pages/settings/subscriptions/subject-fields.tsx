@@ -1,4 +1,4 @@
-// The form fields for the insight or dashboard that the reports of a subscription are about.
+// The form fields for choosing the insight or dashboard that a subscription reports on.
 
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
@@ -8,9 +8,9 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** What the reports are about, and which insights of a dashboard they include. */
+/** The insight or dashboard of a report, and the dashboard's insights that the report includes. */
 export interface Subject {
-  /** The subject as text: `insight 12` or `dashboard 3`. Empty if none is chosen. */
+  /** The subject as a string: `insight 12` or `dashboard 3`. Empty if the user has not chosen a subject. */
   about: string;
   insights: readonly number[];
 }
@@ -40,7 +40,7 @@ export function SubjectFields({
   );
 }
 
-/** Returns the subject of the reports in the format of the API. */
+/** Returns the subject of the reports in the API's format. */
 export function subjectOf(about: string): { insight: number | null; dashboard: number | null } {
   const [kind, id] = about.split(' ');
   return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
@@ -102,7 +102,7 @@ function AboutField({
   );
 }
 
-/** A field for the insights of a dashboard that its reports include. */
+/** A field for choosing the dashboard's insights that the reports include. */
 function InsightsField({
   dashboard,
   chosen,
@@ -115,7 +115,7 @@ function InsightsField({
   onChoose: (insights: number[]) => void;
 }) {
   const { data: offered = [], error } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` });
-  // An insight that was removed from the dashboard is listed too, so that it can be deselected.
+  // Also list an insight that was removed from the dashboard, so that the user can deselect it.
   const others = chosen
     .filter((id) => !offered.some((one) => one.id === id))
     .map((id) => ({ id, name: text.ofInsight(id) }));

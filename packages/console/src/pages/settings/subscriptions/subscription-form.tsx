@@ -41,7 +41,7 @@ const fields = [
   'count',
 ];
 
-/** A form that creates a subscription, or changes the title, recipients and schedule of an existing one. */
+/** A form for creating a subscription, or for changing an existing subscription's title, recipients and schedule. */
 export function SubscriptionForm({
   heading,
   before,
@@ -52,9 +52,9 @@ export function SubscriptionForm({
 }: {
   heading: string;
   before: Subscription | undefined;
-  /** Type of the recipients of a new subscription. */
+  /** Recipient type of a new subscription. */
   type?: TargetType | undefined;
-  /** The subject as text: `insight 12` or `dashboard 3`. Empty if none is chosen. */
+  /** The subject as a string: `insight 12` or `dashboard 3`. Empty if the user has not chosen a subject. */
   about: string;
   onDone: (now: Subscription) => unknown;
   onClose: () => void;
@@ -145,7 +145,7 @@ export function SubscriptionForm({
           request={preview}
           next={{
             verb: before ? form.save : form.create,
-            // The form can only move the focus to a missing field after the dialog has closed.
+            // Submit after the dialog has closed, because only then can the form move the focus to a missing field.
             act: () => requestAnimationFrame(() => formElement.current?.requestSubmit()),
           }}
           onClose={() => setPreview(null)}
@@ -155,7 +155,7 @@ export function SubscriptionForm({
   );
 }
 
-/** Fields for the recipients. A new email subscription begins with the user's own address. */
+/** Fields for the recipients. In a new email subscription, the default recipient is the user. */
 function TargetFields({
   type,
   before,
@@ -202,7 +202,7 @@ function TargetFields({
   );
 }
 
-/** Returns a request for a preview of the report with the current values of the form. */
+/** Returns the request for a report preview with the form's current values. */
 function previewOf(
   element: HTMLFormElement | null,
   { path, subject: { about, insights } }: { path: string; subject: Subject },
@@ -225,7 +225,7 @@ function Summary({ draft, first, before }: { draft: Draft; first: string; before
   return <strong>{ruleInWords(rule, timezone)}</strong>;
 }
 
-/** Returns the start of a new schedule, in the project's time zone. */
+/** Returns the default start of a new schedule in the project time zone. */
 const tomorrowAtNine = (zone: string) => `${toLocalTime(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
 
 function targetOf(typed: FormData, type: TargetType) {
@@ -239,7 +239,7 @@ function targetOf(typed: FormData, type: TargetType) {
   };
 }
 
-/** Times that were not changed are sent as they are stored, because the field contains no seconds. */
+/** Send unchanged times as they are stored, because the form field does not contain seconds. */
 function ruleOf(
   typed: FormData,
   {

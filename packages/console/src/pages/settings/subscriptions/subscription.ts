@@ -1,4 +1,4 @@
-// Subscriptions and their deliveries in the format of the API.
+// Subscriptions and their deliveries in the API's format.
 
 import { useProject } from '../../../frame/project.ts';
 import { part, useUrlState } from '../../../parts/address.ts';
@@ -10,15 +10,15 @@ export type Weekday = (typeof weekdays)[number];
 export const targetTypes = ['email', 'slack', 'webhook'] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** The schedule of reports in the format of the API. */
+/** A report schedule in the API's format. */
 export interface Rule {
   frequency: Frequency;
   interval: number;
   byweekday: Weekday[] | null;
-  /** Selects the n-th of these weekdays in each period. Negative numbers count from the end. */
+  /** In each period, selects only the n-th of the days in `byweekday`. Negative numbers count from the end. */
   bysetpos: number | null;
   count: number | null;
-  /** The start, including the time of day. */
+  /** Start of the schedule, including the time of day. */
   start_date: string;
   until_date: string | null;
 }
@@ -35,7 +35,7 @@ export interface Subscription extends Rule {
   /** False if the subscription is paused. */
   enabled: boolean;
   title: string | null;
-  /** IDs of the dashboard's insights in the report. If it is empty, the report contains the first six insights. */
+  /** IDs of the dashboard's insights in the report. If the list is empty, it contains the first six insights. */
   dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }
@@ -52,27 +52,27 @@ export interface Delivery {
 }
 
 /**
- * `open` is the ID of the open subscription or `new`. It is empty if none is open. `deleted` says whether the list
- * shows deleted subscriptions.
+ * `open` is the ID of the open subscription, or `new`. It is empty if no subscription is open. `deleted` determines
+ * whether the list shows deleted subscriptions.
  */
 const address = {
   open: part.text(),
   edit: part.flag(),
   deleted: part.flag(),
-  /** ID of the insight or dashboard that a new subscription is about. */
+  /** ID of the insight or dashboard that a new subscription reports on. */
   insight: part.text(),
   dashboard: part.text(),
-  /** Type of the recipients of a new subscription. */
+  /** Recipient type of a new subscription. */
   type: part.oneOf(['', ...targetTypes], ''),
 };
 export const useSubscriptionsUrlState = () => useUrlState(address);
 export type SubscriptionsUrlState = ReturnType<typeof useSubscriptionsUrlState>;
 
-/** Returns the subject of the reports as the value of an option: `insight 12`, `dashboard 3`, or an empty text. */
+/** Returns the subject of the reports as an option value: `insight 12`, `dashboard 3`, or an empty string. */
 export const toSubjectOption = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
   insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
-/** Returns the query key of all cached subscriptions, or of one. */
+/** Returns the query key for all cached subscriptions, or for one. */
 export const subscriptionsKey = (projectId: number, id?: string) =>
   id === undefined ? ['subscriptions', projectId] : ['subscriptions', projectId, id];
 
@@ -82,10 +82,10 @@ export function useSubscriptionsPath() {
   return `/api/projects/${id}/subscriptions`;
 }
 
-/** Returns whether the API has masked the URL, which it does for users who are not administrators. */
+/** Returns whether the API has masked the URL. The API masks URLs for users who are not administrators. */
 export const isMasked = (target: string) => target.endsWith('********');
 
-/** Returns the addresses of an email subscription, or the only target of another type. */
+/** Returns the addresses of an email subscription, or the single target of any other subscription. */
 export const targetsOf = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
   target_type === 'email'
     ? target_value

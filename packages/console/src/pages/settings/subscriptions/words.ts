@@ -113,7 +113,7 @@ export const text = {
   } as Record<string, string>,
   tries: (count: number) => `${formatCount(count, 'attempt')}`,
   theySaid: 'Error',
-  /** What to do about an error, by the message that the worker stored. */
+  /** Advice about errors, by the message that the worker stored. */
   reasons: [
     [
       /SMTP_URL/,
@@ -213,5 +213,5 @@ export const text = {
   },
 };
 
-/** Explains what to do about an error. Empty if there is no advice. */
+/** Returns advice about an error, or an empty string if no advice is available. */
 export const findErrorAdvice = (error: string) => text.reasons.find(([pattern]) => pattern.test(error))?.[1] ?? '';

@@ -17,22 +17,20 @@ import {
 
 export interface FoundNames {
   names: readonly string[];
-  /** True if there are more names than were returned. */
+  /** True if the server has more names than it returned. */
   hasMore: boolean;
 }
 
-/**
- * Functions that load the names which the editor suggests: the tables, events, properties and variables of the project.
- */
+/** Functions that load names for completions: the project's tables, events, properties and variables. */
 export interface Known {
-  /** Loads the tables and functions. Returns null if this fails. */
+  /** Loads the tables and functions. Returns null if loading fails. */
   schema: () => Promise<SqlSchema | null>;
   events: (search: string) => Promise<FoundNames>;
   properties: (owner: PropertyOwner, search: string) => Promise<FoundNames>;
   variables: () => Promise<readonly { code_name: string; type: string }[]>;
 }
 
-/** Completes tables, columns, properties, functions, keywords, and the names of events. */
+/** Returns a source of completions for tables, columns, properties, functions, keywords and event names. */
 export const completeFrom =
   (known: () => Known): CompletionSource =>
   async (context) => {
@@ -73,7 +71,7 @@ async function afterDot(
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
   const options = names.map((label): Completion => ({ label, apply: quoteName(label), type: 'property' }));
-  // If the server knows more names than it returned, the editor loads names again after the user has typed more.
+  // If the server has more names than it returned, load names again when the user types more.
   return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
 }
 
@@ -122,7 +120,7 @@ function applyCall(view: EditorView, { label }: Completion, from: number, to: nu
   });
 }
 
-/** Completes the names of events in a string with which the query compares `event`. */
+/** Completes event names inside a string that the query compares with `event`. */
 async function eventNames(context: CompletionContext, { events }: Known): Promise<CompletionResult | null> {
   const before = context.state.sliceDoc(Math.max(0, context.pos - 2000), context.pos);
   const text = /\bevent\s*(?:=|!=|(?:not\s+)?in\s*\((?:\s*'[^']*'\s*,)*)\s*'([^']*)$/i.exec(before)?.[1];

@@ -1,4 +1,4 @@
-// Creates the SQL editor, which is built with CodeMirror.
+// Creates the CodeMirror editor for SQL.
 
 import {
   acceptCompletion,
@@ -34,8 +34,8 @@ interface EditorOptions {
 }
 
 /**
- * Creates an SQL editor in a shadow root. There, CodeMirror sets its styles with scripts, which the content security
- * policy allows, instead of adding `style` elements.
+ * Creates an SQL editor in a shadow root. In a shadow root, CodeMirror sets its styles with scripts, which the content
+ * security policy allows. Elsewhere, CodeMirror adds `style` elements, which the policy forbids.
  */
 export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
@@ -62,7 +62,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
             },
           },
           { key: 'Mod-/', run: toggleComment },
-          // If no list of suggestions is open, Tab moves the focus to the next element.
+          // If the suggestion list is closed, Tab moves the focus to the next element.
           { key: 'Tab', run: acceptCompletion },
           ...closeBracketsKeymap,
           ...completionKeymap,

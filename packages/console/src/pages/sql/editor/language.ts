@@ -1,4 +1,4 @@
-// Splits SQL into tokens, which have different colors in the editor. Only the server checks what the tokens mean.
+// Splits SQL into tokens, which the editor shows in different colors. Only the server parses the query completely.
 
 import { HighlightStyle, StreamLanguage, type StringStream, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
@@ -11,7 +11,7 @@ export const keywords = (
 
 const isKeyword = new Set(keywords);
 
-/** The token that continues on the next line: a comment, a string, or a quoteName name. */
+/** The token that continues on the next line: a comment, a string, or a quoted name. */
 interface State {
   inside: '' | '*' | "'" | '"' | '`';
 }
@@ -32,7 +32,7 @@ function skipTo(stream: StringStream, state: State): string {
     }
     const character = stream.next();
     if (character === '\\') stream.next();
-    // Two consecutive quotes stand for one.
+    // Inside quotes, two consecutive quotes represent one quote.
     else if (character === inside && !stream.eat(inside)) {
       state.inside = '';
       return ends[inside];

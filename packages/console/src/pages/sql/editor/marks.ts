@@ -3,18 +3,18 @@
 import { StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
-/** A part of the text to mark, as offsets in UTF-16 units, with a message about it. */
+/** A part of the text to mark, with a message. Positions are in UTF-16 units. */
 export interface Mark {
   from: number;
   to: number;
-  /** `info` is a hint about a query that can run. */
+  /** `info` is a hint about a valid query. */
   severity: 'error' | 'warning' | 'info';
   message: string;
 }
 
 const replace = StateEffect.define<readonly Mark[]>();
 
-/** Underlines the marks. If the text changes, they move with it until they are replaced. */
+/** Underlines the marks. When the text changes, the marks move with it until they are replaced. */
 export const markField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, { changes, effects }) {
@@ -27,7 +27,7 @@ export const markField = StateField.define<DecorationSet>({
 const underline = ({ from, to, severity, message }: Mark) =>
   Decoration.mark({ class: `cm-mark cm-mark-${severity}`, attributes: { title: message } }).range(from, to);
 
-/** Replaces the marks of an editor. A mark always covers at least one character of the text. */
+/** Replaces an editor's marks. Each mark covers at least one character. */
 export function setMarks(view: EditorView, marks: readonly Mark[]): void {
   const { length } = view.state.doc;
   const within = marks.map(({ from, to, ...mark }) => {

@@ -1,12 +1,12 @@
-// Finds the names that can occur at a certain place in a query.
+// Finds the names that can occur at a position in a query.
 
-/** A field of a `DatabaseSchemaQuery`. */
+/** A field in a `DatabaseSchemaQuery` response. */
 export interface SchemaField {
   name: string;
   type: string;
-  /** The table that contains the fields of an object, or that is joined to read them. */
+  /** The table with the fields of an object, or the table that is joined to read them. */
   table?: string;
-  /** The names of the fields of an object. */
+  /** The names of an object's fields. */
   fields?: string[];
 }
 
@@ -15,7 +15,7 @@ export interface SqlSchema {
   functions: { name: string; type: 'scalar' | 'aggregate' | 'window' }[];
 }
 
-/** The object whose properties a path refers to. */
+/** The event, person or group whose properties a path refers to. */
 export interface PropertyOwner {
   of: 'event' | 'person' | 'group';
   groupType?: number;
@@ -31,7 +31,7 @@ const sources = new RegExp(`\\b(?:from|join)\\s+(${name})(?:\\s+(?:as\\s+)?(${na
 const notAlias =
   /^(where|prewhere|group|order|limit|offset|on|using|left|right|inner|full|cross|join|having|union|array|final|sample|window|as)$/i;
 
-/** Returns the tables of a query, by the names under which the query can use them. */
+/** Returns a query's tables by the names that the query can use for them. */
 export function tablesOf(query: string): Map<string, string> {
   const tables = new Map<string, string>();
   for (const [, table = '', alias] of query.matchAll(sources)) {
@@ -41,7 +41,7 @@ export function tablesOf(query: string): Map<string, string> {
   return tables;
 }
 
-/** Returns the names that a query defines: those in its WITH clause, and its aliases. */
+/** Returns the names that a query defines in its WITH clause or as aliases. */
 export function ownNames(query: string): string[] {
   const subqueries = [...query.matchAll(new RegExp(`(${name})\\s+as\\s*\\(`, 'gi'))].map(([, one = '']) => one);
   const aliases = [...query.matchAll(new RegExp(`\\bas\\s+(${name})`, 'gi'))].map(([, one = '']) => one);
@@ -53,8 +53,8 @@ export const splitPath = (path: string): string[] =>
   [...path.matchAll(/`([^`]*)`|"([^"]*)"|([\w$]+)/g)].map(([, first, second, third]) => first ?? second ?? third ?? '');
 
 /**
- * Returns the fields at a path, or the object whose properties can follow.
- * @returns null if there is nothing at the path
+ * Returns the fields at a path, or the owner of the properties that can follow.
+ * @returns null if the path does not exist
  */
 export function findPlace(path: readonly string[], query: string, schema: SqlSchema): Place | null {
   const [first = '', ...others] = path;
@@ -95,5 +95,5 @@ export function fieldsAt(place: Place, schema: SqlSchema): SchemaField[] {
   return (place.field.fields ?? []).map((one) => all[one] ?? { name: one, type: one === 'properties' ? 'json' : '' });
 }
 
-/** Returns a name in the form in which a query must write it. */
+/** Returns a name in SQL syntax, with quotes if they are necessary. */
 export const quoteName = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);
