@@ -1,5 +1,6 @@
 // `npm run bench`: the command line of all benchmarks.
 
+import { withBenchServers } from '@millrace/stack/test/bench-servers';
 import { benchConsole, consoleParts } from './console-bench.ts';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
@@ -8,15 +9,15 @@ import { benchGateway } from './gateway-bench.ts';
 import { createCommand, runCommand } from './harness/command.ts';
 import { benchInsights } from './insights-bench.ts';
 
-const about = `Requires DATABASE_URL (with a PostgreSQL superuser), KAFKA_BROKERS and REDIS_URL of real servers. Existing data on these servers is
-not changed. Prints each target and whether it was met.
+const about = `Runs on the servers in DATABASE_URL (with a PostgreSQL superuser), KAFKA_BROKERS and REDIS_URL, and starts those that are not set.
+Existing data on these servers is not changed. Prints each target and whether it was met.
 
 gateway and consumer alternate between Millrace and the naive stack in packages/bench/src/naive. flags compares with posthog-node.
 e2e follows events from the request to the stored row. With --queries, it measures a second time while insight queries run, and
 with --queries --sql while twenty SQL queries of one project run.
 console needs Chromium on the PATH or at CHROMIUM_PATH, and npm for the Unleash pages.`;
 
-await runCommand('bench', about, {
+const commands = {
   gateway: createCommand(benchGateway, { pairs: 3, seconds: 4 }),
   consumer: createCommand(benchConsumer, {
     pairs: 3,
@@ -30,4 +31,5 @@ await runCommand('bench', about, {
   insights: createCommand(benchInsights, { events: 1_000_000, pairs: 3, clickhouse: false, data: '', only: '' }),
   flags: createCommand(benchFlags, { pairs: 3, seconds: 4 }),
   console: createCommand(benchConsole, { only: consoleParts, visits: 20, seconds: 60, events: 1_000_000 }),
-});
+};
+await runCommand('bench', about, commands, (work) => withBenchServers(process.cwd(), work));

@@ -80,8 +80,14 @@ function parseNumber(name: string, text: string, fallback: number): number {
 /**
  * Runs the command that is the program's first argument. The exit code is 2 for invalid arguments, and 1 if the command
  * returns false.
+ * @param withServers called with the work of a valid command; provides what it needs
  */
-export async function runCommand(script: string, about: string, commands: Record<string, Command>): Promise<void> {
+export async function runCommand(
+  script: string,
+  about: string,
+  commands: Record<string, Command>,
+  withServers = (work: () => Promise<unknown>) => work(),
+): Promise<void> {
   const [name = '', ...words] = process.argv.slice(2);
   const lines = Object.entries(commands).map(([each, { usage }]) => `  npm run ${script} -- ${each} ${usage}`);
   const help = `Usage, with the default values:\n${lines.join('\n')}\n\n${about}`;
@@ -96,5 +102,5 @@ export async function runCommand(script: string, about: string, commands: Record
     process.exitCode = 2;
     return;
   }
-  if ((await run()) === false) process.exitCode = 1;
+  if ((await withServers(run)) === false) process.exitCode = 1;
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, dataDirectory, type Progress } from '../command.ts';
-import { createReaper } from '../servers/server-process.ts';
+import type { Command, Progress } from '../command.ts';
 import { changedPackages } from './changed-packages.ts';
 import {
   type JestRun,
@@ -16,13 +15,7 @@ import {
   withRerun,
 } from './jest.ts';
 import { needsOf } from './needs-by-name.ts';
-import {
-  createTestRunDirectory,
-  provideTestServers,
-  removeDeadTestRuns,
-  removeTestRunDirectory,
-  type TestServerSet,
-} from './test-servers.ts';
+import { type TestServerSet, withTestServers } from './test-servers.ts';
 
 /**
  * `npm test [-- jest's arguments]` and `npm run test:long`, which passes `--long` first. Removes what killed runs left
@@ -38,34 +31,21 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     progress.print('No package has changed.');
     return report([]);
   }
-  const testRuns = join(dataDirectory(root), 'test');
-  const removed = await removeDeadTestRuns(testRuns);
-  if (removed > 0) progress.print(`  Cleaned up after ${removed} earlier run(s)`);
-  const directory = createTestRunDirectory(testRuns);
-  const reaper = createReaper();
   const interruption = watchForInterruption();
   const outcomes: Outcome[] = [];
-  try {
-    const runs = await jestRuns(root, suite, jestArguments);
-    const files = (await Promise.all(runs.map((run) => listTests(root, run)))).flat();
-    if (files.length === 0) await suggestOtherSuite(root, runs[0] as JestRun, progress);
-    const servers = await provideTestServers(needsOf(files), { directory, reaper, progress });
-    try {
-      for (const [index, run] of runs.entries()) {
-        if (interruption.signal()) break;
-        if (run.title) progress.print(`\n${run.title}`);
-        const countsFile = join(directory, `counts-${index}.json`);
-        const ran = { ...run, countsFile, servers, interruption };
-        const outcome = await runJest(root, ran);
-        outcomes.push(files.length < manyFiles ? outcome : await rerunFailedFiles(root, ran, outcome));
-      }
-    } finally {
-      await servers.stop();
+  const runs = await jestRuns(root, suite, jestArguments);
+  const files = (await Promise.all(runs.map((run) => listTests(root, run)))).flat();
+  if (files.length === 0) await suggestOtherSuite(root, runs[0] as JestRun, progress);
+  await withTestServers(needsOf(files), { root, progress }, async (servers, directory) => {
+    for (const [index, run] of runs.entries()) {
+      if (interruption.signal()) break;
+      if (run.title) progress.print(`\n${run.title}`);
+      const countsFile = join(directory, `counts-${index}.json`);
+      const ran = { ...run, countsFile, servers, interruption };
+      const outcome = await runJest(root, ran);
+      outcomes.push(files.length < manyFiles ? outcome : await rerunFailedFiles(root, ran, outcome));
     }
-  } finally {
-    reaper.dismiss();
-    await removeTestRunDirectory(directory);
-  }
+  });
   if (interruption.signal()) return 130;
   return report(outcomes);
 };

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Progress } from '../command.ts';
+import { dataDirectory, type Progress } from '../command.ts';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import {
   chromiumSources,
@@ -17,6 +17,7 @@ import {
   windowedChromiumSources,
 } from '../servers/provision.ts';
 import {
+  createReaper,
   isRunning,
   type Reaper,
   type RunningServer,
@@ -79,11 +80,38 @@ export async function provideTestServers(
   return { addresses, missing, stop };
 }
 
-/** A part of this command's command line (see package.json). */
-const marker = 'bin/test.mjs';
+/** A part of the command line of every command that starts test servers (see package.json). */
+const marker = 'packages/stack/bin/';
 
 /** The name of each server's directory in the directory of the run, and the signal that stops the server. */
 const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SIGTERM', redis: 'SIGTERM' };
+
+/**
+ * Starts the needed servers, and stops them after the work. If this process is killed in the meantime, a reaper ends the
+ * servers, and the next run deletes their files.
+ */
+export async function withTestServers<Result>(
+  needed: ReadonlySet<Need>,
+  { root, progress }: { root: string; progress: Progress },
+  work: (servers: TestServerSet, directory: string) => Promise<Result>,
+): Promise<Result> {
+  const testRuns = join(dataDirectory(root), 'test');
+  const removed = await removeDeadTestRuns(testRuns);
+  if (removed > 0) progress.print(`  Cleaned up after ${removed} earlier run(s)`);
+  const directory = createTestRunDirectory(testRuns);
+  const reaper = createReaper();
+  try {
+    const servers = await provideTestServers(needed, { directory, reaper, progress });
+    try {
+      return await work(servers, directory);
+    } finally {
+      await servers.stop();
+    }
+  } finally {
+    reaper.dismiss();
+    await removeTestRunDirectory(directory);
+  }
+}
 
 /** Creates a directory for servers that run as long as this test run. */
 export function createTestRunDirectory(parent: string): string {
