@@ -5,7 +5,7 @@ import { settingFields } from './projects/setting-fields.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The tables that belong to accounts and their activity. */
+/** Tables that belong to accounts and their activity. */
 const tables = [
   ...['organization', 'project', 'environment', 'access_rule', 'membership', 'organization_invite'],
   ...['role', 'role_membership'],
@@ -32,7 +32,8 @@ const tables = [
 const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')})"?\\b(?!\\.)`);
 
 /**
- * Statements elsewhere that are allowed because they concern no rule of accounts, such as bookkeeping and retention.
+ * Statements in other packages that are allowed because they do not affect a rule of accounts, such as bookkeeping and
+ * retention.
  */
 const others: Record<string, string> = {
   'packages/db/src/persons/delete-persons-store.ts': 'a record for each of a thousand persons, in one statement',

@@ -72,7 +72,7 @@ const activities = async ({ organizationId }: TestTenant, scope: string) =>
     )
   ).map(({ activity }) => activity);
 
-/** Waits for a call that must fail, and returns its error. */
+/** Waits for a call that must fail, and returns the call's error. */
 async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
   return attempt.then(
     () => {
@@ -83,7 +83,7 @@ async function refusalOf(attempt: Promise<unknown>): Promise<unknown> {
 }
 
 describe('the level of a member', () => {
-  /** The levels that a caller can give to another member, by the level of the caller and that of the member. */
+  /** Levels that a caller can give to another member, by the current levels of both. */
   const allowed: [caller: MembershipLevel, target: MembershipLevel, levels: MembershipLevel[]][] = [
     [member, member, []],
     [member, administrator, []],

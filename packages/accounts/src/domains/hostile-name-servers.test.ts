@@ -3,12 +3,12 @@ import { patienceMs } from '@millrace/testing';
 import { createChallengeLookup } from './challenge.ts';
 
 const name = '_millrace-challenge.a.example';
-/** The question section of a query. */
+/** Returns the question section of a query. */
 const questionOf = (query: Buffer) => query.subarray(12, query.indexOf(0, 12) + 5);
 const pointer = [0xc0, 12];
 const words = (...values: number[]) => values.flatMap((value) => [(value >> 8) & 255, value & 255]);
 
-/** Returns a response to the query, with its ID and question unless others are given. */
+/** Creates a response to the query, with the query's ID and question unless others are given. */
 function response(
   query: Buffer,
   { flags = 0x8580, id = query.readUInt16BE(0), counts = [1, 1, 0, 0], question = questionOf(query) } = {},
