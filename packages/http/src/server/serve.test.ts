@@ -59,8 +59,8 @@ test('loses no requests of busy clients during restarts', async () => {
   let isOver = false;
 
   /**
-   * Sends requests one after the other on a keep-alive connection. Connects to the new server when the old one closes
-   * the connection.
+   * Sends requests one after the other on a keep-alive connection. Connects to the new server when the old server
+   * closes the connection.
    */
   async function client(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -114,7 +114,7 @@ test('closes a request that does not end within the drain time when the server s
     () => 'complete',
     () => 'cut',
   );
-  // Wait for the connection to be established before stopping.
+  // Wait until the connection is established before stopping.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await server.stop();
   expect(await response).toBe('cut');

@@ -72,7 +72,7 @@ export const toyRoutes = (record: ToyRecord) => [
       const all = Array.from({ length: 254 }, (_, index) => index);
       return offsetPage(request, query, async ({ offset, limit }) => {
         if (query.text === 'fails' && offset > 50) throw new AppError('unavailable', 'The store is gone.');
-        // Like a store with large results, this returns only some of them at once.
+        // Return only some of the results at a time, like a store with large results.
         return { count: all.length, results: all.slice(offset, offset + Math.min(limit, 100)) };
       });
     },
