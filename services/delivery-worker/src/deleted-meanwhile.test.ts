@@ -15,7 +15,7 @@ import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture
 let fixture: WorkerFixture;
 let server: Server;
 let url: string;
-/** This promise resolves when the server receives a request, with a function that sends the response. */
+/** Resolves when the server receives a request, with a function that sends the response. */
 let asked: Promise<() => void>;
 beforeAll(async () => {
   fixture = await startWorkerFixture();
@@ -121,7 +121,7 @@ test('leaves nothing at the destination when the project is deleted during an ex
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
   expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
-  // End the waiting time for late writers immediately.
+  // End the waiting time for late writers now.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);
   const remaining = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');

@@ -107,7 +107,7 @@ test('after a kill during an export, the next process exports every event exactl
     await end(first.child, 'SIGKILL');
   });
   expect(await run()).toMatchObject({ status: 'Running' });
-  // This makes the lease expire.
+  // Let the lease expire.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
   const second = await start();
   await eventually(async () => (await run())?.status === 'Completed', { what: 'The export' });

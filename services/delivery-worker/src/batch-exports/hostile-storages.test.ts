@@ -16,7 +16,7 @@ import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts
 
 /**
  * Runs all cases in the table of misbehaving HTTP servers. The S3 SDK differs from the clients for which the table
- * lists the outcomes: it retries a request that gets no response, and reads the bodies.
+ * lists the outcomes: the SDK retries a request without a response, and reads response bodies.
  */
 const cases = [
   ...httpMisbehaviors.map(({ status, ...rest }) => ({ ...rest, scheme: 'http', outcome: status })),
@@ -37,7 +37,7 @@ let deps: ExportRunDeps;
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
 
-/** Runs an export to each storage server, all at the same time. Repeats this after the servers have recovered. */
+/** Runs an export to each storage server, all at the same time, and repeats this after the servers have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
@@ -101,7 +101,7 @@ describe('when a storage server responds with', () => {
   it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
     const server = servers.get(id);
     const run = before.get(id);
-    // The client also reads the body of a response, so the outcome may depend on it.
+    // The client also reads the response body, so the outcome may depend on the body.
     if (outcome !== 'ok' || run?.status !== 'Completed') {
       expect(run).toMatchObject({
         status: 'FailedRetryable',

@@ -37,7 +37,7 @@ test('reads pages of about 4 MiB, even when large events follow small ones', asy
   });
   expect(uuids.size).toBe(2600);
   expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThan(2100);
-  // One page can contain 32 rows that are larger than expected.
+  // A page can contain 32 rows that are larger than expected.
   expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThan(13 * mebibyte);
   // Small rows must not result in many small pages.
   expect(pages.length).toBeLessThan(12);

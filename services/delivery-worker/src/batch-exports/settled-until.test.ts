@@ -7,7 +7,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { planRun } from './plan.ts';
 import { createSettledUntil, type SettledUntil } from './read.ts';
 
-/** A worker that uses its own role, which cannot see the sessions of consumers. */
+/** Starts a worker with its own database role, which cannot see the sessions of consumers. */
 const role = `worker_${randomBytes(6).toString('hex')}`;
 const password = randomBytes(12).toString('hex');
 const warnings: string[] = [];
@@ -64,7 +64,7 @@ test("a consumer's batch delays the export of its interval, even if the worker c
     await tx.query('SELECT 1');
     const due = await dueExport();
     for (let look = 0; look < 3; look += 1) expect(await planned(due, settledUntil)).toBe(false);
-    // The transaction now writes something. It began before the interval ended.
+    // The transaction, which began before the interval ended, now writes something.
     await tx.query('SELECT pg_current_xact_id()');
     expect(await planned(due, settledUntil)).toBe(false);
     return due;

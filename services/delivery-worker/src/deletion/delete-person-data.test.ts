@@ -30,7 +30,7 @@ async function storePerson(distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-/** Stores events of past years, all in one partition. `captured` is in seconds relative to now. */
+/** Stores events of past years, all in one partition. @param captured seconds relative to now */
 async function storeEvents(distinctId: string, personId: string, { count = 1, captured = -60 } = {}): Promise<void> {
   await query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
@@ -57,9 +57,7 @@ async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
   return deletion.id;
 }
 
-/**
- * Repeats the deletion until nothing is left. This includes waiting for transactions in other databases of the server.
- */
+/** Repeats the deletion until no data remains. Transactions in other databases of the server can delay this. */
 async function finish(limit?: { events: number; ids: number }): Promise<number> {
   let rounds = 0;
   const isDone = async () => {

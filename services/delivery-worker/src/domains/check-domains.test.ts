@@ -7,7 +7,7 @@ import { checkDomains } from './check-domains.ts';
 let fixture: WorkerFixture;
 let id: string;
 let owner: string;
-/** The simulated result of the DNS lookup. */
+/** Simulated result of the DNS lookup. */
 let outcome: ChallengeCheck['outcome'];
 beforeAll(async () => {
   fixture = await startWorkerFixture();
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 /**
  * Checks the domain a day later.
- * @returns whether there was a domain to check
+ * @returns whether a domain was due
  */
 async function day(said: ChallengeCheck['outcome']): Promise<boolean> {
   outcome = said;

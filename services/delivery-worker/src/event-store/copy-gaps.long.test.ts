@@ -20,7 +20,7 @@ const modules = await clickHouseOrSkip();
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
   let gauge: ReturnType<typeof createCopyMetrics>;
-  /** The connections of an event consumer. */
+  /** Connections of an event consumer. */
   let consumer: ReturnType<typeof createDatabase>;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
@@ -45,7 +45,7 @@ const modules = await clickHouseOrSkip();
     const deps = { database, logger, eventRetentionDays: 0, gauge, target: target() };
     return createEventCopier({ ...deps, settledUntil, settleSeconds, minPortionMs });
   };
-  /** Copies until all events that are stored now have been copied. */
+  /** Copies until all currently stored events have been copied. */
   const followAll = async (follow = follower()) => {
     const [row] = await query(`SELECT clock_timestamp() + interval '5 ms' AS now`);
     await eventually(
@@ -92,7 +92,7 @@ const modules = await clickHouseOrSkip();
     const end = Date.now() + 20_000;
     let count = 0;
     /**
-     * Works like a consumer, with transactions that wait before they store events, and before they commit or roll back.
+     * Acts like a consumer, with transactions that pause before they store events, and before they commit or roll back.
      */
     const write = async () => {
       while (Date.now() < end) {
@@ -230,7 +230,7 @@ const modules = await clickHouseOrSkip();
       await sleep(killedAfterMs);
       await server.kill();
       await copying;
-      // The worker is restarted too, while ClickHouse is down.
+      // Restart the worker too, while ClickHouse is unavailable.
       await query('UPDATE event_store_copy SET claimed_until = NULL');
       await follower()().catch(() => {});
       const [{ age } = {}] = await query(

@@ -23,7 +23,7 @@ const modules = await clickHouseOrSkip();
     await server.stop();
     await fixture.stop();
   });
-  // This makes it look as if persons had never been copied.
+  // Reset the state, as if persons had never been copied.
   beforeEach(async () => {
     await forgetPersonCopy(fixture.database);
     await client.command({ query: 'DROP TABLE IF EXISTS person_copy' });
@@ -62,7 +62,7 @@ const modules = await clickHouseOrSkip();
     created_ms: number;
   }
   const columns = 'uuid, properties, is_identified, created_ms';
-  /** Reads what queries find in the copy, and what they would find in PostgreSQL. */
+  /** Reads the persons that queries find in the copy, and those that they would find in PostgreSQL. */
   async function read(projectId: number) {
     const result = await client.query({
       query: `SELECT ${columns} FROM person WHERE project_id = {id:Int32} ORDER BY toString(uuid)`,
@@ -77,7 +77,7 @@ const modules = await clickHouseOrSkip();
     );
     return { copied: await result.json<PersonRow>(), stored: rows };
   }
-  /** Reads the current person of each distinct ID that was moved, as queries find it, and as it is in PostgreSQL. */
+  /** Reads the current person of each moved distinct ID, as queries find it in the copy and in PostgreSQL. */
   async function readMovedIds(projectId: number) {
     const select = async (text: string, query_params: Record<string, unknown>) => {
       const result = await client.query({ query: text, query_params, format: 'JSONCompactEachRow' });
@@ -129,7 +129,7 @@ const modules = await clickHouseOrSkip();
         (await query('SELECT uuid FROM person WHERE project_id = $1 AND main_distinct_id = $2', [project, name]))[0]
           ?.uuid,
       );
-    // This stores a merge like the consumer does.
+    // Store a merge like the consumer does.
     await query(
       `UPDATE person SET properties = '{"plan": "pro"}', is_identified = true, created_at = created_at - interval '1 day'
         WHERE project_id = $1 AND main_distinct_id = 'ada'`,
@@ -192,7 +192,7 @@ const modules = await clickHouseOrSkip();
     await expectSame(project, { persons: 5, movedIds: 3 });
     await move('d');
     await query(`DELETE FROM person_distinct_id WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
-    // Some of these persons are already copied, and others are not.
+    // Some of these persons have already been copied, and others have not.
     await query(`UPDATE person SET properties = '{"n": 1}' WHERE project_id = $1 AND main_distinct_id IN ('a', 'e')`, [
       project,
     ]);
@@ -234,7 +234,7 @@ const modules = await clickHouseOrSkip();
     await expect(unreachable()).rejects.toThrow();
     expect(await lag()).toBeGreaterThan(3500);
     expect(await recorded()).toBe(1);
-    // The lag also grows while a worker that has died still holds the claim.
+    // The lag also grows while a crashed worker still has the claim.
     gauge.set(0);
     await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
     await copyAll();
@@ -261,7 +261,7 @@ const modules = await clickHouseOrSkip();
         `%${killedAfterMs}`,
       ]);
       await server.restart();
-      // The worker is restarted too.
+      // Restart the worker too.
       await query('UPDATE event_store_copy SET claimed_until = NULL');
     }
     await copyAll();

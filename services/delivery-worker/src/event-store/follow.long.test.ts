@@ -27,7 +27,7 @@ const modules = await clickHouseOrSkip();
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
-  /** The URL of a role with exactly the permissions that docs/operations/clickhouse.md names. */
+  /** URL of a role with exactly the permissions that docs/operations/clickhouse.md lists. */
   let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
@@ -67,8 +67,8 @@ const modules = await clickHouseOrSkip();
     gauge = createCopyMetrics(fixture.metrics);
   });
   /**
-   * Copies until everything that is stored now has been copied. A single pass can end before that, for example because
-   * of an older transaction of PostgreSQL's autovacuum, which counts as soon as it writes.
+   * Copies until all currently stored events have been copied. A single pass can end earlier, for example because of an
+   * older transaction of PostgreSQL's autovacuum, which counts as soon as it writes.
    */
   const followAll = async (follow = follower()) => {
     const { sql } = fixture.database;
@@ -82,7 +82,7 @@ const modules = await clickHouseOrSkip();
       { what: 'The copy of all events' },
     );
   };
-  /** @param stored interval before now at which the events were stored */
+  /** Stores events. @param stored interval before now at which the events were stored */
   const store = (projectId: number, ids: readonly string[], { stored = '0 seconds', at = '2026-11-10T12:00Z' } = {}) =>
     fixture.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
@@ -140,7 +140,7 @@ const modules = await clickHouseOrSkip();
     await store(project, ['a', 'b']);
     const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
     const copy = () => copyEvents(client, { url: readerUrl }, span);
-    // The first statement must wait for PostgreSQL, like a statement that continues after its worker has died.
+    // The first statement must wait for PostgreSQL, like a statement that continues after its worker has crashed.
     let first: Promise<void> = Promise.resolve();
     await fixture.database.transaction(async (tx) => {
       await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
@@ -196,7 +196,7 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({});
     expect(await followUntil(5000)()).toBe(false);
     expect(await inClickhouse(project)).toEqual({ a: 2 });
-    // The position is in the future, where it would hide events of the next tests.
+    // Reset the position. It is in the future, so events of later tests would not be copied.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = $1', [row?.at]);
   });
 
@@ -253,12 +253,12 @@ const modules = await clickHouseOrSkip();
        SELECT $1, sha256(convert_to('gone', 'UTF8')), 'gone', id, gen_random_uuid(), 1, now() FROM deletion`,
       [project],
     );
-    // An event of the ID's next person.
+    // Store an event of the next person with this ID.
     await store(project, ['gone'], { at: '2099-01-01T00:00Z' });
     await sql.query(`UPDATE event SET captured_at = '2099-01-01' WHERE project_id = $1 AND timestamp > '2098-01-01'`, [
       project,
     ]);
-    // Waits for transactions in other databases of the server.
+    // Transactions in other databases of the server can delay this.
     await eventually(
       async () => {
         await deletePersonData(fixture.database, { isCopied: true });
@@ -343,7 +343,7 @@ const modules = await clickHouseOrSkip();
     expect(progress.at(-1)).toBe(1);
     expect(await sql.query(`SELECT 1 FROM event_store_copy WHERE store = 'clickhouse rebuild'`)).toEqual([]);
 
-    // The rebuild is interrupted after its first portion, and a deletion waits for its end.
+    // Interrupt the rebuild after its first portion, while a deletion waits for the end of the rebuild.
     await sql.query(
       `UPDATE event SET created_at = now() - interval '20 days' WHERE project_id = $1 AND distinct_id = 'a'`,
       [project],

@@ -125,7 +125,7 @@ test('keeps the identities of events for a month longer than the events', async 
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 31, 59, 61, 400]) await storeEvent(environmentId, daysAgo(days));
   }
-  // This is enough rows for several pages.
+  // Store enough rows for several pages.
   await query(
     `INSERT INTO event_identity SELECT $1, gen_random_uuid(), now() - interval '100 days' FROM generate_series(1, 1000)`,
     [tenant.environmentId],

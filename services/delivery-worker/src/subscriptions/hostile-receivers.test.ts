@@ -16,8 +16,8 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from '.
 import { scheduleDueReports } from './schedule.ts';
 
 /**
- * The expected errors of a delivery, by the outcome in the table of misbehaving servers for clients that read only the
- * status.
+ * Expected errors of a delivery, by the outcome that the table of misbehaving servers lists for clients that read only
+ * the status.
  */
 const errors: Record<string, RegExp | null> = {
   ok: null,
@@ -44,7 +44,7 @@ const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Delivery>(), new Map<string, Delivery>()];
 
 /**
- * Delivers to one webhook for each kind of misbehavior, all at the same time. Repeats this after the servers have
+ * Delivers to one webhook for each kind of misbehavior, all at the same time, and repeats this after the servers have
  * recovered.
  */
 beforeAll(async () => {

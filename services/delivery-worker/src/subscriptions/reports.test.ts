@@ -6,7 +6,7 @@ import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
 import { scheduleDueReports } from './schedule.ts';
 
-// Tests the content of reports of insights and dashboards, with the numbers of the conformance cases.
+// Tests the content of reports about insights and dashboards, with the numbers of the conformance cases.
 
 const due = '2026-11-09T09:00:00Z';
 const now = new Date('2026-11-10T12:00:00Z');
@@ -28,8 +28,8 @@ beforeAll(async () => {
   await fixture.database.sql.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')`,
   );
-  // Three orders a day in the week before the due date, one order each on six days of the week before that, and one
-  // order on the day after.
+  // Three orders a day in the week before the due date, one order on each of six days of the preceding week, and one
+  // order on the day after the due date.
   const november = [2, 3, 4, 5, 6, 7, 8].flatMap((day) => [7, 8, 9].map((hour) => `2026-11-0${day}T0${hour}:00:00Z`));
   const october = [26, 27, 28, 29, 30, 31].map((day) => `2026-10-${day}T08:00:00Z`);
   await fixture.database.sql.query(

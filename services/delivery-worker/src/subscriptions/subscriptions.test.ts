@@ -32,7 +32,7 @@ afterEach(async () => {
 
 /**
  * Stores an insight or a dashboard.
- * @returns its ID
+ * @returns the ID of the record
  */
 async function subject(
   kind: 'insight' | 'dashboard',
@@ -348,7 +348,7 @@ test('organizations take turns with their reports, each within its slots', async
 test('another worker can claim a report when the lease of a crashed worker expires', async () => {
   await store();
   await scheduleDueReports(fixture.database, now);
-  // This is the state after a worker was killed when it had claimed the delivery.
+  // Restore the state of a worker that was killed after it had claimed the delivery.
   await fixture.database.sql.query(
     `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,
   );

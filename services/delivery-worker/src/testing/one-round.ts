@@ -2,7 +2,7 @@ import { createLogger } from '@millrace/runtime';
 import { createFairSlots, type FairSlots } from '../poll.ts';
 
 /**
- * Makes a task start its due work once, in separate slots, and waits until it has ended.
+ * Makes a task start its due work once, in separate slots, and waits until the work has ended.
  * @returns the task's result
  */
 export async function runOneRound(

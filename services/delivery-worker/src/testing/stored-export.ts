@@ -3,7 +3,7 @@ import type { Sql } from '@millrace/db';
 
 /**
  * Stores a batch export like the management API does.
- * @returns the ID
+ * @returns the ID of the export
  */
 export async function storeExport(
   sql: Sql,

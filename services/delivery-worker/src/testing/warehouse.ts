@@ -3,7 +3,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, patienceMs } from '@millrace/testing';
 
 export interface Warehouse {
-  /** The settings of a destination that writes to this database. */
+  /** Settings of a destination that writes to this database. */
   config: { host: string; port: number; user: string; password: string; database: string };
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;

@@ -27,19 +27,16 @@ export interface WorkerFixture {
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
-  /** A box with the key `secretsKey`. */
+  /** A secret box with the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
-  /**
-   * The time before which exports read events. It is computed like in the worker, but without the minimum time to wait
-   * (`atOnce`).
-   */
+  /** Time before which exports read events. It is computed like in the worker, but without a minimum age of events. */
   settledUntil: SettledUntil;
   atOnce: SettledUntil;
   stop(): Promise<void>;
 }
 
-/** Starts a database, a mail server and a web server for a test file. All of them are real. */
+/** Starts a real database, mail server and web server for a test file. */
 export async function startWorkerFixture(): Promise<WorkerFixture> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
