@@ -17,8 +17,8 @@ import type { Caller } from './caller.ts';
 /**
  * Calls every declared route with every kind of credential and path that must be rejected, and every list with those
  * that must be accepted. A new route is covered as soon as it is declared. `reach-matrix` checks that responses contain
- * nothing else. In `npm test`, each route is called with one of the IDs that do not exist, and the next route with
- * others.
+ * no other data. In `npm test`, each route is called with one of the IDs that do not exist, and the next route with
+ * another.
  */
 const declared = declaredRoutes();
 const guarded = declared.filter((route) => route.scope !== 'public');
@@ -91,7 +91,7 @@ async function createKey(
 
 const objectOf = (route: Route<Caller>) => route.scope.split(':')[0] ?? '';
 
-/** Fills in the path of a route for a place. IDs that are not in `ids` do not exist. */
+/** Fills in the path of a route for a place. IDs that `ids` does not contain do not exist. */
 function addressOf(route: Route<Caller>, place: Place, ids: Record<string, string> = {}): string {
   const values: Record<string, string> = {
     organization_id: place.organizationId,
@@ -108,8 +108,8 @@ const isNumbered = ({ path }: Route<Caller>) =>
   /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
 
 /**
- * Returns the route's example request with a key that is not used yet. Features, event definitions and variables are
- * identified by name instead.
+ * Returns the route's example request with a new flag key. Features, event definitions and variables are identified by
+ * name instead.
  */
 function exampleOf({ examples, method, path }: Route<Caller>): unknown {
   const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
@@ -126,10 +126,10 @@ const send = (route: Route<Caller>, address: string, key?: string) =>
   });
 
 interface Rejection {
-  /** The case number, if there is one, and what is wrong with the request. */
+  /** Case number, if any, and what is wrong with the request. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
-  /** Returns names in `keys`, or none for a request without credentials. */
+  /** Returns names in `keys`. Undefined stands for a request without credentials. */
   credentials: (route: Route<Caller>) => (string | undefined)[];
   places?: () => Place[];
   expected(route: Route<Caller>): object;
@@ -138,8 +138,8 @@ interface Rejection {
 const isBelowProject = (route: Route<Caller>) => route.path.includes('/:project_id');
 const isBelowOrganization = (route: Route<Caller>) => route.path.startsWith('/api/organizations/:organization_id');
 /**
- * Returns whether existing clients of a route distinguish an environment of others (403) from a missing one (cases X12
- * and S22).
+ * Returns whether existing clients of a route distinguish another organization's environment (403) from a missing one
+ * (404). See cases X12 and S22.
  */
 const isForeignVisible = (route: Route<Caller>) => ['subscription', 'batch_export'].includes(objectOf(route));
 const authenticationError = (code: string, detail: string) => ({
@@ -340,7 +340,7 @@ describe.each(named(lists))('%s', (_name, route) => {
 });
 
 describe('keys that are limited to projects or organizations', () => {
-  /** `/api/feature_flag` uses a project's token to find the project, or the current one. */
+  /** `/api/feature_flag` finds the project by a project token. Without a token, it uses the current project. */
   const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
   // The routes of users and personal API keys have their own rules (`personal-key-access.test.ts`).
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));

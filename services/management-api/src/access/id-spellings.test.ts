@@ -26,7 +26,7 @@ const addressed = declaredRoutes().filter((route) => idsOf(route).length > 0);
 
 let api: TestApi;
 let session: string;
-/** The IDs, by the part of the path before them. */
+/** IDs, by the part of the path before the ID. */
 let ids: Record<string, string>;
 beforeAll(async () => {
   api = await startTestApi();
@@ -92,13 +92,13 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
       status === 404 ||
       (status === 400 && isNumbered(route, parameter)) ||
       (status === 405 && parameter === 'id') ||
-      // Users can see themselves, and get 403 for every other value.
+      // Users can access their own user, and get 403 for every other value.
       (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
     expect(responses.filter((response) => !isRefused(response))).toEqual([]);
   },
 );
 
-/** These are records that the fixture does not have, and streams. */
+/** Omit streams, and records that the fixture does not have. */
 const isElsewhere =
   /remote_config|:(run_id|delivery_id|query_id|uuid|report_id|unsubscribe_id|user_uuid|access_token)|signup|dead_letters|two_factor|live|test_event|matching_ids|bulk/;
 const reads = addressed.filter(

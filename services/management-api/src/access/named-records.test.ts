@@ -8,19 +8,17 @@ import type { Caller } from './caller.ts';
 import { type GovernedKind, governedKindNames, governedKinds } from './record-rights.ts';
 
 /**
- * Tests records that a member cannot access, with every path and in every field of a request that names one
+ * Tests records that a member cannot access, with every path and in every request field that refers to such a record
  * (docs/api/access.md#access-to-records). A new route below a record is covered as soon as it is declared.
  */
 let api: TestApi;
 let acme: OrganizationActors;
-/** Records that an administrator has created and that nobody else can access. */
+/** Records of an administrator that no other user can access. */
 const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
 /** Records that the member has created. */
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
-/**
- * The records of the administrator that everyone can access: an insight and a dashboard that use the restricted cohort.
- */
+/** Records of the administrator that everyone can access: an insight and a dashboard that use the restricted cohort. */
 let openInsight: number;
 let openDashboard: number;
 let openSubscription: number;
@@ -107,7 +105,7 @@ describe('restricted records, requested by their own paths', () => {
   });
 });
 
-/** The texts and values that a parser could interpret as the cohort. */
+/** Texts and values that a parser could interpret as the cohort. */
 const spellings: [string, (id: number) => unknown][] = [
   ['its ID', (id) => id],
   ['its ID as a string', (id) => `${id}`],

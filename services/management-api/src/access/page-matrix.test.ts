@@ -6,7 +6,7 @@ import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.
 
 /**
  * Calls every page route, which is every route outside the OpenAPI document, with every kind of credential and with
- * hostile paths and bodies. A new page is covered as soon as it is declared. `access-matrix`, `reach-matrix` and
+ * malformed paths and bodies. A new page is covered as soon as it is declared. `access-matrix`, `reach-matrix` and
  * `hostile-bodies` do the same for API routes.
  */
 const pages = declaredPages();

@@ -32,7 +32,7 @@ describe('a personal API key in a request', () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
-  // fetch rejects GET with a body. The API rejects POST only after it has accepted the key.
+  // `fetch` rejects GET with a body. The API rejects POST only after it has accepted the key.
   test('key-004: can be in a field of the body', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {

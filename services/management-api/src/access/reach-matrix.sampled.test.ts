@@ -12,10 +12,10 @@ import { startTestApi, type TestApi, type TestResponse } from '../testing/start-
 import type { Caller } from './caller.ts';
 
 /**
- * Calls every route as every actor. No response contains anything of a place that the actor's key cannot access,
- * neither in the body nor in a header, except for what the request itself contains. In `npm test`, each actor calls
- * each route with one address. The nine actors of a route use three addresses of each kind, and the next route uses
- * others. `npm run test:long` uses all addresses.
+ * Calls every route as every actor. A response must not contain anything from a place that the actor's key cannot
+ * access, neither in the body nor in a header, except for what the request itself contains. In `npm test`, each actor
+ * calls each route with one address. The nine actors of a route use three addresses of each kind, and the next route
+ * uses other addresses. `npm run test:long` uses all addresses.
  */
 const guarded = declaredRoutes().filter((route) => route.scope !== 'public');
 const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
@@ -34,7 +34,7 @@ function actorOf(name: string): Actor {
   return actor;
 }
 
-/** There are three kinds of addresses: by ID, as `@current`, and with records of another place. */
+/** Addresses have three kinds: by ID, as `@current`, and with records of another place. */
 const addressesFor = (name: string, routes: Route<Caller>[], route: Route<Caller>) => {
   const kinds = fixture.addressKinds;
   const turn = actorNames.indexOf(name as (typeof actorNames)[number]) + routes.indexOf(route);
@@ -89,7 +89,7 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
   };
 }
 
-/** Returns the marks that are in the response but not in the request. */
+/** Returns the marks that the response contains but the request does not. */
 function leaks(response: TestResponse, { hidden }: Actor, request: string): string[] {
   const text = `${JSON.stringify(response.body ?? null)} ${JSON.stringify([...response.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
@@ -135,7 +135,7 @@ const isLasting = ({ method, path }: Route<Caller>) =>
   method === 'DELETE' ||
   /\/(reset_token|rotate_secret_token|delete_secret_token_backup|roll|accept|bulk_delete)$/.test(path);
 
-/** Returns whether the path of the request names something that the actor cannot access. */
+/** Returns whether the path of the request refers to something that the actor cannot access. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&

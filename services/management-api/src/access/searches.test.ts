@@ -28,7 +28,7 @@ describe('searches in the running service', () => {
     other = await createTestTenant(database);
     service = await startService('management-api', program.files[0] ?? '', {
       DATABASE_URL: testDatabase.url,
-      // Two of the connections are for searches.
+      // Reserves two of the connections for searches.
       DATABASE_POOL_SIZE: '5',
       API_PORT: '0',
       API_HOST: '127.0.0.1',
@@ -53,7 +53,7 @@ describe('searches in the running service', () => {
   test('thirty searches with one key do not block other requests, or the searches of other keys', async () => {
     const refused: Awaited<ReturnType<typeof ask>>[] = [];
     const searches = await database.transaction(async (tx) => {
-      // This lock blocks all searches for persons.
+      // Block all searches for persons.
       await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
       const asked = Array.from({ length: 30 }, async () => {
         const response = await ask(one, `persons/?properties=${filter}`);
@@ -141,7 +141,7 @@ describe('the order in which searches start', () => {
     expect([quiet.isRunning(), third.isRunning()]).toEqual([true, false]);
     busy[0]?.end();
     await afterAllTurns();
-    // The search of `third` came later than the last one of `busy`, but `third` has none running.
+    // The search of `third` came later than the last search of `busy`, but no other search of `third` is running.
     expect([third.isRunning(), busy[2]?.isRunning()]).toEqual([true, false]);
     for (const search of [quiet, third, busy[1]]) search?.end();
     await afterAllTurns();

@@ -56,7 +56,7 @@ const condition = { properties: [{ key: 'plan', type: 'person', operator: 'exact
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 /**
  * Sends the request of a case.
- * @param path contains IDs by name in braces. A body can contain them as `{name}` too.
+ * @param path contains IDs by name in braces, like the body
  */
 const send = (method: Method, path: string, body: object | undefined, key: string) => {
   const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (_match, name: string) => String(ids[name]));
