@@ -104,7 +104,7 @@ it('annotation-003 shows annotations of the organization in its other projects, 
   const id = await create({ content: 'for all', scope: 'organization', dashboard_id: dashboard });
   await create({ content: 'for one project', scope: 'project' });
   expect(await contents('', elsewhere)).toEqual(['for all']);
-  // The dashboard belongs to another project, so it is not shown.
+  // The dashboard belongs to another project, so the response omits it.
   expect((await api.get(`${elsewhere}${id}/`, acme.M.key)).body).toMatchObject({
     dashboard_id: null,
     dashboard_name: null,

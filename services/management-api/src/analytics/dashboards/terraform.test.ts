@@ -4,7 +4,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Sends the same requests as PostHog's Terraform provider and compares the responses like the provider. A plan lists
+ * Sends the same requests as PostHog's Terraform provider, and compares the responses in the same way. A plan lists
  * what the provider would change.
  */
 let api: TestApi;
@@ -42,7 +42,7 @@ interface InsightConfig {
   dashboard_ids?: number[];
 }
 
-/** Like the provider, leaves out empty lists and sends an empty string to clear a text. */
+/** Creates a request body like the provider: omits empty lists, and sends an empty string to clear a text. */
 function insightBody({ name, description, query_json, tags = [], dashboard_ids = [] }: InsightConfig): Json {
   return {
     ...(name !== undefined && { name }),
@@ -71,7 +71,7 @@ const asSet = (list: unknown) => (Array.isArray(list) ? [...list].sort() : list)
 
 /**
  * Compares an insight with its configuration, like a Terraform plan.
- * @returns the fields in which the configuration and the response differ, or null if the insight was deleted
+ * @returns the fields that differ, or null if the insight was deleted
  */
 async function planInsight(id: number, config: InsightConfig): Promise<string[] | null> {
   const { status, body } = await send('GET', `insights/${id}`);
@@ -173,8 +173,8 @@ interface AnsweredTile {
 }
 
 /**
- * Matches the tiles of the configuration with those of a response by content. Texts with the same body are matched one
- * by one.
+ * Matches tiles of the configuration with tiles of a response by content. Texts with the same body are matched one by
+ * one.
  */
 function matched(tiles: AnsweredTile[], config: LayoutTile[]) {
   const left = [...tiles];

@@ -147,7 +147,7 @@ describe('filters of the event list', () => {
     expect(await uuids(`?person_id=${personId.toUpperCase()}`)).toEqual([after, before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=anon`)).toEqual([before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=other`)).toEqual([]);
-    // A person who was merged into another one has no events anymore.
+    // A person who was merged into another person no longer has events.
     expect(await uuids(`?person_id=${merged}`)).toEqual([]);
   });
 
@@ -329,7 +329,7 @@ describe('pages of the event list', () => {
     }
     const cost = (query: string) => api.statementsOf(() => get(query));
     expect([await cost('?limit=1'), await cost('?limit=30')]).toEqual([6, 6]);
-    // A person without distinct IDs is searched in time ranges, each twice as long as the one before.
+    // For a person without distinct IDs, the search reads time ranges, each twice as long as the one before.
     expect(await cost(`?person_id=${randomUUID()}`)).toBeLessThanOrEqual(20);
   });
 });

@@ -10,8 +10,8 @@ import { readAllPages, startTestApi, type TestApi } from '../../testing/start-te
 import { createMonths, type StoredEvent, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 /**
- * Compares two APIs on one database. The API that reads events from ClickHouse must return the same as the one that reads from
- * PostgreSQL, also after PostgreSQL has deleted the events.
+ * Compares two APIs on one database. The API that reads events from ClickHouse must return the same as the API that
+ * reads from PostgreSQL, even after PostgreSQL has deleted the events.
  */
 const modules = await clickHouseOrSkip();
 const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };

@@ -3,12 +3,14 @@ import { createTestTenant, eventually, type TestTenant } from '@millrace/testing
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
 
-/** This time is longer than any statement takes unless it waits for a lock. */
+/** Longer than any statement takes unless it waits for a lock. */
 const statementTimeoutMs = 3000;
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 const monthOf = (days: number) => daysAgo(days).slice(0, 7);
-/** The search cannot read this month while it is locked. No other event is in this month. */
+/**
+ * Age in days of an event whose month is locked, so that the search cannot read it. No other event is in this month.
+ */
 const lockedDays = 110;
 
 let api: TestApi;
@@ -28,8 +30,8 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 /**
- * Requests a page while the month is locked. The lock is released after the response, or when the read of the found
- * events waits for it.
+ * Requests a page while the month is locked. Releases the lock after the response, or when the read of the found events
+ * waits for the lock.
  */
 const getWhileLocked = (query: string) =>
   api.database.transaction(async (tx) => {

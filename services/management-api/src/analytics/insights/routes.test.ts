@@ -264,7 +264,7 @@ test('insight-245: finds the same insight by numeric ID and by short ID', async 
   const one = await made({ name: 'One' });
   expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
   expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
-  // A short ID can consist of digits. It is used only if no insight has this number as its ID.
+  // A short ID can consist of digits. In this case, it works only if no insight has this numeric ID.
   await api.database.sql.query(`UPDATE insight SET short_id = $2 WHERE id = $1`, [one.id, '87654321']);
   expect((await read('87654321')).body.id).toBe(one.id);
   const two = await made();
@@ -316,7 +316,7 @@ test('insight-252, insight-253: does not return or list a deleted insight, and c
   expect(await read(id)).toMatchObject(NF());
   expect(await read(short_id)).toMatchObject(NF());
   expect(await names('')).toEqual([]);
-  // Terraform sends this request after it was interrupted.
+  // Terraform sends this request after an interruption.
   expect((await change(id, { deleted: true })).status).toBe(200);
   expect(await change(id, { deleted: false })).toMatchObject({ status: 200, body: { deleted: false, name: 'One' } });
   expect((await read(id)).status).toBe(200);

@@ -151,7 +151,7 @@ test('returns every person on exactly one page, newest first, while persons are 
     seen.push(...body.results.map((row: { uuid: string }) => row.uuid));
     next = body.next;
     await person({ distinctIds: [`new-${seen.length}`] });
-    // Delete a person from the last page, as a merge does.
+    // Delete a person from the last page, like a merge would.
     await api.database.sql.query('DELETE FROM person WHERE uuid = $1', [seen.at(-1)]);
   }
   expect(seen).toEqual(stored.reverse());

@@ -1,4 +1,4 @@
-/** Compares two ways to count the members of cohorts, with the filters and persons of filter-001 to filter-165. */
+/** Compares two ways of counting the members of cohorts, with the filters and persons of filter-001 to filter-165. */
 
 import { createDatabase, createReadPool, type Database, type ReadPool } from '@millrace/db';
 import { cohortAudience, countMembers, matchPersons } from '@millrace/flags/cohorts';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Returns null if PostgreSQL cannot store the filters. */
+/** Creates a cohort with the filters. Returns null if PostgreSQL cannot store the filters. */
 async function cohortWith(...values: unknown[]): Promise<number | null> {
   const rows = await database.sql
     .query<{ id: number }>('INSERT INTO cohort (project_id, name, filters) VALUES ($1, $2, $3) RETURNING id', [

@@ -1,4 +1,4 @@
-/** Tests the cases of filters on ClickHouse, which must return the same results as PostgreSQL. */
+/** Tests that the filter cases have the same results on ClickHouse as on PostgreSQL. */
 
 import { clickHouseOrSkip } from '@millrace/testing';
 import { engines, onClickHouse } from '../../testing/engines.ts';

@@ -47,7 +47,7 @@ describe.each(engines)('property filters on $name', (engine) => {
   };
 
   /**
-   * The lists, counts and queries that are compared. `found` has the names of matching events or persons, or their
+   * Lists, counts and queries that are compared. `found` contains the names of matching events or persons, or their
    * number.
    */
   const readers: Record<string, (filter: Filter) => Promise<{ status: number; attr?: string; found: unknown }>> = {

@@ -25,10 +25,7 @@ const exceptTrue = [...Object.keys(stored), missing]
   .filter((name) => !['true', 'true_text', 'empty_list'].includes(name))
   .join(' ');
 
-/**
- * The intended differences: the values that match only in flags, the values that match only in queries, and the
- * reasons.
- */
+/** Intended differences: the values that match only in flags, the values that match only in queries, and the reason. */
 // biome-ignore format: one case per line
 const differences: [no: string, onlyFlags: string, onlyQueries: string, ...reasons: string[]][] = [
   ['filter-002', 'chrome', '', ignoresCase],
@@ -83,7 +80,7 @@ const differences: [no: string, onlyFlags: string, onlyQueries: string, ...reaso
   ['filter-134', 'huge milliseconds', '', seconds],
 ];
 
-/** The operators that flags do not support for properties, or store under another name. */
+/** Operators that flags do not support for properties, or store under another name. */
 const onlyInQueries = ['in', 'not_in', 'min', 'max'];
 const split = (text: string) =>
   text

@@ -2,7 +2,10 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** Tests how lists combine filters in `properties`, and which filters they reject. `filter-cases.test.ts` covers the operators. */
+/**
+ * Tests how lists combine filters in `properties`, and which filters they reject. `filter-cases.test.ts` covers the
+ * operators.
+ */
 let api: TestApi;
 let tenant: TestTenant;
 let path: string;
@@ -29,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The properties of each event by its name. Each event has a different kind of value. */
+/** Properties of each event by event name. Each event has a different kind of value. */
 const stored: Record<string, Record<string, unknown>> = {
   text: { p: 'Chrome' },
   other: { p: 'chrome mobile' },

@@ -26,7 +26,7 @@ test.each([
   ['events', 'event'],
   ['persons', 'person'],
 ])('returns 503 with advice when a filter of %s takes too long', async (name, table) => {
-  // Lock the table to block the list, however fast the machine is.
+  // Lock the table, so that the list is blocked however fast the machine is.
   const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return list(name);
@@ -35,6 +35,6 @@ test.each([
     status: 503,
     body: { code: 'query_timeout', detail: expect.stringContaining('took too long') },
   });
-  // The connection can still be used.
+  // The connection must still be usable.
   expect(await list(name)).toMatchObject({ status: 200, body: { results: [] } });
 });

@@ -72,7 +72,7 @@ async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   return { response: await response, release: lock.release };
 }
 
-/** Checks that a lost query released its slot. Otherwise, the next query would wait for it and fail. */
+/** Checks that a lost query released its slot. Otherwise, the next query would wait for the slot and fail. */
 async function expectFreeSlot() {
   const { status, body } = await ask('force_blocking');
   expect([status, body.results?.[0].count]).toEqual([200, 1]);

@@ -59,8 +59,8 @@ function openQueryRunner(store: KeyValueStore, maxMs = 20_000): QueryRunner {
 const signal = new AbortController().signal;
 let asked = 0;
 /**
- * Returns a query that was never run before.
- * @param isOver whether its date range has ended
+ * Creates a query that has never been run.
+ * @param isOver whether the query's date range has ended
  */
 function newQuery(interval: string, isOver = false) {
   asked += 1;
