@@ -5,7 +5,9 @@ import type { TObject } from 'typebox';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Tests that the response to any path or body is a result or an error that names the problem, never a server error. */
+/**
+ * Tests that the response to any path or body is a result or an error that names the problem, but never a server error.
+ */
 let gateway: TestServer;
 let api: TestApi;
 let tenant: TestTenant;
@@ -137,8 +139,8 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
 }
 
 /**
- * Send each body once, whichever routes use it, and each field once, whichever bodies contain it. `npm test` sends all
- * values to one field of each schema, and a random sample to the others.
+ * Send each body only once, even if several routes use it, and each field only once, even if several bodies contain it.
+ * `npm test` sends all values to one field of each schema, and a random sample to the other fields.
  */
 const bodies = new Map(
   declared
@@ -149,8 +151,8 @@ const seen = new Set<string>();
 const seenSchemas = new Set<string>();
 let turn = 0;
 /**
- * Returns all values for the first field of a kind, and a sample of them for further fields.
- * @param isFirst whether it is the first of its kind
+ * Returns all values for the first field of a kind, and a sample of the values for further fields.
+ * @param isFirst whether the field is the first of its kind
  */
 const valuesFor = <T>(values: readonly T[], isFirst: boolean) =>
   isFirst ? values : sampleOf(values, { count: 4, turn: turn++ });
@@ -278,7 +280,7 @@ describe('for any ID in a path', () => {
           const path = encodeNonAscii(fill(route.path, { ...ids, [name]: id }));
           const response = await sendRaw(route.method, `${path}/`, route.body === undefined ? {} : { body: '{}' });
           const isRefused = response.status >= 400 && response.status < 500;
-          // Any text can be the key of a flag. If no project has it, the list is empty.
+          // Any text can be the key of a flag. If no project has the flag, the list is empty.
           const isEmptyList = name === 'key' && response.status === 200;
           // Cancelling an unknown query succeeds (insight-232).
           const isCancelled = name === 'query_id' && response.status === 204;

@@ -29,8 +29,8 @@ const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
-    // These routes are not lists of a project. They return 404 without a known name, an error without all of their
-    // fields, or never end.
+    // Omit routes that are not lists of a project. They return 404 without a known name, return an error without all of
+    // their fields, or never end.
     !/\/(groups\/(find|members)|event_definitions\/by_name|persons\/cohorts)$|\/live\//.test(path) &&
     Object.keys(query.properties).length > 0,
 );
@@ -61,7 +61,10 @@ const nasty = [
 
 const seen = new Set<string>();
 let turn = 0;
-/** `npm test` sends all texts to the first parameter of each name and schema, and a random sample to the others. */
+/**
+ * Returns all texts for the first parameter of each name and schema, and in `npm test` a random sample for the other
+ * parameters.
+ */
 function textsFor(field: string, schema: unknown): string[] {
   const key = `${field} ${JSON.stringify(schema)}`;
   const isFirst = !seen.has(key);

@@ -11,8 +11,8 @@ import {
 } from '@millrace/testing';
 
 /**
- * Tests the memory that lists of the largest possible rows need. Four clients at once request a page of 240 persons,
- * about 150 MB.
+ * Tests the memory that lists of the largest possible rows need. Four clients request a page of 240 persons (about 150
+ * MB) at the same time.
  */
 const persons = 240;
 const personBytes = 640 * 1024;
@@ -36,7 +36,7 @@ beforeAll(async () => {
        FROM generate_series(1, $2::int) AS n`,
     [tenant.projectId, persons, personBytes],
   );
-  // The test starts the built program, because compiling TypeScript takes more memory than the service.
+  // Start the built program, because compiling TypeScript takes more memory than the service.
   programs = await compilePrograms(['services/management-api/src/main.ts']);
   child = spawn(process.execPath, programs.files, {
     env: {
@@ -61,7 +61,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Reads a page as it arrives without storing it. */
+/** Reads a page as it arrives, without storing it. */
 async function readPage(address: string): Promise<{ uuids: string[]; end: string }> {
   const response = await fetch(address, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
   expect(response.status).toBe(200);
@@ -70,8 +70,8 @@ async function readPage(address: string): Promise<{ uuids: string[]; end: string
   for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const text = end + piece;
     uuids.push(...[...text.matchAll(/"uuid":"([0-9a-f-]{36})"/g)].map((match) => match[1] ?? ''));
-    // Keeps the end of the text, in case a UUID is split between two portions. It contains no complete UUID, so none is
-    // counted twice.
+    // Keep the end of the text, in case a UUID is split between two portions. The kept text contains no complete UUID,
+    // so none is counted twice.
     end = text.slice(-40).replace(/^.*"uuid":"[0-9a-f-]{36}"/, '');
   }
   return { uuids, end };
@@ -106,7 +106,7 @@ test('returns a complete page of huge persons with bounded memory', async () => 
   }
   isReading = false;
   await watching;
-  // Chunks in progress and garbage take about 110 MiB on Node.js 20 and 180 MiB on 26, whose young generation is larger.
-  // Building the complete pages before sending them would take 600 MiB.
+  // Portions in progress and garbage take about 110 MiB on Node.js 20 and 180 MiB on Node.js 26, which has a larger
+  // young generation. Building the complete pages before sending them would take 600 MiB.
   expect(peak - atRest).toBeLessThan(240 * MiB);
 });

@@ -10,7 +10,7 @@ test('every route has a description, one success response with a schema, and val
 });
 
 /**
- * The endpoints and scopes of PostHog's API. It does not document the scopes of rows 8, 28, 29 and 30
+ * Endpoints and scopes of PostHog's API. PostHog does not document the scopes of rows 8, 28, 29 and 30
  * (docs/api/personal-api-keys.md#scopes).
  */
 const contractRows: [number, string, string][] = [
@@ -69,7 +69,7 @@ test('no routes or pages except for the listed ones work without credentials', (
     'POST /api/reset',
     'POST /api/reset/:user_uuid/look',
     'POST /api/reset/:user_uuid',
-    // Requests to these need a ticket that cannot be guessed.
+    // Requests to these paths need a ticket that cannot be guessed.
     'POST /api/login/sso/look',
     'POST /api/login/sso',
     // Requests to these paths need an ID that cannot be guessed.
@@ -150,7 +150,7 @@ test('signin-041: the listed routes require a session with a recent sign-in', ()
 /** Existing clients create a copy with a GET request. */
 const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/;
 
-/** These POST requests run queries that are too long for a URL, or record a view. */
+/** POST requests that run queries too long for a URL, or that record a view. */
 const readsByPost =
   /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 

@@ -10,8 +10,8 @@ import { withoutEffect } from './without-effect.ts';
 
 /**
  * Tests every body field that PostHog documents for a route that Millrace has. A supported field is in the record
- * afterwards, or has its own test. A rejected field gets an error that names it. A field without effect is accepted and
- * changes nothing.
+ * afterwards, or has its own test. A rejected field gets an error that names the field. A field without effect is
+ * accepted and changes nothing.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -41,7 +41,7 @@ function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
   return { ...neededBy(sample), ...only(before, repeated) };
 }
 
-/** Returns the path of a request, and the record before it. */
+/** Returns the path of a request, and the record before the request. */
 async function prepare(method: Method, path: string, sample: BodySample): Promise<{ address: string; before: Fields }> {
   const created = sample.creates === undefined ? undefined : await records.create(sample.creates, neededBy(sample));
   const parts = path.split('{}');
@@ -100,7 +100,7 @@ async function problemsOfRefused({ key }: DocumentedNames, sample: BodySample, f
 }
 
 async function problemsOfIgnored({ key, route, ignored }: DocumentedNames, sample: BodySample): Promise<string[]> {
-  // Without a schema, the body of a request is not read.
+  // A request body without a schema is not read.
   if (ignored.length === 0 || route.body === undefined) return [];
   const [method, path] = key.split(' ') as [Method, string];
   const responseTo = async (more: Fields) => {

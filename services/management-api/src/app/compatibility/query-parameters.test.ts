@@ -4,8 +4,8 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
  * Tests every query parameter that PostHog documents for a route that Millrace has. A supported parameter changes the
- * response, or gets an error for an invalid value. A rejected parameter gets an error that names it. A parameter
- * without effect changes nothing.
+ * response, or gets an error for an invalid value. A rejected parameter gets an error that names the parameter. A
+ * parameter without effect changes nothing.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api.stop());
 
-/** Values with which a list has other contents. */
+/** Values for which a list has different contents. */
 const usual: Record<string, string> = {
   limit: '1',
   offset: '1',
@@ -31,7 +31,7 @@ const usual: Record<string, string> = {
 interface QueryCase {
   /** The other parameters that a request needs. */
   with?: string;
-  /** The values that change the response. A value that is not tested is null, and `why` has the reason. */
+  /** Values that change the response. The value null is not tested, for the reason in `why`. */
   values?: Record<string, string | null>;
   why?: string;
 }
@@ -80,7 +80,7 @@ const cases: Record<string, QueryCase> = {
   },
   'GET /api/projects/{}/insights/{}': {
     with: 'refresh=force_blocking',
-    // The insight is only found with its dashboard's ID.
+    // The insight is found only with its dashboard's ID.
     values: { refresh: 'force_cache', from_dashboard: '987654321' },
   },
   'GET /api/projects/{}/property_definitions': {
@@ -103,7 +103,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** These parameters have tests elsewhere, which check what was deleted. */
+/** Parameters that other tests cover, because they check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',

@@ -92,7 +92,7 @@ test("counts the project's events of the last minute by outcome", async () => {
   await storeDrop(tenant, { type: 'message_size_too_large' });
   await storeDrop(tenant, { type: 'skipping_event_invalid_distinct_id' });
   await storeDrop(tenant, { type: 'kept_but_changed', severity: 'warning' });
-  // As in live events: one event was only rejected in part, the other was dropped by a rate limit.
+  // Store the same problems as in live events: one event was rejected only in part, and a rate limit dropped the other.
   await storeDrop(tenant, { type: 'group_key_too_long' });
   await storeDrop(tenant, { type: 'rate_limited', severity: 'warning', count: 2 });
   await storeDrop(tenant, { type: 'long_ago', stored: "now() - interval '10 min'" });
