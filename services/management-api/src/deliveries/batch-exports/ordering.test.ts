@@ -13,8 +13,8 @@ beforeAll(async () => {
     `INSERT INTO batch_export (id, environment_id, name, destination_type, interval) VALUES ($1, $2, 'e', 'S3', 'hour')`,
     [exportId, tenant.environmentId],
   );
-  // The rows are created one after the other, three of them at the same time. Each one covers an earlier hour than the
-  // one before.
+  // Creates the rows one after the other, three of them at the same time. Each row covers an earlier hour than the row
+  // before.
   await api.database.sql.query(
     `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, status, created_at)
      SELECT 'b' || n, $1, '2026-01-02'::timestamptz - (n / 2) * interval '1 hour', '2026-01-03', 'Completed',

@@ -27,7 +27,7 @@ const valid = {
 };
 /**
  * Creates a record in Acme, or in another organization.
- * @returns its ID
+ * @returns the ID of the record
  */
 async function made(
   kind: 'insights' | 'dashboards',
