@@ -52,7 +52,7 @@ test('copies a flag with its cohorts and the cohorts that these refer to, matche
   expect(cohort.name).toBe('Outer');
   expect(JSON.stringify(cohort.filters)).toContain(`"value":${there.id}`);
 
-  // A second copy changes the existing flag instead of creating another one.
+  // A second copy must change the existing flag instead of creating another one.
   await api.send('PATCH', `/api/projects/${tenant.projectId}/feature_flags/${flag.id}/`, {
     key: tenant.personalApiKey,
     body: { filters: { groups: [{ rollout_percentage: 5 }] } },
