@@ -58,7 +58,9 @@ const representation = { prefer: 'return=representation' };
 const send = (method: Send, at: string, body?: unknown, headers = {}) =>
   api.send(method, path + at, { key: acme.A.key, body, headers });
 
-/** Reads a page of a list. It must have at least one record, and each record must have the fields of the table. */
+/**
+ * Reads a page of a list. The page must have at least one record, and each record must have the fields of the table.
+ */
 async function walkList(at: string, table: ContractTable): Promise<void> {
   const { status, body } = await api.get(`${path}${at}?limit=1`, acme.A.key);
   expect([status, deviations(envelopeTable, body)]).toEqual([200, []]);

@@ -131,7 +131,7 @@ describe('a domain name that no organization has verified', () => {
     expect((await asFree('PATCH', `${renamed.id}/`, { domain })).body).toEqual(taken.body);
     prove(second);
     expect((await verify(second.id)).body).toMatchObject({ domain, is_verified: true });
-    // The row that was added first is unchanged. The other organization's proof does not verify it.
+    // The first row must be unchanged, because the other organization's proof does not verify it.
     expect(await read(first.id, free)).toEqual(first);
     prove(first);
     expect(await asFree('POST', `${first.id}/verify/`)).toMatchObject(taken);

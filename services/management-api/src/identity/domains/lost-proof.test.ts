@@ -65,8 +65,8 @@ const prove = (...challenges: string[]) =>
     challenges.map((challenge) => [challenge]),
   );
 /**
- * Returns the URL to which the browser is redirected when a user signs in through the provider, and what the sign-in
- * page offers.
+ * Returns the URL to which the browser is redirected when a user signs in through the provider, and the methods that
+ * the sign-in page offers.
  */
 async function signIn() {
   const begun = await fetch(`${api.url}/login/saml/?email=ada@${name}`, { redirect: 'manual' });

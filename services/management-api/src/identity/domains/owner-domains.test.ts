@@ -37,7 +37,7 @@ const saml = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/sso
 
 /**
  * Adds a verified domain with providers, SCIM and settings, which an administrator set up before any owner had an
- * address in it.
+ * address in the domain.
  */
 async function setUpDomain(): Promise<string> {
   const { body } = await as('A', 'POST', '', { domain: name, ...saml });
@@ -95,7 +95,7 @@ test("returns 403 when an administrator adds an owner's domain with a provider, 
   expect(await as('A', 'POST', `${early.body.id}/verify/`)).toMatchObject(refused);
   expect((await as('A', 'DELETE', `${early.body.id}/`)).status).toBe(204);
   expect(await as('A', 'POST', '', { domain: name, ...saml })).toMatchObject(refused);
-  // An administrator can add and verify the domain only if it has no provider.
+  // An administrator can add and verify such a domain only if it has no provider.
   const late = await as('A', 'POST', '', { domain: name });
   prove(late.body);
   expect((await as('A', 'POST', `${late.body.id}/verify/`)).status).toBe(200);

@@ -2,7 +2,7 @@ import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests that the API returns access rules as they were set, and that they determine access
+ * Tests that the API returns access rules in the form in which they were set, and that the rules determine access
  * (docs/api/access.md#access-to-an-environment).
  */
 let api: TestApi;

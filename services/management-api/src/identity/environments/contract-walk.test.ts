@@ -5,8 +5,8 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
  * Compares the fields of projects and environments with PostHog's API (docs/api/README.md#routes-and-fields). The test
- * fails for a field that is missing, has another type or is not in the API. `?` marks fields that are null when they
- * are not set.
+ * fails for a field that is missing, has another type or is not in the API. `?` marks fields that are null if they are
+ * not set.
  */
 const projectSummary = `id integer, uuid UUID, organization UUID, api_token string, name string,
   completed_snippet_onboarding boolean, has_completed_onboarding_for any, ingested_event boolean, is_demo boolean,

@@ -125,7 +125,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
     expect(await create({})).toMatchObject(upgrade);
-    // Once the plan has room, the result depends on the caller's level.
+    // Once the plan allows another environment, the result depends on the caller's level.
     await setFeatures(['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 2 })));
     expect(await patch(demo, { is_demo: false }, fixture.keys.M)).toMatchObject(insufficient);
     expect((await patch(demo, { is_demo: false })).body.is_demo).toBe(false);
@@ -296,7 +296,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
-    // If the request contains settings, either both are stored or neither.
+    // Settings in the request are stored together with the intent, or neither is stored.
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const { result: failed, logged } = await keepLogs(api.logger, () =>
@@ -413,7 +413,7 @@ test('project-015: adds an environment to its project', async () => {
   expect((await api.get(path, fixture.keys.A)).body.count).toBe(2);
   expect((await api.get('/api/projects/', fixture.keys.A)).body.count).toBe(1);
   expect((await api.get(`/api/environments/${body.id}/`, fixture.keys.A)).body.name).toBe('Staging');
-  // Once there is a second environment, the first one can be deleted. The project stays.
+  // Once a second environment exists, the first one can be deleted. The project remains.
   expect((await api.send('DELETE', `${path}${fixture.tenant.environmentId}/`, { key: fixture.keys.A })).status).toBe(
     204,
   );
@@ -437,7 +437,8 @@ test('project-017, project-018: returns 404 for a project that does not exist', 
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
   expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
   expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
-  // In project-018, PostHog returns "Organization not found." after the user left, which reveals that the project exists.
+  // In project-018, PostHog returns "Organization not found." after the user has left, which reveals that the project
+  // exists.
   expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });
 

@@ -340,8 +340,8 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  // In project-034, PostHog records "0.4" as the client sent it. Millrace records the stored value, which is the one
-  // shown everywhere else.
+  // In project-034, PostHog records "0.4" as the client sent it. Millrace records the stored value, which all responses
+  // show.
   test('project-034: records a change of an empty setting as its creation', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;

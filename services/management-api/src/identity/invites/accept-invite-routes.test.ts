@@ -14,7 +14,7 @@ let acme: OrganizationActors;
 let mailing: InviteMailing;
 const sent: Mail[] = [];
 beforeAll(async () => {
-  // Capture the emails instead of delivering them.
+  // Captures the emails instead of delivering them.
   const mailer: Mailer = {
     send: async (mail) => {
       sent.push(mail);
@@ -40,7 +40,7 @@ const newEmail = () => `${randomUUID()}@guest.example`;
 
 /**
  * Invites a user.
- * @returns the invite and the secret from the email
+ * @returns the invite, and the secret from the email
  */
 async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   const target_email = newEmail();

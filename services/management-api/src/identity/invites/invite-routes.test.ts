@@ -55,7 +55,7 @@ afterAll(async () => {
 
 /**
  * Creates the mailing of invites.
- * @param waitMs the time for which a request waits for its emails
+ * @param waitMs milliseconds for which a request waits for its emails
  */
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
@@ -72,7 +72,7 @@ const pendingOf = (email: string) =>
   api.database.prisma.organization_invite.findMany({ where: { email_key: email.toLowerCase() } });
 const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includes(email));
 
-/** Adds an environment to Acme. Plain members have no access to private ones. */
+/** Adds an environment to Acme. Plain members have no access to private environments. */
 async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
   const { prisma } = api.database;
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
@@ -289,7 +289,7 @@ describe('several invites in one request', () => {
     await waitOutHourEnd(api.database.sql);
     const emails = Array.from({ length: 4 }, newEmail);
     const last = emails[3] ?? '';
-    // An invite without an email does not count against the limit.
+    // An invite without an email does not count toward the limit.
     await invite({ target_email: newEmail(), send_email: false }, A, at);
     const { status, body } = await bulk(
       emails.map((target_email) => ({ target_email })),

@@ -78,7 +78,7 @@ async function stateOf({ organizationId }: Scene) {
   return { members, invites, rules, history };
 }
 
-/** Makes the same change through the API in one organization and as the command line does in another. */
+/** Makes the same change through the API in one organization and through the command line in another. */
 async function changed(
   byApi: (scene: Scene) => Promise<{ status: number }>,
   byCommand: (tx: Transaction, scene: Scene) => Promise<unknown>,

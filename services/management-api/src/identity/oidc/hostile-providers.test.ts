@@ -12,14 +12,14 @@ import {
 import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
 import type { OidcOutcome, OidcProvider, OidcSecrets } from './outcome.ts';
 
-/** The end of the error message for each kind of misbehavior, for clients that need the body of the response. */
+/** End of the error message for each kind of misbehavior, for clients that need the body of the response. */
 const details: Record<string, RegExp> = {
   invalid: /did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
   late: /did not respond in time \(ETIMEDOUT\)\.$/,
   cut: /closed the connection before the end of its response \(ECONNRESET\)\.$/,
   large: /sent a response that is too large \(ETOOLARGE\)\.$/,
   refused: /^(The provider's response|The response comes from a different provider|GitHub (did not|rejected))/,
-  // Node.js can read the bytes after the end of the response before or after it returns the response.
+  // Node.js can read the bytes after the end of the response either before or after it returns the response.
   surplus: /^(The provider's response|GitHub (did not|rejected)|The provider did not send a valid HTTP response)/,
 };
 const redirectUri = 'https://millrace.example/complete/oidc/';

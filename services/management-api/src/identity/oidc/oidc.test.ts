@@ -5,7 +5,7 @@ import { createOidcSignIn } from './oidc-sign-in.ts';
 import type { OidcProvider } from './outcome.ts';
 import { createProviders } from './providers.ts';
 
-/** A test provider that can return responses that no real provider should. */
+/** A test provider that can also return responses that no real provider sends. */
 let server: Server;
 let issuer: string;
 const [key, other] = [newKey(), newKey()];
@@ -14,7 +14,7 @@ function newKey(): { privateKey: KeyObject; jwk: object } {
   return { privateKey, jwk: publicKey.export({ format: 'jwk' }) };
 }
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-/** The responses that replace the correct ones, by path. */
+/** Responses that replace the correct ones, by path. */
 let answers: Record<string, Answer>;
 let asked: string[];
 /** Creates the ID token that the provider returns. */

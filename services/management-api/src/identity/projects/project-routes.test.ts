@@ -114,8 +114,8 @@ describe('pages of projects', () => {
     ['request-004', '?limit=1000', 0, 5, null, null],
     ['request-005', '?limit=1&offset=-3', 0, 1, '?limit=1&offset=1', null],
     ['request-006', '?limit=2&offset=9', 9, 9, null, '?limit=2&offset=7'],
-    // PostHog ignores unknown parameters, but Millrace rejects them with 400. The parameter that every request can have
-    // stays in the URL.
+    // PostHog ignores unknown parameters, but Millrace rejects them with 400. Only `format`, which every request can
+    // have, stays in the URL.
     ['request-007', '?limit=4&format=json', 0, 4, '?format=json&limit=4&offset=4', null],
   ])('%s: %s', async (_case, query, from, to, next, previous) => {
     for (const path of [`/api/organizations/${paged.organizationId}/projects`, '/api/projects/']) {

@@ -31,7 +31,7 @@ const send = (method: Method, rest: string, { key = acme.M.key, body }: { key?: 
 type Level = 'none' | 'viewer' | 'editor' | 'manager' | null;
 type Whom = 'everybody' | 'role' | 'own';
 const whomOf = (whom: Whom) => (whom === 'role' ? { role } : whom === 'own' ? { organization_member: member } : {});
-/** Sets a rule for a kind of record, or for the record with an ID, as an administrator. */
+/** Sets a rule for a kind of record or, with an ID, for one record, as an administrator. */
 const rule = (kind: GovernedKind, whom: Whom, access_level: Level, id?: string | number) => {
   const body = { access_level, ...whomOf(whom), ...(id === undefined && { resource: kind }) };
   const rest = id === undefined ? 'resource_access_controls/' : `${pathOf[kind]}/${id}/access_controls/`;

@@ -2,8 +2,8 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests the requests of PostHog's Terraform provider for roles and access rules, as it sends them and compares their
- * responses.
+ * Tests the requests of PostHog's Terraform provider for roles and access rules, sent and compared in the provider's
+ * way.
  */
 let api: TestApi;
 let acme: OrganizationActors;

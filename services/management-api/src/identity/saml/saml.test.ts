@@ -568,12 +568,12 @@ const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] 
 test.each(refused)('%s: rejects the SAML response as %s', (_, reason, response, differently = {}) => {
   const outcome = check(response(), differently);
   expect(outcome).toMatchObject({ ok: false, reason });
-  // The detail is one sentence for an administrator, which does not contain the message itself.
+  // The detail is one sentence for an administrator, and does not contain the message itself.
   expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);
 });
 
 test('sso-126: rejects a message that is too large before parsing it', () => {
-  // A parser that takes quadratic time would not finish reading these.
+  // A parser that takes quadratic time would not finish reading these messages.
   const deep = encode(`<a>${'<b c="d">'.repeat(25_000)}`);
   const wide = encode(`<a${Array.from({ length: 20_000 }, (_, at) => ` a${at}="b"`).join('')}/>`);
   for (let count = 0; count < 20; count += 1) {

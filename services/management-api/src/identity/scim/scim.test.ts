@@ -98,7 +98,7 @@ describe('users', () => {
     expect((await scim('DELETE', `/Users/${id}`)).status).toBe(204);
     expect(await scim('GET', `/Users/${id}`)).toMatchObject(error(404));
     expect(await members()).not.toContain(`${address('ada')} 1`);
-    // The account is not deleted.
+    // The account must not be deleted.
     expect(await api.database.sql.query('SELECT FROM "user" WHERE uuid = $1', [id])).toHaveLength(1);
   });
 

@@ -15,8 +15,8 @@ import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-a
 import { createInviteMailing, type InviteMailing } from '../invites/mailing.ts';
 
 /**
- * Tests the names in emails. Emails are also sent to addresses that the recipient did not enter, so a text that a user
- * chose must not look as if we wrote it.
+ * Tests the names in emails. Anyone can cause an email to any address, so text from users must not look as if Millrace
+ * had written it.
  */
 let mailServer: MailServer;
 let mailer: Mailer;

@@ -6,7 +6,7 @@ import { createTestTenant, eventually, type MailServer, startMailServer, type Te
 import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { noLimits, sessionKey, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Tests new passwords by email, and first passwords by invite. */
+/** Tests the setting of new passwords by email, and of first passwords by invite. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;

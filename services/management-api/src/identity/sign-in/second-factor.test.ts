@@ -59,7 +59,7 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** Returns a cookie of a response, in the form for a request. */
+/** Returns a cookie from a response, in the form that requests contain. */
 function cookieOf({ headers }: TestResponse, kind: 'session' | 'device' | 'step'): string {
   const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
   if (found === undefined) throw new Error(`The answer has no ${kind}.`);
@@ -78,7 +78,7 @@ const around = (steps: number) => Date.now() + steps * 30_000;
 
 /**
  * Connects an app with the current code, which is valid for at least 30 more seconds.
- * @param isUsedUp whether the code counts as used. Otherwise, it can be used again, as if it were a later one.
+ * @param isUsedUp whether the code counts as used. Otherwise, the code can be used again, as if it were a later code.
  */
 async function connectApp({ isUsedUp = false } = {}) {
   const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');
@@ -363,7 +363,7 @@ describe('an organization that requires a second factor', () => {
     expect(await status()).toMatchObject({ is_enabled: false, is_demanded: true });
     await connectApp();
     expect((await own('GET', path)).status).toBe(200);
-    // This session was started before there was a second factor.
+    // Start this session before the user has a second factor.
     const unshown = await signInAs(api, user.id);
     expect(await own('GET', path, undefined, unshown)).toMatchObject({
       status: 403,

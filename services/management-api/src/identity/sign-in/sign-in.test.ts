@@ -37,7 +37,7 @@ const post = (path: string, body?: unknown, headers: Record<string, string> = {}
   api.send('POST', path, { ...(body !== undefined && { body }), headers });
 const login = (body: object = { email, password }, headers = {}) => post('/api/login/', body, headers);
 
-/** Returns the session in a response, in the form for requests. */
+/** Returns the session from a response, in the form that requests contain. */
 function sessionIn({ headers }: TestResponse): string {
   const [, secret] = /millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '') ?? [];
   if (secret === undefined) throw new Error('The answer has no session.');

@@ -6,13 +6,13 @@ import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-a
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 
 /**
- * Tests which account a sign-in through a provider opens, and which organization the account joins. These depend on the
+ * Tests which account a sign-in through a provider opens, and which organization the account joins. Both depend on the
  * account's own verified address, not on what the provider reports in a later sign-in.
  */
 let api: TestApi;
 /** A provider that the installation uses both as GitLab and as its OpenID provider. */
 let gitlab: OpenIdProvider;
-/** The provider of the domain home.example, and the one that replaces it. */
+/** Provider of the domain home.example, and the provider that replaces it. */
 let own: OpenIdProvider;
 let replacement: OpenIdProvider;
 let home: TestTenant;
@@ -119,7 +119,9 @@ const accounts = () =>
       WHERE u.email NOT LIKE 'owner@%' ORDER BY u.email`,
     [home.organizationId, other.organizationId],
   );
-/** Links ada@home.example to `u1` of a provider. Afterwards, the account belongs to no organization. */
+/**
+ * Links ada@home.example to the subject `u1` of a provider. Afterwards, the account does not belong to an organization.
+ */
 async function linkAda(provider: OpenIdProvider): Promise<void> {
   expect(await signIn(provider, 'u1', verified('ada@home.example'))).toBeNull();
   await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
@@ -127,27 +129,33 @@ async function linkAda(provider: OpenIdProvider): Promise<void> {
 
 describe('a sign-in through a provider', () => {
   /**
-   * The addresses that the provider reports: in the domain of the linked account, in the domain of another
-   * organization, or in no domain.
+   * Addresses that the provider reports: in the domain of the linked account, in the domain of another organization, or
+   * in a domain without an organization.
    */
   const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
   type Row = [
     number: string,
-    /** The provider. `own` is the OpenID provider of home.example. */
+    /** Provider of the sign-in. `own` is the OpenID provider of home.example. */
     provider: 'GitLab' | 'own',
-    /** The account. A `linked` account has the address ada@home.example and belongs to no organization yet. */
+    /**
+     * Account of the user. A `linked` account has the address ada@home.example and does not belong to an organization
+     * yet.
+     */
     account: 'linked' | 'new',
     reported: 'verified' | 'unverified' | 'none',
     place: keyof typeof addresses,
     /**
-     * Whether an administrator invite exists for the reported address. For an address in home.example it is from home,
-     * otherwise from the other organization.
+     * Whether an administrator invite exists for the reported address. An invite for an address in home.example is from
+     * home, and any other invite is from the other organization.
      */
     invite: 'invite' | '-',
-    /** Whether SAML is enforced. For an address in other.example this domain enforces it, otherwise home.example. */
+    /**
+     * Whether SAML is enforced. For an address in other.example, that domain enforces SAML. For any other address,
+     * home.example does.
+     */
     enforced: 'enforced' | '-',
     /**
-     * The expected outcome: `in` or the error code, followed by the account with its levels in the organizations of
+     * Expected outcome: `in` or the error code, followed by the account with its levels in the organizations of
      * home.example and other.example.
      */
     outcome: string,

@@ -108,7 +108,7 @@ const isMailed = (to: string, subject: string) =>
 
 /**
  * Signs in through GitLab.
- * @returns the page on which the browser ends
+ * @returns the last page that the browser opens
  */
 async function byGitLab(claims: Person, { subject = randomUUID() as string, browser = newBrowser(), query = '' } = {}) {
   provider.person = { subject, claims };
@@ -816,7 +816,7 @@ describe('an enforced provider', () => {
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
     await isMailed(owner, 'An administrator must sign in');
     expect((await login(owner)).status).toBe(200);
-    // A member's sign-in does not count.
+    // A member's sign-in does not activate the enforcement.
     await bySaml();
     expect((await login(owner)).status).toBe(200);
     await ownerSignsIn();

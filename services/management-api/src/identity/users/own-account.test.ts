@@ -46,7 +46,7 @@ const ask = (address: string, key = session) => send('PATCH', '/api/users/@me/',
 const prove = (code: string) => send('POST', '/api/users/verify_email/', { code });
 const mailsTo = (address: string, subject: string) =>
   mailServer.mails.filter(({ to, headers }) => to.includes(address) && headers.subject?.includes(subject));
-/** Waits until an address has received `count` emails, and returns the code in the newest one. */
+/** Waits until an address has received `count` emails, and returns the code in the newest email. */
 async function codeFor(address: string, count = 1): Promise<string> {
   await eventually(async () => mailsTo(address, 'is your Millrace').length >= count, { what: `mail ${count}` });
   return mailsTo(address, 'is your Millrace').at(-1)?.headers.subject?.slice(0, 6) ?? '';

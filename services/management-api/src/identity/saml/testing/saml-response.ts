@@ -2,14 +2,14 @@ import { createHash, createSign } from 'node:crypto';
 import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
 
-/** The parts of a provider's response. Each one can be replaced or omitted. */
+/** Parts of a provider's response. Each part can be replaced or omitted. */
 export interface SamlResponseParts {
   issuer: string;
   responseIssuer: string | null;
   acsUrl: string;
   destination: string | null;
   audiences: string[][];
-  /** The attribute `InResponseTo` of the confirmation, or null to omit it. */
+  /** Attribute `InResponseTo` of the confirmation, or null to omit the attribute. */
   inResponseTo: string | null;
   responseInResponseTo: string | null;
   nameId: string;
@@ -20,11 +20,11 @@ export interface SamlResponseParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
-  /** The time since the user authenticated, in minutes. */
+  /** Time since the user authenticated, in minutes. */
   authenticated?: number;
   status: string;
   id: string;
-  /** The XML in the assertion after its subject. */
+  /** XML in the assertion after its subject. */
   more: string;
 }
 
@@ -77,11 +77,11 @@ const hashes: Record<string, string> = {
 
 export interface Signing {
   key: TestKey;
-  /** The element that is signed. */
+  /** Element that is signed. */
   of?: 'Assertion' | 'Response';
   hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
-  /** The replacements for the correct algorithms. */
+  /** Replacements for the correct algorithms. */
   transforms?: string[];
   canonicalization?: string;
 }
