@@ -5,8 +5,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * `test-e2e/dead-letters.kafka.test.ts` tests dead letters on both logs, with the consumer that writes them and stores
- * replayed records.
+ * `test-e2e/dead-letters.kafka.test.ts` tests dead letters on both event logs, with the consumer that writes dead
+ * letters and stores replayed records.
  */
 const topics = topicNames();
 let api: TestApi;

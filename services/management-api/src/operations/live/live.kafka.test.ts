@@ -206,7 +206,9 @@ const publish = ({ log, topic }: World, ...events: ProcessedEvent[]) =>
     events.map((event) => ({ topic, key: processedEventKey(event), value: Buffer.from(JSON.stringify(event)) })),
   );
 
-/** Publishes an event and waits for it. By then, all earlier events have reached the client. */
+/**
+ * Publishes an event and waits until the client has received it. All earlier events have then reached the client too.
+ */
 async function untilMarked(
   world: World,
   tenant: TestTenant,
@@ -262,8 +264,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
       stored_at: expect.any(String),
     });
     expect(client.frames.find(({ event: name }) => name === null)?.text).toMatch(/^data: [^\n]+$/);
-    // live-035: heartbeats contain the lag, so that clients can tell whether there are no events or the source has
-    // stopped.
+    // live-035: heartbeats contain the lag, so that clients can tell an idle source from a stopped one.
     await eventually(() => client.comments.some((comment) => /^: lag [\d.]+s$/.test(comment)));
   });
 
@@ -361,7 +362,7 @@ describe('individual streams', () => {
     ['live-002 another secret', (claims) => sign(claims, { secret: 'an unknown secret' })],
     ['live-003 no audience', ({ aud: _aud, ...claims }) => sign(claims)],
     ['live-003 a wrong audience', (claims) => sign({ ...claims, aud: 'posthog:other' })],
-    // Our tokens always have a single audience.
+    // Millrace's tokens always have a single audience.
     ['live-003 a list of audiences', (claims) => sign({ ...claims, aud: ['posthog:livestream'] })],
     ['live-004 expired a second ago', (claims) => sign({ ...claims, exp: Date.now() / 1000 - 1 })],
     ['live-004 no expiry', ({ exp: _exp, ...claims }) => sign(claims)],
@@ -397,7 +398,7 @@ describe('individual streams', () => {
     expect(client.comments[0]).toMatch(/^: hello \{"stored":true/);
   });
 
-  /** The changes that end the access while a stream is open. */
+  /** Changes that end the access while a stream is open. */
   const endings: [string, (own: TestTenant, member: { id: number }) => Promise<unknown>][] = [
     [
       'live-047 the key is deleted',
@@ -484,7 +485,7 @@ describe('individual streams', () => {
     });
   });
 
-  /** The published events, by name. Each has a property `p` with this value, or no property `p`. */
+  /** Published events, by name. Each event has a property `p` with this value, or no property `p`. */
   const stored: Record<string, Record<string, unknown>> = {
     text: { p: 'Chrome' },
     other: { p: 'chrome mobile' },
@@ -667,7 +668,7 @@ describe('individual streams', () => {
     for (let count = 0; count < 2; count += 1) await open(world, pathOf(own), bearer(value));
     expect((await refusal(world, pathOf(own), bearer(value))).status).toBe(429);
     await untilMarked(world, own, first);
-    // live-031: closing a stream makes room for another one.
+    // live-031: another stream can be opened once one is closed.
     for (const one of [before, ...more]) one?.close();
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
@@ -677,8 +678,8 @@ describe('individual streams', () => {
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
     const large = 'x'.repeat(400_000);
-    // Send more than the buffers of the operating system can hold, but slowly enough that the stream does not show only
-    // a sample.
+    // Send more than the buffers of the operating system can store, but so slowly that the stream does not show only a
+    // sample.
     for (let count = 0; !slow.isOver && count < 60; count += 1) {
       await untilMarked(world, own, quick, { event: 'large', properties: { large } });
     }
@@ -705,7 +706,8 @@ describe('individual streams', () => {
     const event = ofOne(tenant, {});
     const earlier = await watch(world, tenant);
     await publish(world, event);
-    // The second stream starts after this warning was sent to the first one, so it must not receive it.
+    // The second stream starts after the first stream has received this warning, so the second stream must not receive
+    // the warning.
     await untilMarked(world, tenant, earlier);
     const client = await open(world, pathOf(tenant), { ...bearer(tenant.personalApiKey), 'last-event-id': event.uuid });
     await untilMarked(world, tenant, client);

@@ -2,7 +2,7 @@ import { createTestTenant, startServer, type TestServer, type TestTenant } from 
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Tests test events with a fake gateway: what is sent, and how each response is handled.
+ * Tests test events with a fake gateway: which request the API sends, and how it treats each response.
  * `packages/stack/src/start/start.long.test.ts` uses the real gateway.
  */
 let gateway: TestServer;
