@@ -1,28 +1,28 @@
 import { settingFields } from '@millrace/accounts';
 import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } from './sample-records.ts';
 
-/** Requests that show what routes do with the body fields that PostHog documents. */
+/** Requests that show the effects of the body fields that PostHog documents. */
 export interface BodySample {
-  /** The path at which each request creates a new record. If it is missing, the record of the samples is changed. */
+  /** Path at which each request creates a new record. By default, the requests change the record of the samples. */
   creates?: string;
-  /** The fields that a new record needs. A function returns different ones each time. */
+  /** Fields that a new record needs. A function returns different fields each time. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
-  /** The fields that PUT must send with the record's values. */
+  /** Fields that PUT must send with the record's values. */
   repeated?: string[];
-  /** The fields that change the record. They are sent together. */
+  /** Fields that change the record. One request sends all of them. */
   stored?: Record<string, unknown>;
-  /** The values for fields without effect that the route names, and so validates. */
+  /** Values for fields without effect that the route declares, and therefore validates. */
   harmless?: Record<string, unknown>;
-  /** The values that the record has afterwards, if they differ from those that were sent. */
+  /** Values that the record has afterwards, if they differ from the values that were sent. */
   shown?: Record<string, unknown>;
   /**
-   * Like `stored`, for fields that are sent one by one, each to a new record. A function returns a different value
+   * Like `stored`, for fields that need a separate request, each to a new record. A function returns a different value
    * each time.
    */
   alone?: Record<string, unknown>;
-  /** The invalid values of fields. */
+  /** Invalid values of fields. */
   refused?: Record<string, unknown>;
-  /** The fields whose effect is not in the record, with the test of the effect, below `src/`. */
+  /** Fields whose effect is not visible in the record, each with the test of its effect, below `src/`. */
   proven?: Record<string, string>;
 }
 
@@ -40,7 +40,7 @@ function settingExamples(isEnvironment: boolean) {
   return { name: 'Renamed', ...examples };
 }
 
-/** Returns samples by the beginning of a route's path. The longest match is used. */
+/** Returns samples by route path prefix. The longest matching prefix is used. */
 export function bodySamples(records: SampleRecords): Record<string, BodySample> {
   return {
     ...ofOrganizations(records),

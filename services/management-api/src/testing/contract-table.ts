@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 /**
- * The fields of PostHog's API with their types, as the API names them (docs/api/README.md#routes-and-fields). A type
- * ends in `?` if the value can be null, or is missing until something happens.
+ * Fields of PostHog's API with their types, in PostHog's names (docs/api/README.md#routes-and-fields). A type ends in
+ * `?` if the value can be null, or is missing until something happens.
  */
 export type ContractTable = Record<string, ContractType | `${ContractType}?`>;
 export type ContractType =
@@ -15,7 +15,7 @@ export type ContractType =
   | 'array'
   | 'User';
 
-/** The fields of a user inside an invite, a member or a subscription. */
+/** Fields of a user inside an invite, a member or a subscription. */
 export const userTable: ContractTable = {
   id: 'integer',
   uuid: 'uuid',
@@ -35,15 +35,15 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
   string: isString,
   uuid: (value) => isString(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
   email: (value) => isString(value) && /^\S+@\S+\.\S+$/.test(value),
-  // A time in ISO 8601, in UTC.
+  // Time in ISO 8601, in UTC.
   timestamp: (value) => isString(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/.test(value),
   object: isObject,
   array: Array.isArray,
 };
 
 /**
- * Returns the differences between a record and the table, which are fields that are missing, of another type, or not in
- * the table.
+ * Returns the differences between a record and the table: fields that are missing, have another type, or are not in the
+ * table.
  */
 export function deviations(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
   const fields = Object.entries(table).flatMap(([field, type]) => {

@@ -7,21 +7,21 @@ import { allOtherFields, routeKey } from '../app/compatibility/route-key.ts';
 import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
-/** The query parameters or body fields that PostHog documents for a route, by what Millrace does with them. */
+/** Query parameters or body fields that PostHog documents for a route, by what Millrace does with them. */
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
-  /** The parameters with an effect. The test must see it. */
+  /** Parameters with an effect, which a test must observe. */
   working: string[];
-  /** The parameters that the route rejects. */
+  /** Parameters that the route rejects. */
   refused: string[];
-  /** The parameters in the table of names without effect. */
+  /** Parameters in the table of names without effect. */
   ignored: string[];
 }
 
 /**
  * Returns one entry for each route in the data file that has such names.
- * @param kind the column of the file
+ * @param kind column of the file
  */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
   const routes = new Map(declaredRoutes().map((route) => [routeKey(route), route] as const));

@@ -1,4 +1,4 @@
-// The engines that a test of the API can run on: PostgreSQL, and ClickHouse with the same data.
+// Engines that a test of the API can run on: PostgreSQL, and ClickHouse with the same data.
 
 import {
   clickhouseEngine,
@@ -32,8 +32,8 @@ const onPostgres: ApiEngine = {
 };
 
 /**
- * Returns the engine for tests on ClickHouse.
- * @param modules the folder in which `chdb` is installed
+ * Creates the engine for tests on ClickHouse.
+ * @param modules folder in which `chdb` is installed
  */
 export const onClickHouse = (modules: string): ApiEngine => ({
   name: 'ClickHouse',
@@ -59,5 +59,5 @@ export const onClickHouse = (modules: string): ApiEngine => ({
   },
 });
 
-/** The engines for this run. The long tests replace them, to run the same files on ClickHouse. */
+/** Engines for this run. The long tests replace the list, to run the same files on ClickHouse. */
 export const engines: ApiEngine[] = [onPostgres];

@@ -1,5 +1,3 @@
-/** Short forms of the error responses in docs/api/README.md#errors. */
-
 /** Expects 400 for a wrong value. */
 export const VE = (code: string, attr: string | null, detail: unknown) => ({
   status: 400,

@@ -1,10 +1,10 @@
-// Lists cases of property filters, with the stored values that each filter finds. Every reader of events and persons,
-// on both engines, and the flag evaluator are compared with it.
+// Cases of property filters, with the stored values that each filter finds. Tests compare every reader of events and
+// persons, on both engines, and the flag evaluator with these cases.
 
 /** The time zone of the project. */
 export const zone = 'Europe/Berlin';
 
-/** The values of the property `p`, by the name of the event and of the person that have it. */
+/** Values of the property `p`, by the name of the event and the person that have the value. */
 export const stored: Record<string, unknown> = {
   chrome: 'Chrome',
   mobile: 'chrome mobile',
@@ -52,14 +52,14 @@ export const stored: Record<string, unknown> = {
   beta: '1.2.3-beta',
 };
 
-/** The name of the event and the person without the property. */
+/** Name of the event and the person without the property. */
 export const missing = 'missing';
 
 export interface FilterCase {
   no: string;
   operator: string;
   value?: unknown;
-  /** The names of the values that the filter finds. */
+  /** Names of the values that the filter finds. */
   found: string[];
 }
 
@@ -73,7 +73,7 @@ type Row = [no: string, operator: string, value: unknown, found: string];
 const times =
   'day day_before local spaced utc offset skipped repeated ancient future five negative decimal thousand seconds milliseconds tiny';
 
-/** Dates are also versions: 2026 with the pre-release `11-05`. */
+/** A date is also a version: 2026 with the pre-release `11-05`. */
 const days = 'ancient day day_before impossible';
 
 // biome-ignore format: one case per line
@@ -184,7 +184,7 @@ const rows: Row[] = [
   ['filter-099', 'between', ['5', '5'], 'five five_text point_text padded_text'],
   ['filter-100', 'not_between', [0, 1e15], 'negative huge'],
   ['filter-101', 'gt', -1e30, 'five negative decimal thousand huge tiny five_text point_text padded_text scientific_text spaced_text signed_text seconds milliseconds seconds_text'],
-  // Operator `is_set` finds everything except null and missing values.
+  // Operator `is_set` finds all values except null and missing ones.
   ['filter-102', 'is_set', undefined, except('null missing')],
   ['filter-103', 'is_set', 'is_set', except('null missing')],
   ['filter-104', 'is_not_set', undefined, 'null missing'],

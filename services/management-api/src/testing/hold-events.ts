@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 
-/** Lets queries on events, or on another table, wait until they are released. */
+/** Blocks queries on events, or on another table, until they are released. */
 export async function holdEvents(
   { transaction }: Pick<Database, 'transaction'>,
   table: 'event' | 'cohort_member' = 'event',

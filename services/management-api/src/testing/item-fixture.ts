@@ -3,7 +3,7 @@ import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** The two families of paths. All cases of docs/api/projects.md#environments apply to both. */
+/** Both families of paths. All cases of docs/api/projects.md#environments apply to both. */
 export const pathFamilies = [
   [
     'environment',
@@ -16,9 +16,9 @@ export const pathFamilies = [
 export interface ItemFixture {
   /** The tenant's user is an owner, and its plan is `full`. */
   tenant: TestTenant;
-  /** The keys of a member, an administrator and an owner of the organization, and of a user from outside. */
+  /** Keys of a member, an administrator and an owner of the organization, and of a user outside the organization. */
   keys: { M: string; A: string; W: string; stranger: string };
-  /** The ID of the member's membership. */
+  /** ID of the member's membership. */
   membershipId: string;
 }
 

@@ -6,13 +6,13 @@ import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 
 /**
- * An environment, an organization or a project with records of every kind. Its marks (IDs, tokens, names, addresses)
- * are nowhere else in the database, so a response with a mark must come from these records.
+ * An environment, an organization or a project with records of every kind. The database contains its marks (IDs,
+ * tokens, names, addresses) only in these records, so a response that contains a mark must come from these records.
  */
 export interface MarkedRecords {
-  /** The texts that must not be in a response to a caller without access. */
+  /** Texts that a response to a caller without access must not contain. */
   marks: string[];
-  /** The IDs of the records, by the last fixed part of a path before them, e.g. `subscriptions`. */
+  /** IDs of the records, by the last fixed part of the path before the ID, such as `subscriptions`. */
   records: Record<string, string>;
 }
 
@@ -23,9 +23,9 @@ export interface MarkedEnvironment extends MarkedRecords {
 
 export interface MarkedOrganization extends MarkedRecords {
   id: string;
-  /** The marks of members and invited users. */
+  /** Marks of members and invited users. */
   people: string[];
-  /** The ID of a colleague's membership. */
+  /** ID of a colleague's membership. */
   membershipId: string;
 }
 
@@ -37,7 +37,7 @@ export interface MarkedPerson {
   key: string;
 }
 
-/** Raises the sequences of IDs, because numbers with nine digits are unlikely to be part of another number. */
+/** Raises the sequences of IDs to nine digits, because such a number is unlikely to be part of another number. */
 export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
@@ -49,7 +49,7 @@ export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<
 
 /**
  * Creates a user with marks.
- * @param word a word that is part of all texts of the user
+ * @param word a word that all texts of the user contain
  */
 export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
   const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
@@ -68,8 +68,8 @@ export async function markedPerson({ database: { sql } }: TestApi, word: string)
 }
 
 /**
- * Creates an organization of the owner with a colleague, an invite and a domain. `word` and `<word>people` are in all
- * texts.
+ * Creates an organization of the owner with a colleague, an invite and a domain. All texts contain `word` or
+ * `<word>people`.
  */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
   const organization = await createTestOrganization(api.database, {
@@ -101,7 +101,7 @@ export async function markedOrganization(api: TestApi, word: string, owner: Mark
   };
 }
 
-/** Creates a project with its first environment. `words` are in the texts of the project and of the environment. */
+/** Creates a project with its first environment, whose texts contain `words`. */
 export async function markedProject(
   api: TestApi,
   owner: MarkedPerson,
@@ -179,8 +179,8 @@ async function fill(
   return {
     id,
     projectId,
-    // The ID is not a mark, because the first environment has the ID of its project, which callers with access to the
-    // second environment can see.
+    // The ID is not a mark, because callers with access to the second environment can see it: the first environment has
+    // the ID of its project.
     marks: [
       word,
       uuid,

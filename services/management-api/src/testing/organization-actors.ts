@@ -4,7 +4,7 @@ import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace
 import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 
-/** A user of one level. In the cases, M means member, A administrator, and W owner. */
+/** A user with a membership level. In the cases, M means member, A means administrator, and W means owner. */
 export interface Actor {
   userId: number;
   uuid: string;
@@ -18,7 +18,7 @@ export interface OrganizationActors {
   M: Actor;
   A: Actor;
   W: Actor;
-  /** Another organization, whose owner is not a member of this one. */
+  /** Another organization, whose owner is not a member of this organization. */
   off: TestTenant;
 }
 

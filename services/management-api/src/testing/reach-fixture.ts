@@ -11,41 +11,41 @@ import {
 } from './marked-records.ts';
 import { signInAs, type TestApi } from './start-test-api.ts';
 
-/** A caller with a key, with the records that the key can access, and the texts that must not be in its responses. */
+/** A caller's key, the records that the key can access, and the texts that responses to the caller must not contain. */
 export interface Actor {
   key: string;
   userId: number;
   /** Whether the key is limited to some projects or organizations. */
   isLimited: boolean;
-  /** The routes that can accept this actor's writes. All others must reject them. */
+  /** Organizations and environments whose routes can accept this actor's writes. All other routes must reject them. */
   organizations: string[];
   environments: number[];
-  /** The marks of all records that it cannot access. */
+  /** Marks of all records that the actor cannot access. */
   hidden: string[];
 }
 
-/** The path of a request, and where the records that it names belong. */
+/** Path of a request, and the place to which the records in the path belong. */
 export interface Address {
-  /** Whether the records belong somewhere else than the path above them. */
+  /** Whether the records in the path belong to another place than the path above them. */
   isForeignRecord?: true;
   organization: string;
   environment: number | string;
   project: number | string;
   records: Record<string, string>;
-  /** The ID of a membership, for request bodies. */
+  /** ID of a membership, for request bodies. */
   membershipId: string;
 }
 
 export interface ReachFixture {
   actors: Map<string, Actor>;
-  /** The IDs of all environments, projects and organizations. */
+  /** IDs of all environments, projects and organizations. */
   environments: number[];
   organizations: string[];
-  /** The paths with an ID, with `@current`, and with records that belong somewhere else than the path. */
+  /** Paths with an ID, with `@current`, and with records that belong to another place than the path. */
   addressKinds: Address[][];
 }
 
-/** The names of the actors. The one who can change most comes last. */
+/** Names of the actors. The actor with the most permissions comes last. */
 export const actorNames = [
   'a stranger',
   'a member',
@@ -62,9 +62,9 @@ type ActorName = (typeof actorNames)[number];
 const full = { scopedTeams: [], scopedOrganizations: [] };
 
 /**
- * Creates one user with keys of every kind of access in two organizations, a colleague without access to one project,
- * and a stranger. The first organization has a project with two environments and a private one. The others have one
- * project each.
+ * Creates a user with keys of every kind of access in two organizations, a colleague without access to one project, and
+ * a stranger. The first organization has a project with two environments, and a private project. The other
+ * organizations have one project each.
  */
 export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   const tenants = await createTenants(api);
@@ -107,8 +107,8 @@ async function createTenants(api: TestApi) {
   const ofOther = await markedProject(api, person, { organization: other, words: ['wordproother', 'wordoneother'] });
   const ofFar = await markedProject(api, stranger, { organization: far, words: ['wordprofar', 'wordonefar'] });
   await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [shut.first.id]);
-  // Each environment was the current one before. A limited key, or a user who lost access, could otherwise get there
-  // with `@current`.
+  // Make each environment the current one once. Otherwise, a limited key, or a user who lost access, could not be
+  // tested with `@current`.
   await putInto(api, person.userId, other, ofOther.first);
   await putInto(api, member.userId, near, shut.first);
   return { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar };

@@ -8,12 +8,12 @@ import { createMonths, storeEvent, storeGroup, storePerson } from './stored-data
 /** Two records of every kind, so that each parameter of a list can have a visible effect. */
 export interface SampleRecords {
   key: string;
-  /** The keys of the owner and of another member. */
+  /** ID of the owner. */
   userId: number;
   member: Actor;
   organizationId: string;
   projectId: number;
-  /** The IDs of the second record of each kind, by the part of a path before them. */
+  /** IDs of the second record of each kind, by the part of a path before the ID. */
   ids: Record<string, string>;
   create(path: string, body: object): Promise<Record<string, unknown>>;
 }

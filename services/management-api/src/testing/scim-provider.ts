@@ -9,8 +9,8 @@ export interface ScimTestDomain {
 }
 
 /**
- * Sets up a verified domain with a token.
- * @param by the user who creates the token, an administrator or the owner
+ * Sets up a verified domain with a SCIM token.
+ * @param by the user who creates the token: an administrator or the owner
  */
 export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 'W' = 'A'): Promise<ScimTestDomain> {
   const [id, name] = [randomUUID(), `${randomUUID()}.example`];
@@ -28,8 +28,8 @@ export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 
 export type ScimMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 /**
- * Sends a request of a domain's provider.
- * @param body sent unchanged if it is a string, otherwise as JSON
+ * Sends a SCIM request of a domain's provider.
+ * @param body a string is sent unchanged, and any other value as JSON
  */
 export async function sendScim(
   api: TestApi,
@@ -49,7 +49,7 @@ export async function sendScim(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
-/** Returns the error in the format of SCIM that is expected. */
+/** Returns the expected error in SCIM format. */
 export const scimError = (status: number, scimType?: string) => ({
   status,
   body: {

@@ -1,8 +1,8 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
 /**
- * A passkey in software. It creates what a page would get from `navigator.credentials`, including data that no browser
- * would create.
+ * A passkey in software. It creates the data that a page would get from `navigator.credentials`, including data that no
+ * browser would create.
  */
 export interface SoftwarePasskey {
   register(options: { challenge: string; rp: { id?: string } }, odd?: Odd): Record<string, unknown>;
@@ -22,7 +22,7 @@ interface Odd {
   /** Whether the authenticator verified the user. The default is true. */
   isVerified?: boolean;
   counter?: number;
-  /** Whether the browser reports that the page is in a frame of another site, and the origin of this site. */
+  /** Whether the browser reports that the page is in a frame of another site, and the origin of that site. */
   crossOrigin?: boolean;
   topOrigin?: string;
 }

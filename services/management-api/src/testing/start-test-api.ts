@@ -40,23 +40,23 @@ export interface TestApi {
   databaseUrl: string;
   /**
    * Sends a GET request.
-   * @param key a personal API key, or a session in the form of `sessionKey`. Without it, the request is anonymous.
+   * @param key a personal API key, or a session in the form of `sessionKey`. Without a key, the request is anonymous.
    */
   get(path: string, key?: string): Promise<TestResponse>;
   /**
    * Sends a request with a body.
-   * @param body is sent as JSON, unless it is undefined
+   * @param body value that is sent as JSON, or undefined for no body
    */
   send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestResponse>;
-  /** The logger prints errors. A test that expects errors captures them (`keepLogs`). */
+  /** Logger that prints errors. A test that expects errors captures them (`keepLogs`). */
   logger: Logger;
   /**
-   * Counts the SQL statements of the requests. Returns the minimum of three runs, because updates of the last use and
-   * repeated lookups of a key can happen during a run.
+   * Counts the SQL statements of the requests. Returns the minimum of three runs, because updates of a key's last use
+   * and repeated lookups of the key can happen during a run.
    */
   statementsOf(requests: () => Promise<unknown>): Promise<number>;
   /** Resolves when no email about an account is being sent. */
@@ -67,7 +67,7 @@ export interface TestApi {
 /** Decrypts the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
-/** The secrets of tests. The first one signs tokens, and both are accepted. */
+/** Token secrets for tests. The first secret signs tokens, and both are accepted. */
 export const testTokenSecrets: [string, string] = ['secret of a test', 'former secret of a test'];
 
 /** Limits that turn all rate limits off. */
@@ -85,12 +85,12 @@ export const noLimits: AppDeps['limits'] = {
 };
 
 interface TestApiOptions {
-  /** The mailer of emails about accounts. */
+  /** Mailer for emails about accounts. */
   mailer?: Mailer;
   statementTimeoutMs?: number;
-  /** The URL of another test API's database, which drops it. By default, the test API has its own database. */
+  /** URL of another test API's database, which that test API drops. By default, the test API has its own database. */
   databaseUrl?: string | undefined;
-  /** Opens live events, for tests with an event log. */
+  /** Creates live events for tests with an event log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
 
@@ -202,7 +202,7 @@ export async function startTestApi(
   };
 }
 
-/** Starts to listen before the app exists, because the port is part of the app's public URL. */
+/** Starts listening before the app exists, because the app's public URL contains the port. */
 async function listen() {
   let app: ReturnType<typeof createApp> | undefined;
   const server = await serve((request, response) => app?.(request, response), {
@@ -217,11 +217,11 @@ async function listen() {
   return { server, url: `http://127.0.0.1:${server.port}`, setApp };
 }
 
-/** Returns the default parts, for most tests. */
+/** Creates the default parts of the app for most tests. */
 function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logger; mailer: Mailer | undefined }) {
   const { sql, logger } = deps;
   return {
-    // Nothing listens on this port. Tests that use DNS or send emails start their own servers.
+    // No server listens on this port. Tests that use DNS or send emails start their own servers.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
@@ -232,7 +232,7 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
     installed: new Map(),
     // The providers of tests are on localhost.
     oidc: createOidcSignIn({ mayBePrivate: true }),
-    // The cheapest possible scrypt, because its cost does not matter here.
+    // The lowest possible scrypt cost, because hashing only takes time here.
     passwords: createPasswords({ cost: 4 }),
     maxSubscriptions: 0,
     limits: noLimits,
@@ -240,7 +240,7 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
   };
 }
 
-/** Returns the same `Sql`, which calls `count` before each query. */
+/** Wraps an `Sql` to call `count` before each query. */
 function countingSql<S extends Sql>(inner: S, count: () => void): S {
   return {
     ...inner,
@@ -251,14 +251,14 @@ function countingSql<S extends Sql>(inner: S, count: () => void): S {
   };
 }
 
-/** Returns the `key` for a session. With it, the request comes from a page of the installation. */
+/** Returns the `key` argument for a session. With this key, requests appear to come from a page of the installation. */
 export function sessionKey(secret: string): string {
   return `${sessionCookie}=${secret}`;
 }
 
 /**
  * Creates a session of a user.
- * @returns the session in the form of `key`
+ * @returns the `key` argument for the session
  */
 export async function signInAs({ database }: Pick<TestApi, 'database'>, userId: number): Promise<string> {
   const session = { userId, method: 'link', secondFactor: null, address: '127.0.0.1', browser: 'test' } as const;

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** Writes rows in the form that the event consumer stores directly into the tables. */
-
 /** Creates the partitions of the months from `first` to `last` (`2026-01`), including both. */
 export async function createMonths(sql: Sql, first: string, last: string): Promise<void> {
   for (let month = new Date(`${first}-01T00:00:00Z`); month <= new Date(`${last}-01T00:00:00Z`); ) {
@@ -29,8 +27,8 @@ export interface StoredEvent {
 }
 
 /**
- * Stores an event with its identity. Its person is the one to whom the distinct ID belongs, unless `personId` is given.
- * @returns the UUID
+ * Stores an event with its identity. By default, the event's person is the one to whom the distinct ID belongs.
+ * @returns the UUID of the event
  */
 export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent = {}): Promise<string> {
   const uuid = event.uuid ?? randomUUID();
@@ -62,7 +60,7 @@ export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent
 
 export interface StoredPerson {
   uuid?: string;
-  /** The distinct IDs. The first one is the main one unless `main` names another. */
+  /** Distinct IDs of the person. The first ID is the main one, unless `main` specifies another. */
   distinctIds: string[];
   main?: string;
   properties?: Record<string, unknown>;
