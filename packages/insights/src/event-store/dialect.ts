@@ -1,7 +1,7 @@
 // The SQL that differs between PostgreSQL and ClickHouse, as an interface that each of them implements.
 
 import type { SemanticVersion } from '@millrace/flags';
-import type { EventKey } from './queries.ts';
+import type { EventKey, LifecycleStoreQuery } from './queries.ts';
 import type { ActorType, Breakdown, EngineName, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
@@ -90,6 +90,8 @@ export interface Dialect {
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
   /** SQL that walks through a funnel. Returns null if the engine cannot walk through it, so that the API must do so. */
   funnel(plan: WalkedFunnel): FunnelSql | null;
+  /** Counts the actors of a lifecycle in another way. Returns null if the usual statement is better on this engine. */
+  lifecycle(query: LifecycleStoreQuery): Fragment | null;
   /** Aggregates rows into one number. Each row sets one of the bits 0 to 51. */
   bits(place: Fragment, happened: Fragment): Fragment;
   /** Settings for a subquery whose aggregates are never null. They follow its GROUP BY. */

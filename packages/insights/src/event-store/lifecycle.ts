@@ -7,6 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 
 /** Returns rows of interval, status and number of actors. */
 export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment {
+  const special = dialect.lifecycle(query);
+  if (special !== null) return special;
   const actor = dialect.actorKey(query.actorType);
   return sql`WITH ${states(dialect, query, actor)} SELECT bucket, status, count(*) AS actors FROM states GROUP BY bucket, status`;
 }

@@ -19,6 +19,7 @@ import type { EventKey } from '../queries.ts';
 import type { ActorType, Breakdown, Property } from '../selection.ts';
 import { Fragment, sql } from '../sql.ts';
 import { buildFunnelWalkSql } from './funnel.ts';
+import { buildLifecycleBitsSql } from './lifecycle.ts';
 import { propertyColumns, repairJsonSql } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
@@ -155,6 +156,7 @@ export const clickhouseDialect: Dialect = {
       toJSONString(arrayMap((event, at) -> (at, event.1, event.2), ${withoutTimes}, arrayEnumerate(${withoutTimes}))))`;
   },
   funnel: (plan) => buildFunnelWalkSql(clickhouseDialect, plan),
+  lifecycle: (query) => buildLifecycleBitsSql(clickhouseDialect, query),
   // By default, engine.ts makes aggregates nullable, which takes more time and memory.
   settingsOfGroups: sql`SETTINGS aggregate_functions_null_for_empty = 0`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,

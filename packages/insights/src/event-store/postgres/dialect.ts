@@ -115,6 +115,7 @@ export const postgresDialect: Dialect = {
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
   path: null,
   funnel: () => null,
+  lifecycle: () => null,
   settingsOfGroups: sql``,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
   bitPlaces: null,
