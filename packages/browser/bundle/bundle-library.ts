@@ -5,14 +5,11 @@ import { type BuildOptions, build } from 'esbuild';
 import { shortNames } from './internal-names.ts';
 import { type Code, minifyCode } from './minify-code.ts';
 
-/** Bundles the library: as a script for pages without a build step, and as modules for bundlers. */
+/** Bundles the library as scripts for pages without a build step, and as modules for bundlers. */
 export const bundles = {
-  /**
-   * The script that the gateway serves at `/static/array.js`. When it loads, it replaces the stub that the snippet
-   * creates.
-   */
+  /** The script that the gateway serves at `/static/array.js`. When it loads, it replaces the snippet's stub. */
   'array.js': { entry: 'snippet.ts', format: 'iife' },
-  /** Scripts that `array.js` loads on sites that use the feature. */
+  /** Scripts with features that `array.js` loads on demand. */
   'exceptions.js': { entry: 'side-scripts/exceptions.ts', format: 'iife' },
   'web-vitals.js': { entry: 'side-scripts/web-vitals.ts', format: 'iife' },
   'index.js': { entry: 'index.ts', format: 'esm' },
@@ -21,13 +18,13 @@ export const bundles = {
 
 export type BundleName = keyof typeof bundles;
 
-/** Returns the esbuild options for the libraries. `minifyCode` minifies the output further. */
+/** Returns the esbuild options for all bundles. `minifyCode` then minifies esbuild's output further. */
 export function bundleOptions(version: string): BuildOptions {
   return {
     bundle: true,
     minifySyntax: true,
     platform: 'browser',
-    // The oldest supported browsers. Features that some of them lack (`CompressionStream`) are optional.
+    // The oldest supported browsers. The library works without newer features, such as `CompressionStream`.
     target: ['chrome94', 'firefox93', 'safari15'],
     define: { LIBRARY_VERSION: JSON.stringify(version) },
     legalComments: 'none',
@@ -35,7 +32,7 @@ export function bundleOptions(version: string): BuildOptions {
   };
 }
 
-/** Returns the version of the package, under which its files are served. */
+/** Returns the package version, which is part of the URL of each library file. */
 export async function libraryVersion(): Promise<string> {
   const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;

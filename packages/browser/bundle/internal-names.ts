@@ -1,8 +1,8 @@
 import type { BuildOptions } from 'esbuild';
 
 /**
- * Internal property names that bundles shorten. None of them may be a name in the public types, in the wire format, in
- * stored data or in browser APIs. tests/client/internal-names.test.ts checks this.
+ * Internal property names that bundles shorten. Names in the public types, the wire format, stored data or browser APIs
+ * must not be in this list. tests/client/internal-names.test.ts checks this.
  */
 export const internalNames = (
   'addGate addPageProperties addProperties anonymousDistinctId area captureSoon carryOut contentHeight ' +
@@ -15,8 +15,8 @@ export const internalNames = (
 ).split(' ');
 
 /**
- * Returns esbuild options that shorten these names. The result is the same in each build, because scripts of one
- * version access each other's properties.
+ * Returns esbuild options for shortening these names. The short names are the same in each build, because the scripts
+ * of a version access each other's properties.
  */
 export function shortNames(): Pick<BuildOptions, 'mangleProps' | 'mangleCache'> {
   const short = internalNames.map((name, at) => [name, `_${at.toString(36)}`]);

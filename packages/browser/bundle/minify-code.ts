@@ -4,25 +4,25 @@ import { minify } from '@swc/core';
 
 export interface Code {
   code: string;
-  /** The source map of `code`, with the sources included. */
+  /** The source map of `code`, which includes the sources. */
   sourceMap: string;
 }
 
-/** How the code is used. A page runs a script or a module unchanged. A bundler includes a module in an application. */
+/** How the code is used. Pages run a script or a module unchanged. A bundler includes a module in an application. */
 export type Kind = 'script' | 'module' | 'module for bundlers';
 
 /** Do not inline functions, because inlining makes the gzipped scripts larger. */
 const asWritten = { inline: 0, reduce_funcs: false } as const;
-/** Do not move variables, because the names that bundlers then choose are harder to compress. */
+/** Do not move variables, because bundlers would then choose names that are harder to compress. */
 const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 
 /**
- * Makes Chromium compile all functions on another thread while the script downloads. Otherwise, it compiles each
- * function when it is first called, and `init` calls most of them. https://v8.dev/blog/explicit-compile-hints
+ * Makes Chromium compile all functions on another thread during the download. Otherwise, Chromium compiles each
+ * function on its first call, and `init` calls most functions. https://v8.dev/blog/explicit-compile-hints
  */
 const compileBeside = '//# allFunctionsCalledOnLoad\n';
 
-/** Minifies esbuild's output. The result is about 4 % smaller than if esbuild minified it. */
+/** Minifies esbuild's output. The result is about 4 % smaller than with esbuild's own minification. */
 export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
   const isModule = kind !== 'script';
   const { code, map = '' } = await minify(bundled.code, {
@@ -34,9 +34,9 @@ export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
       ...(kind === 'module for bundlers' && forBundlers),
     },
     mangle: { toplevel: isModule },
-    // These annotations let a bundler remove unused code.
+    // Keep the annotations that allow a bundler to remove unused code.
     format: { comments: 'some', preserveAnnotations: true, ...(kind === 'script' && { preamble: compileBeside }) },
-    // The types do not allow an existing source map as input.
+    // The type of this option does not include the content of a source map.
     sourceMap: { content: bundled.sourceMap } as unknown as boolean,
   });
   return { code, sourceMap: map };

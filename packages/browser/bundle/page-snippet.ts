@@ -1,18 +1,18 @@
-// The HTML with which a website loads the browser library.
+// Generates the HTML with which a website loads the browser library.
 
 import { memberNames } from '../src/start/member-names.ts';
 
 export interface SnippetScript {
-  /** URL of the library: `https://events.example.com/array/phc_…/array.js`, or a URL that contains a version. */
+  /** URL of the library: `https://events.example.com/array/phc_…/array.js`, or a URL with a version. */
   src: string;
-  /** Hash of the file. Only for a URL with a version, because the content of such a URL never changes. */
+  /** Hash of the file. Use it only with a versioned URL, because the content of such a URL never changes. */
   integrity?: string | undefined;
 }
 
 /**
- * Returns the HTML for the head of a page. It loads the library asynchronously and records calls that are made before
- * the library has loaded. Without the option `api_host`, the library sends events to the host that served it. It also
- * works if elements on the page have the id `posthog`, or names that shadow properties of `document`.
+ * Returns the HTML for a page's head. The snippet loads the library asynchronously, and records calls until the library
+ * has loaded. Without the option `api_host`, the library sends events to the host that served the script. The snippet
+ * works even if page elements have the ID `posthog` or names that shadow properties of `document`.
  */
 export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetScript): string {
   const pinned = integrity === undefined ? '' : `\n    script.integrity = ${literal(integrity)};`;

@@ -1,4 +1,4 @@
-// Writes the browser library into the folder from which the gateway serves it.
+// Writes the browser library to the folder from which the gateway serves it.
 
 import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -9,15 +9,14 @@ import { stop } from 'esbuild';
 import { type BundleName, bundleLibrary, bundles, libraryVersion } from './bundle-library.ts';
 import { gzipTightly } from './gzip-tightly.ts';
 
-/** The folder next to the gateway's program, where the gateway expects the library. */
+/** Name of the folder with the library, next to the gateway's program. */
 export const libraryFolder = 'browser-library';
 
 /**
  * Writes the library files for the gateway: `<directory>/library.json` with the version, and `<directory>/<version>/`
- * with each file uncompressed, with brotli and with gzip, at the highest compression level.
- * @param directory created if missing; other versions in it are kept
- * @param isQuick whether to use normal compression, because the highest level takes seconds and is not worth it on a
- * development machine
+ * with each file. Files are stored uncompressed, with brotli and with gzip, at the highest compression level.
+ * @param directory created if missing; other versions in this directory are kept
+ * @param isQuick whether to use normal compression; the highest level takes seconds, which is too slow for development
  */
 export async function writeLibrary(directory: string, { isQuick = false } = {}): Promise<void> {
   const version = await libraryVersion();
@@ -26,13 +25,13 @@ export async function writeLibrary(directory: string, { isQuick = false } = {}):
   await mkdir(folder, { recursive: true });
   const names = Object.keys(bundles) as BundleName[];
   const integrities = await Promise.all(names.map((name) => writeFiles(folder, name, isQuick)));
-  // If esbuild's child process is not stopped, it runs as long as this process.
+  // Stop esbuild's child process, which would otherwise run as long as this process.
   await stop();
   const files = Object.fromEntries(names.map((name, at) => [name, { integrity: integrities[at] }]));
   await writeFile(join(directory, 'library.json'), `${JSON.stringify({ version, files }, null, 2)}\n`);
 }
 
-/** Writes a file in three encodings. @returns the value for the `integrity` attribute */
+/** Writes a file in three encodings. @returns the value of the `integrity` attribute */
 async function writeFiles(folder: string, name: BundleName, isQuick: boolean): Promise<string> {
   const code = Buffer.from((await bundleLibrary(name)).code);
   const quality = { [constants.BROTLI_PARAM_QUALITY]: isQuick ? 5 : constants.BROTLI_MAX_QUALITY };

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { gzipAsync } from '@gfx/zopfli';
 
-// More iterations save only a few bytes.
+// Further iterations would save only a few bytes.
 parentPort?.postMessage(await gzipAsync(workerData, { numiterations: 5 }));

@@ -1,5 +1,6 @@
-// Runs the Vite build in a separate process: `run-vite.mjs <directory> [--marked]`. Vite's native compiler stays in memory and cannot be called from
-// jest's sandboxed modules. Prints the source files of the bundle as JSON.
+// Runs the Vite build in a separate process: `run-vite.mjs <directory> [--marked]`. The process is separate, because
+// Vite's native compiler remains in memory and does not work inside jest's sandboxed modules. Prints the bundle's
+// source files as JSON.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ const directory = process.argv[2];
 const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
 // The build must run in production mode. Tests set NODE_ENV to another value, with which Vite would bundle React's
-// development build, and the tests would measure that build.
+// development build.
 // biome-ignore lint/style/noProcessEnv: Vite and its plugins read it from here
 process.env.NODE_ENV = 'production';
 
@@ -22,16 +23,16 @@ await build({
   configFile: false,
   envDir: false,
   logLevel: 'warn',
-  // By default, Vite writes its cache next to the sources.
+  // By default, Vite would write its cache next to the sources.
   cacheDir: join(directory, '.vite-cache'),
   plugins: [react(), firstPaintScript(), noteModules(), ...(marksWords ? [markWords()] : [])],
   build: {
     outDir: directory,
     emptyOutDir: true,
     manifest: 'manifest.json',
-    // The console, and the page that a public link opens.
+    // The console, and the page for public links.
     rolldownOptions: { input: ['index.html', 'shared.html'].map((page) => join(home, page)) },
-    // Emits every asset as a file, because the content security policy allows `data:` URLs only for images.
+    // Write every asset to a file, because the content security policy allows `data:` URLs only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: ['chrome120', 'firefox121', 'safari17'],
@@ -42,7 +43,7 @@ await build({
 });
 process.stdout.write(JSON.stringify([...bundled]));
 
-/** Writes the script that sets the theme before the styles load, as a separate file. */
+/** Adds the script that sets the theme before the styles load, as a separate file. */
 function firstPaintScript() {
   let fileName = '';
   return {
@@ -70,7 +71,7 @@ function noteModules() {
   };
 }
 
-/** Wraps the texts of each `words.ts` in markers for tests, so that texts from other sources can be detected. */
+/** Wraps the texts of each `words.ts` in markers, so that tests can detect texts from other sources. */
 function markWords() {
   const suffix = '?marked';
   return {

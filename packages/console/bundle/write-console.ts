@@ -1,4 +1,4 @@
-// Builds the pages of the console, and checks their sizes.
+// Builds the console's pages, and checks their sizes.
 
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,26 +7,26 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Name of the folder next to the bundle of the management API, which serves the console from there. */
+/** Name of the console folder, next to the bundle of the management API, which serves the console. */
 export const consoleFolder = 'console';
 
 /**
- * Maximum gzip size of everything that loads before the first render except fonts. Also the maximum size that each page
- * adds.
+ * Maximum gzip size of everything except fonts that loads before the first render. It is also the maximum size that
+ * each page may add.
  */
 export const firstLoadLimit = 250_000;
 export const pageLimit = 80_000;
 /** Maximum gzip size of code that loads on demand for a part of a page, such as the SQL editor. */
 export const partLimit = 120_000;
 /**
- * Maximum size of the fonts that every page needs. They never delay a page, because text is shown in the system font
- * until they are loaded.
+ * Maximum size of the fonts that every page loads. They do not delay pages, because the system font is used until they
+ * have loaded.
  */
 export const fontLimit = 90_000;
 
 const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
-/** The parts of Vite's manifest that are used here. */
+/** The used parts of Vite's manifest. */
 type Manifest = Record<
   string,
   { file: string; isEntry?: boolean; imports?: string[]; css?: string[]; dynamicImports?: string[]; src?: string }
@@ -35,7 +35,7 @@ type Manifest = Record<
 export interface ConsoleSizes {
   /** Gzip size in bytes. */
   firstLoad: number;
-  /** Size of everything that loads with the page that a public link opens. */
+  /** Size of everything that the page for public links loads. */
   sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
@@ -44,12 +44,13 @@ export interface ConsoleSizes {
 }
 
 /**
- * Builds the console into a folder of static files: `index.html`, `shared.html` and `assets/…` with hashed names, each text file also compressed with
- * brotli and gzip.
+ * Builds the console into a folder of static files: `index.html`, `shared.html` and `assets/…` with hashed names. Each
+ * text file is also compressed with brotli and gzip.
  * @param directory emptied first
- * @param isQuick uses fast compression instead of the maximum level, which takes seconds and is not worth it for local builds
- * @param marksWords for tests: puts every text of the `words.ts` files between ⟦ and ⟧, so that tests find texts that are not in them
- * @returns the sizes, and the source files of the bundle as paths relative to `root`
+ * @param isQuick uses fast compression; the maximum level takes seconds, which is too slow for local builds
+ * @param marksWords for tests: puts every text of the `words.ts` files between ⟦ and ⟧, so that tests find all other
+ * texts
+ * @returns the sizes, and the bundle's source files as paths relative to `root`
  * @throws Error if a part exceeds its size limit
  */
 export async function writeConsole(
@@ -68,7 +69,7 @@ export async function writeConsole(
   return { sizes, bundled: bundled.map((path) => relative(root, path)).sort() };
 }
 
-/** Runs `run-vite.mjs`. @returns the source files of the bundle */
+/** Runs `run-vite.mjs`. @returns the bundle's source files */
 async function runVite(directory: string, marksWords: boolean): Promise<string[]> {
   const program = join(home, 'bundle/run-vite.mjs');
   const options = { cwd: home, maxBuffer: 16 * 1024 * 1024 };
@@ -99,14 +100,14 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   for (const page of Object.keys(pages))
     for (const name of manifest[page]?.dynamicImports ?? [])
       if (!(name in pages)) parts[name] = await ownSize(name, new Set([...first, ...filesOf(manifest, page)]));
-  // The other subsets of a font load only when a page shows one of their characters.
+  // Count only the Latin subset of each font. Other subsets load only for pages that contain their characters.
   const fonts = (await readdir(join(directory, 'assets'))).filter((name) => /-latin-wght-.*\.woff2$/.test(name));
   let fontBytes = 0;
   for (const name of fonts) fontBytes += (await readFile(join(directory, 'assets', name))).length;
   return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages, parts };
 }
 
-/** Returns all files that load with an entry of the manifest. */
+/** Returns all files that load with a manifest entry. */
 function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Set<string> {
   const entry = manifest[name];
   if (entry === undefined || seen.has(entry.file)) return seen;
@@ -130,7 +131,7 @@ function refuseLarge({ firstLoad, sharedLoad, fonts, pages, parts }: ConsoleSize
   throw new Error(`The console is too large.\n${lines.join('\n')}`);
 }
 
-/** Copies the license of the fonts next to them. */
+/** Copies the licenses of the fonts to the fonts' folder. */
 async function writeLicenses(directory: string): Promise<void> {
   const texts = await Promise.all(
     ['inter', 'jetbrains-mono'].map((name) =>

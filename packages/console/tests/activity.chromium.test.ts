@@ -10,14 +10,14 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Changes, most recent first' }).getByRole('listitem');
-/** The path is that of the Activity page, and not of a section of the settings. */
+/** Opens the Activity page, whose path is not below the settings. */
 const openPage = async (level: 1 | 8 | 15, query = '') => {
   const page = await openAs(console, level, 'account', undefined);
   await page.goto(console.address(`activity${query}`));
   return page;
 };
 
-it('console-020, console-035: describes each change with its user and the values before and after, without secrets', async () => {
+it('console-020, console-035: describes each change with its user and values, without secrets', async () => {
   const page = await openPage(8, '?project=all');
   await page.getByText('No changes in this date range').waitFor();
   await checkPage(page);
@@ -69,7 +69,7 @@ it('console-004, console-005: keeps filters by user, type and record in the URL,
   await page.context().close();
 });
 
-it('console-007: shows a member why access is refused, and a different message for a failure', async () => {
+it('console-007: tells a member why access is refused, and shows another message for a failure', async () => {
   const member = await openPage(1);
   await member.locator('[data-state=refused]').waitFor();
   await member.context().close();
@@ -80,7 +80,7 @@ it('console-007: shows a member why access is refused, and a different message f
   await page.context().close();
 });
 
-it('shows changes of this project only, unless the whole organization is chosen, and then names the projects', async () => {
+it("shows only this project's changes, or the changes of the entire organization with project names", async () => {
   const { id } = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-checkout' });
   const properties = [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'team'] }];
   const filters = { groups: [{ properties, rollout_percentage: 40 }] };

@@ -60,7 +60,7 @@ async function open(query: object): Promise<Page> {
 
 const chart = (page: Page) => page.getByRole('slider', { name: /^Chart of/ });
 
-/** Returns a position in the chart, which is given as fractions of its width and height. */
+/** Returns a position in the chart, given as fractions of its width and height. */
 async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   await pane.waitFor();
   const box = await pane.boundingBox();
@@ -68,7 +68,7 @@ async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   return { clientX: box.x + box.width * x, clientY: box.y + box.height * y };
 }
 
-/** Returns the horizontal center of one of seven days, as a fraction of the width. */
+/** Returns the horizontal center of the given day in a chart of seven days, as a fraction of the width. */
 const day = (at: number) => (at + 0.5) / 7;
 
 const rowsOf = (page: Page) =>
@@ -101,7 +101,7 @@ describe('the tooltip', () => {
     expect(await runAxe(page)).toEqual([]);
   });
 
-  it('is reached by keyboard and announced by screen readers', async () => {
+  it('can be reached by keyboard, and is announced by screen readers', async () => {
     const page = await open(trends());
     await chart(page).waitFor();
     await page.getByRole('button', { name: 'Refresh' }).focus();
@@ -120,7 +120,7 @@ describe('the tooltip', () => {
       .waitFor();
   });
 
-  it('opens at the first touch, and the second touch opens the persons', async () => {
+  it('opens at the first touch, and opens the persons at the second touch', async () => {
     const page = await open(trends());
     const touch = await placeIn(chart(page), [day(2), 0.05]);
     const tap = async () => {
@@ -136,7 +136,7 @@ describe('the tooltip', () => {
   });
 });
 
-it('a click in a chart opens the persons of the nearest series', async () => {
+it('opens the persons of the nearest series when the user clicks a chart', async () => {
   const page = await open(trends());
   for (const [y, event, name] of [
     [0.05, 'viewed', 'Ada Lovelace'],
@@ -170,12 +170,12 @@ describe('the legend', () => {
   const entry = (page: Page, name: string) =>
     page.getByRole('list', { name: 'Series in the chart' }).getByRole('button', { name, exact: true });
 
-  it('hides, isolates and highlights a series, by mouse and keyboard', async () => {
+  it('can hide, isolate and highlight a series, by mouse and keyboard', async () => {
     const page = await open(trends());
     await entry(page, 'viewed').click();
     await eventually(async () => expect(await lines(page).count()).toBe(1));
     expect(await entry(page, 'viewed').getAttribute('aria-pressed')).toBe('false');
-    // The axis adapts to the visible series.
+    // The axis is scaled to the visible series.
     await page.locator('.insight-axis').getByText('3', { exact: true }).waitFor({ state: 'detached' });
     await entry(page, 'viewed').press('Space');
     await eventually(async () => expect(await lines(page).count()).toBe(2));
@@ -189,7 +189,7 @@ describe('the legend', () => {
   });
 });
 
-it('gives each of the first ten series its own color in both themes, and all others a neutral color', async () => {
+it('gives the first ten series separate colors in both themes, and all others a neutral color', async () => {
   const tokens = await readFile(new URL('../src/styles/tokens.css', import.meta.url), 'utf8');
   const colors = [...tokens.matchAll(/--series-\d+: (#\w+);/g)].map(([, color]) => color);
   expect(colors).toEqual([...seriesColors.light, ...seriesColors.dark, ...seriesColors.dark]);
@@ -199,7 +199,7 @@ it('gives each of the first ten series its own color in both themes, and all oth
   await marks.nth(11).waitFor();
   const drawn = await marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundColor));
   expect([drawn.length, new Set(drawn).size, drawn[10]]).toEqual([12, 11, drawn[11]]);
-  // The parts of a stacked bar are separated by a line in the background color.
+  // Lines in the background color separate the parts of a stacked bar.
   const bars = page.locator('.chart-bar:not(.chart-bar-open)');
   expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
 });
@@ -207,7 +207,7 @@ it('gives each of the first ten series its own color in both themes, and all oth
 describe('zoom', () => {
   const rangeOf = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('query') ?? '{}').dateRange;
 
-  it('dragging narrows the date range, and a double click restores it', async () => {
+  it('narrows the date range by dragging, and restores it by double-clicking', async () => {
     const page = await open(trends());
     const [from, to] = [await placeIn(chart(page), [day(1), 0.5]), await placeIn(chart(page), [day(4), 0.5])];
     await page.mouse.move(from.clientX, from.clientY);
@@ -226,7 +226,7 @@ describe('zoom', () => {
 });
 
 describe('numbers', () => {
-  it('use the unit that the insight stores, in headline, table, axis and tooltip', async () => {
+  it("have the insight's unit in the headline, table, axis and tooltip", async () => {
     const price = node('ordered', { math: 'sum', math_property: 'price' });
     const trendsFilter = { aggregationAxisFormat: 'currency', aggregationAxisPostfix: ' €' };
     const page = await open(trends({ series: [price], trendsFilter }));
@@ -236,7 +236,7 @@ describe('numbers', () => {
     expect(await chart(page).getAttribute('aria-valuetext')).toContain('ordered 1,500.50 €');
   });
 
-  it('change their unit in the dialog, which saves it in the query', async () => {
+  it('get another unit in the dialog, which saves it in the query', async () => {
     const page = await open(trends({ series: [node('ordered', { math: 'avg', math_property: 'price' })] }));
     await page.locator('.insight-figure').getByText('1,501', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Units' }).click();
@@ -249,7 +249,7 @@ describe('numbers', () => {
     expect(trendsFilter).toEqual({ aggregationAxisFormat: 'duration', aggregationAxisPostfix: ' each' });
   });
 
-  it('show a note if the previous period has no data', async () => {
+  it('include a note if the previous period has no data', async () => {
     const page = await open(
       trends({ compareFilter: { compare: true }, dateRange: { date_from: '-20d' }, series: [node('viewed')] }),
     );
@@ -257,16 +257,16 @@ describe('numbers', () => {
   });
 });
 
-it('shows a big number with its change and a line chart', async () => {
+it('shows a large number with its change and a line chart', async () => {
   const page = await open(trends({ series: [node('viewed')], trendsFilter: { display: 'BoldNumber' } }));
-  // The range begins at noon, when the views of its first day are already over.
+  // The range begins at noon, after the views of its first day.
   await page.locator('.big-number').getByText('18', { exact: true }).waitFor();
   const line = page.getByRole('img', { name: 'The number over time' });
   await line.locator('.chart-open').waitFor({ state: 'attached' });
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('shows no table below a big number on a dashboard, even with a comparison', async () => {
+it('shows no table below a large number on a dashboard, even with a comparison', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Numbers' });
   const query = trends({
     ...{ series: [node('viewed')], dateRange: { date_from: '-3d' }, compareFilter: { compare: true } },
@@ -314,7 +314,7 @@ describe('funnels', () => {
     ...more,
   });
 
-  it('show the conversion, the drop-off and the median time of each step, and the persons who dropped off', async () => {
+  it("show each step's conversion, drop-off and median time, and the persons who dropped off", async () => {
     const page = await open(funnel());
     await page.locator('.insight-figure').getByText('50.0%').waitFor();
     await page.getByText('1 of 2 persons').waitFor();
@@ -325,7 +325,7 @@ describe('funnels', () => {
     expect(await page.getByRole('dialog').getByRole('link').count()).toBe(1);
   });
 
-  it('put the values of a breakdown side by side', async () => {
+  it('show breakdown values side by side', async () => {
     const page = await open(funnel({ breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' } }));
     await page.getByRole('row', { name: /^pro .*1 .*1 100% Median 1 d 3 h 100%$/ }).waitFor();
     await page.getByRole('row', { name: /^free .*1 .*0 0% 0%$/ }).waitFor();
@@ -341,9 +341,9 @@ describe('funnels', () => {
     expect(await page.locator('.times-bars .funnel-now').count()).toBe(1);
   });
 
-  it('open the persons who converted on a day', async () => {
+  it('open a list of the persons who converted on a day', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' }));
-    // Persons entered the funnel only on the 21st. The other days have no rate, which is not the same as a rate of 0.
+    // Persons entered the funnel only on the 21st. The other days have no rate, which differs from a rate of 0.
     await page.locator('.chart-point').waitFor({ state: 'attached' });
     const lines = await page.locator('.chart-line').evaluateAll((all) => all.map((line) => line.getAttribute('d')));
     expect(lines.filter((line) => line?.includes('L'))).toEqual([]);
@@ -359,19 +359,19 @@ describe('funnels', () => {
   });
 });
 
-it('draws the mean retention of completed intervals as a curve', async () => {
+it('draws the mean retention of complete intervals as a curve', async () => {
   const entity = { id: 'viewed', type: 'events' };
   const page = await open({
     kind: 'RetentionQuery',
     retentionFilter: { period: 'Day', totalIntervals: 7, targetEntity: entity, returningEntity: entity },
   });
-  // Ada comes back every day. Today is the sixth day after the first one.
+  // Ada comes back every day. Today is the sixth day after her first.
   await chart(page).and(page.locator('[aria-valuetext="Day 5: Weighted mean 100%"]')).waitFor();
   await page.locator('.insight-axis').getByText('100%').waitFor();
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('draws dormant users of a lifecycle below the axis, each status in its own color', async () => {
+it("draws a lifecycle's dormant users below the axis, and each status in a separate color", async () => {
   const page = await open({ kind: 'LifecycleQuery', series: [node('began')], ...week });
   const legend = page.getByRole('list', { name: 'Series in the chart' });
   for (const [status, tone] of [
@@ -386,7 +386,7 @@ it('draws dormant users of a lifecycle below the axis, each status in its own co
   expect(below).toBeGreaterThanOrEqual(zero - 2);
 });
 
-it('shows the count under the pointer in the bars of the Events page', async () => {
+it('shows the count under the pointer in the event chart', async () => {
   const page = await console.open('events?after=-7d', { prepare: (visitor) => visitor.clock.setFixedTime(clock) });
   const { clientX, clientY } = await placeIn(page.locator('.counts-plot').first(), [0.5, 0.5]);
   await page.mouse.move(clientX, clientY);
@@ -398,7 +398,7 @@ it('shows the count under the pointer in the bars of the Events page', async () 
   await page.locator('.counts-tip').waitFor({ state: 'detached' });
 });
 
-it('shows an increase in the color for bad changes if "A decrease is good" is checked', async () => {
+it('shows an increase in the color for bad changes if "A decrease is good" is selected', async () => {
   const page = await open(trends({ series: [node('ordered')], compareFilter: { compare: true } }));
   await page.locator('.insight-figure .pill-good').waitFor();
   await page.getByRole('button', { name: 'Units' }).click();
@@ -426,7 +426,7 @@ describe('annotations', () => {
       ...{ name, dashboards, query: { kind: 'InsightVizNode', source: trends() } },
     });
 
-  it('are shown at their date, created and deleted', async () => {
+  it('can be created and deleted, and appear at their date', async () => {
     const [own, other] = [await insight('Own'), await insight('Other')];
     await note('Released', 22);
     await note('Hidden', 22, { scope: 'project', hidden_in_user_interface: true });
@@ -459,7 +459,7 @@ describe('annotations', () => {
     expect(await page.locator('.chart-annotation').count()).toBe(1);
   });
 
-  it('of a dashboard are shown in its tiles only', async () => {
+  it('of a dashboard appear only in its tiles', async () => {
     const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Annotated' });
     const { short_id: name } = await insight('On a dashboard', [id]);
     await note('New prices', 24, { scope: 'dashboard', dashboard_id: id });

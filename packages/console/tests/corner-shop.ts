@@ -1,15 +1,17 @@
-// Test data for tests of pages and for screenshots: a month in the shop of a mill. The data is identical in each run.
+// Test data for page tests and screenshots: a month of events in the shop of a mill. The data is the same in each run.
 import type { BrowserContext } from 'playwright-core';
 import { makeDashboard, shopVisits, storeCustomers, type VisitEvent } from './shop-website.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** The current time, which is fixed. All events happened before it. */
+/** The fixed current time. All events are in the past. */
 export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
-/** Short ID of the insight with an SQL query. */
+/** Short ID of the insight with the SQL query. */
 const sqlInsight = 'sqlquery';
 
-/** For each page, a URL path and query that shows data. A page that is not listed uses its plain path. */
+/**
+ * For each page, a URL path and query that shows data. Pages that are not in this list use their path without a query.
+ */
 export const views: Record<string, string> = {
   home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,
@@ -18,7 +20,7 @@ export const views: Record<string, string> = {
   warnings: 'warnings?open=error%20message_size_too_large',
   cohorts: 'cohorts?cohort=1',
   sql: `sql?insight=${sqlInsight}`,
-  // The first dashboard of the shop.
+  // The shop's first dashboard.
   dashboards: 'dashboards?dashboard=1',
   insights: `insights?insight=new&query=${encodeURIComponent(
     JSON.stringify({
@@ -47,7 +49,7 @@ const people = [
 ] as const;
 const personId = (at: number) => `0a7e1d52-9c1f-4a53-8a44-${String(at).padStart(12, '0')}`;
 
-/** Events that occur again and again in this order. */
+/** Events that occur repeatedly in this order. */
 const happenings: [event: string, library: string, properties: object][] = [
   ['order placed', 'web', { total: 42, items: 3, currency: 'EUR', coupon: null, path: '/checkout' }],
   [
@@ -80,7 +82,7 @@ interface ShopEvent {
   properties: Record<string, unknown>;
 }
 
-/** Creates events, the newest first. The older they are, the less frequent they become. */
+/** Creates events, newest first. Older events are less frequent. */
 function events(count: number): ShopEvent[] {
   return Array.from({ length: count }, (_, at) => {
     const [event, $lib, properties] = happenings[at % happenings.length] ?? ['seen', 'web', {}];
@@ -102,7 +104,7 @@ function events(count: number): ShopEvent[] {
   });
 }
 
-/** Gives the project the name of a shop that opens today. */
+/** Renames the project to the name of a new shop. */
 export async function nameCornerShop(console: RunningConsole): Promise<void> {
   await console.query(
     `UPDATE environment SET name = 'Corner shop', timezone = 'Europe/Berlin', api_token = 'phc_corner_shop_public_key'
@@ -113,8 +115,8 @@ export async function nameCornerShop(console: RunningConsole): Promise<void> {
 }
 
 /**
- * Fills the project. Events and warnings are written to the database in the way in which the consumer does. The records
- * of users are created through the API.
+ * Fills the project with data. Events and warnings are written directly to the database, as by the consumer. All other
+ * records are created through the API.
  */
 export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await nameCornerShop(console);
@@ -191,7 +193,7 @@ async function storeEvents(console: RunningConsole, all: readonly ShopEvent[]): 
   );
 }
 
-/** Stores definitions in the way in which the consumer does. Two of them have notes from users. */
+/** Stores definitions directly in the database, as the consumer does. Two of them have notes from users. */
 async function storeDefinitions(console: RunningConsole): Promise<void> {
   const times = [shopTime.toISOString()];
   await console.query(
@@ -288,7 +290,7 @@ async function makeFlags(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Stores the staff of the shop: a second member with a role, a pending invite, and the domain of their email addresses. */
+/** Adds a second member with a role, a pending invite, and the organization's email domain. */
 async function storePeople(console: RunningConsole): Promise<void> {
   const organization = '(SELECT organization_id FROM project WHERE id = $1)';
   const id = (at: number) => `'0b208ec0-77f1-4c02-b1e4-00000000000${at}'`;
@@ -342,7 +344,7 @@ async function makeExport(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Replaces a running consumer for the Live page: provides the stream, the figures and the lag. */
+/** Simulates a running consumer for the Live page, with the stream, the figures and the lag. */
 export async function standInForConsumer(visitor: BrowserContext): Promise<void> {
   const frames = events(24)
     .reverse()
@@ -357,7 +359,8 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
     });
   const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0.3}\n\n';
   const body = hello + frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
-  // A mocked response cannot stay open, so the first response of each page ends, and the page waits for the next one.
+  // A mocked response cannot remain open. Therefore, each page's first response ends, and its second request remains
+  // pending.
   let isNew = true;
   visitor.on('request', (request) => {
     if (request.isNavigationRequest()) isNew = true;
@@ -372,7 +375,7 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
   await visitor.route(/\/api\/projects\/\d+\/health$/, async (route) => {
     const response = await route.fetch().catch(() => null);
     const health: object | null = await response?.json().catch(() => null);
-    // This happens if the page was closed.
+    // The response is missing if the page was closed.
     if (!health) return;
     const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };
     const sources = { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' };

@@ -48,7 +48,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
   await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
-  // This button exists twice: in the middle of the empty page, and next to the filters.
+  // The page has two buttons with this name: in the middle of the empty page, and next to the filters.
   await page.getByRole('button', { name: 'Add insight' }).last().click();
   await page.keyboard.type('first');
   await eventually(async () => expect(await page.getByRole('checkbox').count()).toBe(1));
@@ -72,7 +72,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
     'https://example.com',
   ]);
   await page.getByText('<b>Plainly</b>').waitFor();
-  // A tile that fails to load shows the error in its place.
+  // If a tile fails to load, it shows the error.
   await page.getByText('This insight could not be loaded.').waitFor();
   await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'Text']));
@@ -85,7 +85,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await eventually(async () =>
     expect((await stored()).tiles.map((tile) => tile.insight?.name)).toEqual(['Second', 'First', undefined]),
   );
-  // The date range applies to all insights, and only for this user.
+  // The date range applies to all insights, but only for this user.
   await page.getByLabel('Date range').selectOption('-24h');
   await page.getByText('2', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
@@ -108,7 +108,7 @@ it('creates, fills, reorders by keyboard, filters and deletes a dashboard', asyn
   await page.context().close();
 });
 
-it('changes the text of a tile, and the name, description and tags of a dashboard', async () => {
+it("changes a tile's text, and a dashboard's name, description and tags", async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Nmae' });
   await console.api('PATCH', `dashboards/${id}`, { tiles: [{ text: { body: 'Before' } }] });
   const page = await console.open(`dashboards?dashboard=${id}&edit=true`);
@@ -154,7 +154,7 @@ it('creates a dashboard from each template', async () => {
     await page.getByRole('button', { name: 'All dashboards' }).click();
     await console.api('PATCH', `dashboards/${dashboard}`, { deleted: true, delete_insights: true });
   }
-  // If one insight cannot be created, nothing remains of the dashboard.
+  // If creating one insight fails, the dashboard is deleted.
   await page.route('**/insights', (route) =>
     route.request().method() === 'POST'
       ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not create insights.' } })
@@ -169,7 +169,7 @@ it('creates a dashboard from each template', async () => {
   await page.context().close();
 });
 
-it('shows each tile as soon as its own result has loaded', async () => {
+it('shows each tile as soon as its result has loaded', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Slow' });
   const made: number[] = [];
   for (const name of ['Held', 'Quick']) {
@@ -195,7 +195,7 @@ it('shows each tile as soon as its own result has loaded', async () => {
   expect(await tile('Held').locator('.insight-figure').count()).toBe(0);
   release();
   await tile('Held').locator('.insight-figure strong').waitFor();
-  // A tile that fails does not affect the others.
+  // A failed tile does not affect other tiles.
   await page.route(new RegExp(`/insights/${made[0]}\\?`), (route) =>
     route.fulfill({ status: 400, json: { code: 'invalid', detail: 'This cannot be computed.' } }),
   );
@@ -264,7 +264,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   await choice('Widths').click();
   await page.getByText('Stretched was removed from Widths.').waitFor();
   await eventually(async () => expect(await dashboards()).toEqual([]));
-  // With the keyboard, typing finds a dashboard, and the focus returns to the button.
+  // With the keyboard, users can type to find a dashboard, and the focus then returns to the button.
   await page.getByRole('button', { name: 'Add to dashboard' }).press('Enter');
   await choice('Another').waitFor();
   await page.keyboard.type('ano');
@@ -274,7 +274,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Add to dashboard');
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(async () => expect(await dashboards()).toEqual([]));
-  // On a phone, the button is far below the notice, which stays visible.
+  // On a phone, the button is far below the notice, which remains visible.
   await page.setViewportSize({ width: 390, height: 640 });
   await page.getByRole('button', { name: 'Add to dashboard' }).click();
   await choice('Another').click();
@@ -295,7 +295,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   await page.context().close();
 });
 
-it('shows when results were refreshed, and shows server errors', async () => {
+it('shows the time of the last refresh, and server errors', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Again' });
   const { id: made } = await insight('Orders');
   await console.api('PATCH', `insights/${made}`, { dashboards: [id] });
@@ -321,7 +321,7 @@ it('shows when results were refreshed, and shows server errors', async () => {
   await page.getByRole('link', { name: 'Orders' }).waitFor();
 });
 
-it('filters all insights of a dashboard for the user only, in addition to saved filters, or saves the filters for everyone', async () => {
+it('filters all insights of a dashboard only for the user, or saves the filters for everyone', async () => {
   await console.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT $1, now() - moment, gen_random_uuid(), 'paid', 'ada', gen_random_uuid(), properties::jsonb, now()
@@ -339,7 +339,7 @@ it('filters all insights of a dashboard for the user only, in addition to saved 
   const shows = (value: string) =>
     page.getByText(value, { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await shows('3');
-  // Choosing another date range keeps the saved filters.
+  // Choosing another date range preserves the saved filters.
   await page.getByLabel('Date range').selectOption('-24h');
   await shows('2');
   await page.getByRole('button', { name: 'Filters' }).click();
@@ -371,7 +371,7 @@ it('filters all insights of a dashboard for the user only, in addition to saved 
   await page.context().close();
 });
 
-it('sorts dashboards in the list, marks them as favorites, tags them and deletes them', async () => {
+it('sorts dashboards in the list, marks them as favorites, and tags and deletes them', async () => {
   for (const name of ['Zebra', 'Yak', 'Xerus']) await console.api('POST', 'dashboards', { name, tags: ['zoo'] });
   const page = await console.open('dashboards?search=');
   const names = async () =>

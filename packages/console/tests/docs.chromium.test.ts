@@ -12,7 +12,7 @@ afterAll(() => console?.stop());
 const docs = (path = '') => new URL(`/console/docs${path}`, console.address('')).href;
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.id');
 
-describe('documentation in the console', () => {
+describe('the documentation', () => {
   it('shows the index, finds a section, and opens it, without a session or another host', async () => {
     const watched: Watched[] = [];
     const page = await console.open('../../docs', {
@@ -34,7 +34,7 @@ describe('documentation in the console', () => {
     await page.context().close();
   });
 
-  it('opens the section in the URL, follows links between documents, and reports an unknown document', async () => {
+  it('opens the section in the URL, follows links, and reports an unknown document', async () => {
     const page = await console.open('live');
     await page.goto(docs('/ingestion-rules#dead-letters'));
     await eventually(async () => expect(await focused(page)).toBe('dead-letters'));
@@ -53,7 +53,7 @@ describe('documentation in the console', () => {
     await page.context().close();
   });
 
-  it('shows an error if a document could not be loaded', async () => {
+  it('shows an error if a document cannot be loaded', async () => {
     const page = await console.open('../../docs');
     await page.getByRole('main').getByRole('link').first().waitFor();
     await page.route(/\/assets\/glossary-/, (route) => route.abort());
@@ -62,7 +62,7 @@ describe('documentation in the console', () => {
     await page.context().close();
   });
 
-  it.each(everyPage)('is reached from the page %s by Help', async (path) => {
+  it.each(everyPage)('opens from the page %s with the Help link', async (path) => {
     const page = await console.open(path);
     const help = page.getByRole('link', { name: 'Help (opens in a new window)' });
     const address = String(await help.getAttribute('href'));

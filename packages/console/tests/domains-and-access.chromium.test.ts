@@ -17,7 +17,7 @@ afterAll(async () => {
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-it('verifies a domain in three steps, and shows the DNS query, its server and the response', async () => {
+it('verifies a domain in three steps, and shows the DNS query, the server and the response', async () => {
   const page = await openAs(console, 8, 'domains');
   await page.getByText('No domains yet').waitFor();
   await checkPage(page);
@@ -77,7 +77,7 @@ it('reports that the DNS server did not respond', async () => {
   await page.context().close();
 });
 
-it('console-035: shows domains and the DNS record to a member, and says who can change them', async () => {
+it('console-035: shows a member the domains and DNS record, and who can change them', async () => {
   const page = await openAs(console, 1, 'domains');
   await row(page, 'silent.example.com').getByText('Not verified').waitFor();
   await page.getByText('Only administrators and owners can add, verify and remove').waitFor();
@@ -87,7 +87,7 @@ it('console-035: shows domains and the DNS record to a member, and says who can 
   await page.context().close();
 });
 
-describe('access to the project', () => {
+describe('project access', () => {
   const levelOf = async (email: string) => {
     const page = await openAs(console, 15, 'access');
     const cell = row(page, email).getByRole('cell').last();
@@ -97,7 +97,7 @@ describe('access to the project', () => {
     return text;
   };
 
-  it('makes a project private except for members with a rule, stores each rule and shows the resulting access', async () => {
+  it('can be limited to members with a rule, and shows the resulting access', async () => {
     await addMember(console, 1, 'grace');
     await addMember(console, 1, 'alan');
     const page = await openAs(console, 8, 'access');
@@ -119,7 +119,7 @@ describe('access to the project', () => {
     expect(await levelOf('grace@example.com')).toBe('administrator');
   });
 
-  it('console-035: shows disabled rules, with the reason, to a member who may not change them', async () => {
+  it('console-035: is read-only for a member who cannot change rules, with the reason', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
     const page = await openAs(console, 1, 'access');
     await page.getByText('Only project administrators can change these rules.').waitFor();
@@ -131,7 +131,7 @@ describe('access to the project', () => {
     await page.context().close();
   });
 
-  it('says that the plan does not include access rules for projects', async () => {
+  it('includes a note if the plan does not include access rules for projects', async () => {
     await console.query(`UPDATE organization SET available_product_features = '[]'`, []);
     const page = await openAs(console, 15, 'access');
     await page.getByText('does not include access rules for projects').waitFor();

@@ -16,7 +16,7 @@ interface StoredEvent {
   uuid?: string;
   event?: string;
   distinctId?: string;
-  /** How long ago the event happened, as a PostgreSQL interval. */
+  /** The age of the event, as a PostgreSQL interval. */
   ago?: string;
   properties?: object;
 }
@@ -47,12 +47,12 @@ const detail = (page: Page) => page.getByRole('region', { name: 'This event' });
 const queryOf = (page: Page) => new URL(page.url()).searchParams;
 const namesOf = (page: Page) => page.locator('a[data-row]').allTextContents();
 
-/** Expects that axe finds no violation in either theme. */
+/** Expects no axe violations in either theme. */
 async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }
 
-it('console-007, console-008, console-038: distinguishes empty lists, loading, failures, refusals, missing events and timeouts', async () => {
+it('console-007, console-008, console-038: distinguishes empty, loading, failed, refused, missing and timed out', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'No events yet' }).waitFor();
   await expectAccessible(page);
@@ -95,7 +95,7 @@ it('console-007, console-008, console-038: distinguishes empty lists, loading, f
   await page.context().close();
 });
 
-it('console-007: shows how far a search got before it ran out of time, and continues the search', async () => {
+it('console-007: shows how far a search got before it timed out, and continues the search', async () => {
   const page = await console.open('events');
   await page.route(/\/api\/.*\/events\?/, async (route) => {
     const url = new URL(route.request().url());
@@ -144,7 +144,7 @@ describe('with events', () => {
     await store({ event: 'long ago', ago: '20 days' });
   });
 
-  it('console-004, console-005, console-022: paginates by buttons and keys without repeated or skipped events while events arrive, with the page in the URL', async () => {
+  it('console-004, console-005, console-022: paginates while events arrive, without repeating or skipping events', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const idsOf = () =>
@@ -182,7 +182,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('console-012, console-013, console-018, console-020: shows event properties as plain text, searches and expands them, and filters the list by them', async () => {
+  it('console-012, console-013, console-018, console-020: shows, searches and expands properties as plain text', async () => {
     const page = await console.open(`events?open=${hostileId}`);
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     expect(await page.title()).not.toBe('run');
@@ -233,14 +233,14 @@ describe('with events', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     const csv = await readFile(await (await download).path(), 'utf8');
-    // console-021: no cell of the file begins like a spreadsheet formula.
+    // console-021: no cell in the file begins like a spreadsheet formula.
     expect(csv.split('\r\n')).toHaveLength(3);
     expect(csv).toContain(`"'=1+1"`);
     expect(csv.match(/(^|,)"[=+\-@\t]/gm)).toBeNull();
     await page.context().close();
   });
 
-  it('summarizes a web event by its custom properties and its page with readable names, without project key and distinct ID', async () => {
+  it('summarizes a web event by its custom properties and page, without the project key and distinct ID', async () => {
     const properties = {
       ...{ token: 'phc_of_the_project', distinct_id: 'web-visitor', total: 42, coupon: null, code: '7', plan: 'pro' },
       ...{ $current_url: 'https://shop.example.com/checkout', $browser: 'Firefox', $geoip_country_name: 'France' },
@@ -289,7 +289,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('filters by part of the event name while the user types, and turns a complete name into a filter on Enter', async () => {
+  it('filters by part of the event name while the user types, and by the complete name on Enter', async () => {
     await store({ event: 'order placed', ago: '3 min' });
     await store({ event: 'order shipped', ago: '2 min' });
     await console.query(
@@ -322,7 +322,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('handles keys wherever the focus is, except in text fields', async () => {
+  it('handles keyboard shortcuts everywhere except in text fields', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     await page.keyboard.press('n');
@@ -341,7 +341,7 @@ describe('with events', () => {
     await eventually(async () => expect(await page.evaluate('document.activeElement.dataset.row')).toBeDefined());
     await page.getByRole('button', { name: 'Columns' }).click();
     const dialog = page.getByRole('dialog');
-    // The first field has the focus, so typing fills it in.
+    // The first field has the focus, so typing fills in this field.
     await dialog.waitFor();
     await page.keyboard.type('plan');
     expect(await dialog.getByLabel('Property').inputValue()).toBe('plan');
@@ -375,7 +375,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('shows that a refresh is running and, without a server, that it has failed', async () => {
+  it('shows that a refresh is running, or that it failed without a server', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const health = { ...(await console.api<object>('GET', 'health')), visible_after_seconds: 0.2, alarm: null };
@@ -400,11 +400,11 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('console-014, console-015, console-017: shows the raw JSON of the API, copies a shell command, and opens the person with one click', async () => {
+  it('console-014, console-015, console-017: shows raw JSON, copies a shell command, and opens the person', async () => {
     const page = await console.open(`events?open=${hostileId}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
-    // The page shows the response to the request that the reload sends.
+    // The page shows the response to the request after the reload.
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     const reloaded = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
     await page.reload();
@@ -444,7 +444,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('console-006, console-023, console-024: shows a hint for an invalid URL, keeps a range relative until it is frozen, and names the time zone', async () => {
+  it('console-006, console-023, console-024: reports an invalid URL, freezes relative ranges, and names the time zone', async () => {
     const page = await console.open('events?after=yesterday&properties=%7B&shade=red&open=1');
     await row(page, 'many').first().waitFor();
     await page
@@ -466,14 +466,14 @@ describe('with events', () => {
     await page.getByRole('button', { name: /^Date range: .* UTC$/ }).waitFor();
     expect(queryOf(page).get('zone')).toBe('utc');
 
-    // A day of 25 hours, on which clocks are set back, in a time zone other than that of the machine.
+    // Use a 25-hour day, when clocks are set back, in a time zone that differs from the machine's.
     await page.goto(console.address('events?after=2026-10-24T22:00:00Z&before=2026-10-25T23:00:00Z'));
     await page.getByRole('img', { name: /events by hour$/ }).waitFor();
     await page.getByRole('heading', { name: 'No events in this date range' }).waitFor();
     await page.context().close();
   });
 
-  it('narrows the range to a bar of the chart, with pointer and keyboard, and links from an empty range to the latest event', async () => {
+  it('narrows the range to a bar in the chart, and links from an empty range to the latest event', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await page.getByText('241 events').waitFor();
     await page.getByText('Counts as a table').click();
@@ -506,7 +506,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('console-039, console-042: moves between events by keyboard alone, and fits on a phone without horizontal scrolling', async () => {
+  it('console-039, console-042: works with the keyboard alone, and fits on a phone', async () => {
     const page = await console.open('events?after=-24h', { width: 360, height: 640 });
     await row(page, 'many').first().waitFor();
     const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

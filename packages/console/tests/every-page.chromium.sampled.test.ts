@@ -5,7 +5,7 @@ import { keyboardProblems, problemsOf } from './page-checks.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, undocumented, visitShop, type Watched, watch } from './visit-pages.ts';
 
-/** Checks of every page and every section of the settings. A new page is a new row in each of the tables below. */
+/** Checks every page and every settings section. To test a new page, add a row to each of the tables below. */
 let console: RunningConsole;
 const watched: Watched[] = [];
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** Ways in which the requests of a page fail, and the state that the page should then show. */
+/** Failed responses to a page's requests, and the state that the page must show for each one. */
 const failures = [
   ['refused', 403],
   ['gone', 404],
@@ -38,24 +38,24 @@ const visit = (path: string, { isOpen = true, prepare = async () => {} }: Visit 
 /** Selects half of the pages, or all of them in the long tests. */
 const halfOfPages = (turn: number) => sampleOf(everyPage, { count: Math.ceil(everyPage.length / 2), turn });
 
-describe('empty', () => {
-  it.each(halfOfPages(0))('console-007, console-038, console-042: %s passes the checks without data', async (path) => {
+describe('without data', () => {
+  it.each(halfOfPages(0))('console-007, console-038, console-042: %s passes the checks', async (path) => {
     const page = await visit(path, { isOpen: false });
-    // Accessibility is checked once per page and theme, in the tests with data below. The long tests also check empty
+    // Accessibility is checked once per page and theme in the tests with data below. The long tests also check empty
     // pages.
     expect(await problemsOf(page, { hasThemes: storySize(0, 1) === 1 })).toEqual([]);
     await page.context().close();
   });
 });
 
-describe('with the data of a shop', () => {
+describe("with a shop's data", () => {
   beforeAll(() => fillCornerShop(console));
 
-  it.each(everyPage)('console-038, console-039, console-042: %s passes the checks with data', async (path) => {
+  it.each(everyPage)('console-038, console-039, console-042: %s passes the checks', async (path) => {
     const page = await visit(views[path] ?? path);
     const hasKeyboard = halfOfPages(1).includes(path);
     expect([...(await problemsOf(page)), ...(hasKeyboard ? await keyboardProblems(page) : [])]).toEqual([]);
-    // This check is useless on an empty page. If it fails, add data for the page to corner-shop.ts.
+    // An empty page would make this check useless. If this fails, add data for the page to corner-shop.ts.
     expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
     await page.context().close();
   });
@@ -64,7 +64,7 @@ describe('with the data of a shop', () => {
     'console-007, console-008: %s shows loading, refused, not found, failed and offline states, and recovers',
     async (path) => {
       const { [path]: address = path } = views;
-      // Matches all requests except those of the frame.
+      // Matches all requests except those that the frame sends.
       const cut = /\/api\/(?!users\/@me\/?$|projects\/\d+\/?(health)?$)/;
       const chosen = sampleOf(failures, { count: 1, turn: everyPage.indexOf(path) });
       let failure: (typeof failures)[number] | null = chosen[0] ?? null;
@@ -101,7 +101,7 @@ describe('with the data of a shop', () => {
   );
 });
 
-it('console-001, console-048: only sends requests to its own host and documented routes, without content security policy violations', async () => {
+it('console-001, console-048: sends requests only to its own host and documented routes, as its policy requires', async () => {
   const complaints = watched.flatMap((one) => one.complaints);
   const elsewhere = watched.flatMap((one) =>
     one.asked.filter(({ url }) => !url.startsWith(new URL(console.address('')).origin)),

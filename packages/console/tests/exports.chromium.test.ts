@@ -31,7 +31,7 @@ interface StoredRun {
   rows?: number;
   bytes?: number;
 }
-/** Stores a run from 09:00 to 10:00 in Berlin, which was triggered a minute ago. */
+/** Stores a run that a user started a minute ago, for the interval from 09:00 to 10:00 in Berlin. */
 const storeRun = async (exportId: string, { status = 'Completed', error, rows, bytes }: StoredRun = {}) => {
   const id = randomUUID();
   await console.query(
@@ -56,7 +56,7 @@ async function checkPage(page: Page): Promise<void> {
 }
 
 it.each(destinationTypes)(
-  'the form has a field for every setting of %s, and marks fields that are required or secret',
+  'has a form field for every setting of %s, and marks required and secret fields',
   (type) => {
     const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
       ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
@@ -72,7 +72,7 @@ it.each(destinationTypes)(
   },
 );
 
-it('console-007, console-038: lists what each destination needs, creates an export, shows an error at its field, and never shows secrets', async () => {
+it('console-007, console-038: creates an export, shows an error next to its field, and never shows secrets', async () => {
   const page = await console.open('settings/exports');
   await page.getByRole('heading', { name: 'No exports yet' }).waitFor();
   await page.getByText('You need a bucket, its region, and an access key').waitFor();
@@ -111,7 +111,7 @@ it('console-007, console-038: lists what each destination needs, creates an expo
   await page.context().close();
 });
 
-it('saves filters, time zone and offsets, and shows API errors at their fields', async () => {
+it('saves filters, time zone and offsets, and shows API errors next to their fields', async () => {
   await console.query(
     'INSERT INTO event_definition (project_id, name, last_seen_at) VALUES ($1, $2, now()), ($1, $3, now())',
     [console.tenant.environmentId, 'order', 'refund'],
@@ -141,7 +141,7 @@ it('saves filters, time zone and offsets, and shows API errors at their fields',
   await filters.getByLabel('Property', { exact: true }).fill('plan');
   await filters.getByLabel('Operator').selectOption('matches regex');
   await filters.getByLabel('Value', { exact: true }).fill('(');
-  // Enter adds the filter instead of submitting the form.
+  // Pressing Enter adds the filter, but does not submit the form.
   await page.keyboard.press('Enter');
   await filters.getByRole('button', { name: 'plan matches regex (', exact: true }).waitFor();
 
@@ -223,7 +223,7 @@ it.each<{ schedule: Partial<ExportSchedule>; now: string; last: [string, string]
   expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
 });
 
-it('console-033: keeps the secrets of an edited export, and requires them again at their field when the server changes', async () => {
+it("console-033: keeps an edited export's secrets, and requires them again if the server changes", async () => {
   const id = await make({ name: 'Kept', destination: { ...postgres, config: { ...postgres.config, schema: 'own' } } });
   const page = await console.open(`settings/exports?open=${id}`);
   const stored = async () =>
@@ -258,7 +258,7 @@ it('console-033: keeps the secrets of an edited export, and requires them again 
   await page.context().close();
 });
 
-it('console-037: shows what to do about a failed run and the original error, and retries it from its row', async () => {
+it("console-037: shows a failed run's error and advice, and retries the run", async () => {
   const id = await make({ name: 'Failing' });
   await storeRun(id, { status: 'Failed', error: 'The destination database failed: 28P01 (wrong user or password).' });
   await storeRun(id, { rows: 12_345, bytes: 4_560_000 });
@@ -288,7 +288,7 @@ it('console-037: shows what to do about a failed run and the original error, and
   await page.context().close();
 });
 
-it('console-037, console-024: previews the number of runs and the range of a backfill in the project time zone', async () => {
+it("console-037, console-024: previews a backfill's runs and range in the project time zone", async () => {
   const id = await make({ name: 'Past', interval: 'day' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Start backfill' }).click();
@@ -323,13 +323,13 @@ it('console-037, console-024: previews the number of runs and the range of a bac
   await page.context().close();
 });
 
-it('shows since when an export is paused, and offers to backfill missed intervals when it is resumed', async () => {
+it('shows since when an export is paused, and offers to backfill missed intervals on resume', async () => {
   const id = await make({ name: 'Resting' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await checkPage(page);
-  // The pause must be longer than an interval. Otherwise, no interval would be missed.
+  // A pause that is shorter than an interval would not miss any interval.
   await console.query(
     `UPDATE batch_export SET next_interval_start = next_interval_start - interval '3 days' WHERE id = $1`,
     [id],
@@ -368,7 +368,7 @@ it.each([
   await page.context().close();
 });
 
-it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows failures', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the view in the URL, and works by keyboard', async () => {
   const name = '<img src=x onerror=alert(1)>\u202e';
   const id = await make({ name });
   const page = await console.open('settings/exports?nonsense=1');

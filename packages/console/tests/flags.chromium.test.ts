@@ -62,7 +62,7 @@ it('distinguishes empty lists, loading, failures, refusals and missing flags', a
   await page.context().close();
 });
 
-it('opens the form for a new flag with the n key, with the focus in its first field', async () => {
+it('opens the form for a new flag with the key n, and focuses the first field', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
   await page.keyboard.press('n');
@@ -73,7 +73,7 @@ it('opens the form for a new flag with the n key, with the focus in its first fi
   await page.context().close();
 });
 
-it('says that all flags are archived when there are no others', async () => {
+it('says that all flags are archived if no others exist', async () => {
   const { id } = await create({ key: 'retired' });
   await change(id, { archived: true, active: false });
   const page = await console.open('flags');
@@ -86,7 +86,7 @@ it('says that all flags are archived when there are no others', async () => {
   await page.context().close();
 });
 
-it('disables, archives, tags and deletes several flags at a time, and undoes these actions', async () => {
+it('disables, archives, tags and deletes several flags at a time, with undo', async () => {
   const names = ['bulk-one', 'bulk-two'];
   const ids = await Promise.all(names.map(async (key) => (await create({ key })).id));
   await change(ids[1] ?? 0, { active: false });
@@ -133,7 +133,7 @@ it('disables, archives, tags and deletes several flags at a time, and undoes the
   await page.context().close();
 });
 
-it('searches five thousand flags on the server, renders only visible rows, and keeps the view in the URL', async () => {
+it('searches five thousand flags on the server, and renders only visible rows', async () => {
   await console.query(
     `INSERT INTO feature_flag (project_id, key, filters, tags, created_at)
      SELECT $1, 'many-' || lpad(number::text, 4, '0'), '{"groups": [{"properties": [], "rollout_percentage": 100}]}',
@@ -166,7 +166,7 @@ it('searches five thousand flags on the server, renders only visible rows, and k
   await console.query(`DELETE FROM feature_flag WHERE project_id = $1 AND key LIKE 'many-%'`);
 });
 
-it('toggles a flag immediately, reverts with the reason on an error, and lists dependent flags before archiving', async () => {
+it('toggles a flag immediately, reverts after an error, and lists dependent flags before archiving', async () => {
   const base = await create({ key: 'base' });
   const depends = { key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true };
   const above = await create({ key: 'above', filters: { groups: [{ properties: [depends] }] } });
@@ -215,7 +215,7 @@ it('toggles a flag immediately, reverts with the reason on an error, and lists d
   await page.context().close();
 });
 
-it('creates and edits a flag, shows an error at its field, and shows both versions after a conflicting edit', async () => {
+it('creates and edits a flag, shows an error next to its field, and compares versions after a conflict', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByLabel('Key', { exact: true }).fill('new flag');
   await page.getByRole('button', { name: '+ Property' }).click();
@@ -251,7 +251,7 @@ it('creates and edits a flag, shows an error at its field, and shows both versio
   await page.getByRole('group', { name: 'Condition 1' }).getByRole('alert').getByText('invalid regex').waitFor();
   await page.getByLabel('Value', { exact: true }).fill('^pro');
   await change(id, { filters: { groups: [{ properties: [], rollout_percentage: 7 }] } });
-  // Switching to another tab and back keeps what was entered.
+  // Switching to another tab and back preserves the input.
   await page.getByRole('tab', { name: 'History' }).click();
   await page.getByText('everyone · 7%').waitFor();
   await page.getByRole('tab', { name: 'Conditions' }).click();
@@ -282,7 +282,7 @@ it('keeps unsaved edits of a flag while other pages are open', async () => {
   await page.context().close();
 });
 
-it('explains a flag for a person with the condition that decided, and explains an empty Exposures tab', async () => {
+it('shows the condition that decided a flag for a person, and explains an empty Exposures tab', async () => {
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro' });
   const groups = [
     { properties: [about('email', 'ends_with', '@example.org')], rollout_percentage: 100 },
@@ -332,7 +332,7 @@ it('the Feature flags page works with the keyboard alone, and on a phone', async
   await page.context().close();
 });
 
-it('shows whether a rollout is a share of everyone or only of the users who match', async () => {
+it('shows whether a rollout is a share of all users or only of those who match', async () => {
   const pro = [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }];
   await create({ key: 'for-pro', filters: { groups: [...pro, { properties: [], rollout_percentage: 5 }] } });
   await create({ key: 'for-all', filters: { groups: [...pro, { properties: [], rollout_percentage: 100 }] } });
@@ -342,7 +342,7 @@ it('shows whether a rollout is a share of everyone or only of the users who matc
   await page.context().close();
 });
 
-it('a new flag starts at a rollout of 0%, and users can create it turned off', async () => {
+it('creates a flag with a rollout of 0%, which users can also create disabled', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByText('A new flag starts at a rollout of 0%.').waitFor();
   await page.getByLabel('Key', { exact: true }).waitFor();
@@ -356,7 +356,7 @@ it('a new flag starts at a rollout of 0%, and users can create it turned off', a
   await page.context().close();
 });
 
-it('shows the code that uses a flag in each language: its key, a variant and its payload', async () => {
+it('shows example code for a flag in each language, with its key, a variant and its payload', async () => {
   const variants = ['control', 'test'].map((key) => ({ key, rollout_percentage: 50 }));
   const filters = { ...everyoneFilters, multivariate: { variants }, payloads: { test: '{"steps":1}' } };
   const { id } = await create({ key: 'coded', filters });

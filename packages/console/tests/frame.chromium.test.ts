@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { pages } from '../src/pages.ts';
 import { type RunningConsole, runAxe, runAxeInBothThemes, startConsole } from './start-console.ts';
 
-/** Tests of the frame around the pages: an expired session, a new version, and the theme before the first paint. */
+/** Tests the frame around the pages: expired sessions, new versions, and the theme before the first paint. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -12,7 +12,7 @@ afterAll(() => console?.stop());
 
 const password = 'a mill turns while the river runs';
 
-it('console-003: keeps the input of an open form when the session ends and the user signs in again', async () => {
+it('console-003: keeps the input in an open form when the session ends and the user signs in again', async () => {
   const page = await console.openSignedIn('settings/account');
   const { email } = await console.api<{ email: string }>('GET', '/api/users/@me');
   await page.getByLabel('New password').fill(password);
@@ -61,7 +61,7 @@ it('shows the navigation while the server has not responded yet', async () => {
   await page.context().close();
 });
 
-it('console-045: asks the user to reload when a new version has replaced the code of a page, and never shows a blank page', async () => {
+it("console-045: asks the user to reload after a new version has replaced a page's code", async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   const parts = /\/console\/assets\/.*\.(js|css)$/;
@@ -77,7 +77,7 @@ it('console-045: asks the user to reload when a new version has replaced the cod
   await page.context().close();
 });
 
-it('keeps the navigation and links back on an unknown page', async () => {
+it('keeps the navigation on an unknown page, with a link back', async () => {
   const page = await console.open('nope?x=1');
   for (const path of ['nope?x=1', 'events/nope', 'settings/nope']) {
     await page.goto(console.address(path));
@@ -86,7 +86,7 @@ it('keeps the navigation and links back on an unknown page', async () => {
   }
   expect(await runAxe(page)).toEqual([]);
   const [first] = pages;
-  // A project without events shows how to send the first one.
+  // In a project without events, the page shows how to send the first event.
   const title = page.getByRole('heading', { name: 'Live', exact: true, level: 1 });
   await page.getByRole('link', { name: `Back to ${first?.title}` }).click();
   await title.waitFor();
@@ -103,7 +103,7 @@ it('console-041: applies the chosen theme before the first paint', async () => {
   await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();
   const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   const dark = await ground();
-  // The script of the console never loads, so only the bare page is visible.
+  // The console's script never loads, so only the bare HTML page is visible.
   await page.route(/assets\/index-.*\.js$/, () => {});
   await page.goto(console.address('flags'), { waitUntil: 'commit' });
   await eventually(async () => expect(await ground()).toBe(dark));
@@ -122,7 +122,7 @@ describe('search', () => {
     await console.storePerson('checkout-tester', { name: 'Tess Checkout', email: 'tess@example.com' });
   });
 
-  it('finds records of each kind by Ctrl+K, opens them by keyboard, and shows them first the next time', async () => {
+  it('finds records with Ctrl+K, opens them by keyboard, and lists them first the next time', async () => {
     const page = await console.open('health');
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
@@ -153,7 +153,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  it('shows why records cannot be found, and fits on a phone', async () => {
+  it('shows why records cannot be searched, and fits on a phone', async () => {
     const page = await console.open('health', { width: 360, height: 640 });
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
     await page.route(/\/persons\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
@@ -169,7 +169,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  it('stays on the same page when another project is chosen', async () => {
+  it('opens the same page when the user chooses another project', async () => {
     const organization = await console.api<{ organization: { id: string } }>('GET', '/api/users/@me');
     for (const name of ['Alpha', 'Beta', 'Gamma', 'Delta', 'Łódź shop'])
       await console.api('POST', `/api/organizations/${organization.organization.id}/projects`, { name });
@@ -183,7 +183,7 @@ describe('search', () => {
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     expect(new URL(page.url()).search).toBe('');
-    // Choosing a project with a search keeps the page too.
+    // Choosing a project through the search also keeps the page.
     await page.keyboard.press('Control+k');
     await input(page).fill('alpha');
     await option(page, /^Alpha/).click();
@@ -192,7 +192,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  it('loads the subset of a font only for a page that shows its characters', async () => {
+  it('loads a font subset only for a page that shows its characters', async () => {
     const requested: string[] = [];
     const note = (address: string) => requested.push(address.replace(/^.*\//, '').replace(/-wght-.*/, ''));
     const page = await console.open('cohorts', {
@@ -211,7 +211,7 @@ describe('search', () => {
   });
 });
 
-it('names the open record in the title of the tab, and the project in the bar of a phone', async () => {
+it('names the open record in the tab title, and the project in the bar on a phone', async () => {
   await console.storePerson('titled', { name: 'Ada of the title' });
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Titled figures' });
   const page = await console.openSignedIn('persons', { width: 390, height: 844 });

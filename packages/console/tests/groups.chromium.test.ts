@@ -30,7 +30,7 @@ const storeVisit = (distinctId: string, properties: object, daysAgo: number) =>
              '${randomUUID()}', '${JSON.stringify(properties)}', now())`,
   );
 
-/** Expects that axe finds no violation in either theme. */
+/** Expects no axe violations in either theme. */
 async function expectNoViolations(page: Page): Promise<void> {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }
@@ -71,7 +71,7 @@ it('console-007: distinguishes missing types and groups, an empty type, no match
   await page.context().close();
 });
 
-it('console-004, console-020, console-025: keeps type and search in the URL, shows names as plain text, and searches on the server', async () => {
+it('console-004, console-020, console-025: searches groups on the server, and shows names as plain text', async () => {
   await storeType('shop', 1);
   await storeGroup(0, 'acme', { name: 'Acme Ltd', seats: 12, site: 'https://acme.example.com', $icon: 'a' });
   await storeGroup(0, 'zeta', { name: 'Zeta' });
@@ -104,7 +104,7 @@ it('console-004, console-020, console-025: keeps type and search in the URL, sho
   await page.context().close();
 });
 
-it('lists the members with events in the selected range and links to each person and event', async () => {
+it("lists a group's persons with events in the selected range, and links to them", async () => {
   await console.storePerson('ada', { name: 'Ada Lovelace' });
   await console.storePerson('bob', { name: 'Bob' });
   await storeVisit('ada', { $group_0: 'acme', $current_url: 'https://example.com/cart' }, 1);

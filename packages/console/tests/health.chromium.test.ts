@@ -16,7 +16,7 @@ afterAll(() => console?.stop());
 const tile = (page: Page, label: string) => page.locator('.tile').filter({ hasText: label });
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Expects that axe finds no violation in either theme. */
+/** Expects no axe violations in either theme. */
 async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }
@@ -26,8 +26,8 @@ const respondWith = (page: Page, route: RegExp, status: number) =>
     one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
   );
 
-// This must run before the API reads the log for the first time, because the API never reports an event as older than
-// its previous read.
+// This test must run before the API first reads the log, because the API never reports an event as older than its
+// previous read.
 it('console-032: shows a line with a link to Health on every page while events are delayed', async () => {
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
   for (const group of [consumerGroup('live'), publisherGroup('live')])
@@ -54,7 +54,7 @@ it('console-032: shows a line with a link to Health on every page while events a
   await page.context().close();
 });
 
-it('console-038, console-042: shows backlog, throughput and services at a glance, also on a phone', async () => {
+it('console-038, console-042: shows backlog, throughput and services, also on a phone', async () => {
   const page = await console.open('health');
   await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
   await tile(page, 'Dead letters').getByText('all events could be processed').waitFor();
@@ -76,7 +76,7 @@ it('console-038, console-042: shows backlog, throughput and services at a glance
   await page.context().close();
 });
 
-it('console-004, console-006, console-023: keeps the time range in the URL, and shows a hint for an invalid one', async () => {
+it('console-004, console-006, console-023: keeps the time range in the URL, and reports an invalid range', async () => {
   await console.query(
     `INSERT INTO ingestion_warning (project_id, id, type, severity, count, timestamp)
      VALUES ($1, '${randomUUID()}', 'missing_distinct_id', 'error', 7, now() - interval '5 hours')`,
@@ -107,7 +107,7 @@ it.each([
   await page.context().close();
 });
 
-it('greys out only the tile whose source is unavailable, and shows the reason', async () => {
+it('grays out only the tile with an unavailable source, and shows the reason', async () => {
   const page = await console.open('live');
   let respond = () => {};
   const held = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { problemsOf } from './page-checks.ts';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
-/** Tests of the start page: empty, with a dashboard, and with website traffic. */
+/** Tests the start page: empty, with a dashboard, and with website traffic. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -31,19 +31,19 @@ const figure = (page: Page, name: string) =>
   page.getByRole('region', { name: 'Overview' }).locator('.tile', { hasText: name }).locator('.tile-figure');
 const rowsOf = async (page: Page, table: string) => {
   const rows = await page.getByRole('table', { name: table }).locator('tbody tr').allInnerTexts();
-  // In each row, the text for screen readers comes before the visible text.
+  // In each row, the text for screen readers precedes the visible text.
   return rows.map((row) => row.replace(/^Filter by [^:]*:\s*/, '').replaceAll(/\s*\t\s*/g, ' · '));
 };
 
-/** The tests depend on each other, because each one adds events to the same project. */
-it('opens the Live page instead of the start page in a project without events', async () => {
+/** These tests depend on each other, because each test adds events to the same project. */
+it('opens Live instead of the start page in a project without events', async () => {
   const page = await console.open('');
   await page.waitForURL('**/live');
   await page.getByText('Waiting for the first event').waitFor();
   await page.context().close();
 });
 
-it('shows a dashboard in a project without page views, and steps that disappear when they are done', async () => {
+it('shows a dashboard in a project without page views, and setup steps until they are done', async () => {
   await store('ordered', 'ada', 1);
   const page = await console.open('');
   await page.waitForURL('**/home');
@@ -133,14 +133,14 @@ it('shows website traffic, and filters all figures by a row', async () => {
   await page.getByRole('button', { name: 'Remove UTM source news' }).click();
   await eventually(async () => expect(await figure(page, 'Visitors').textContent()).toBe('2'));
 
-  // The copied URL shows the same view.
+  // The copied URL opens the same view.
   await page.goto(copied);
   await eventually(async () => expect(await figure(page, 'Visitors').textContent()).toBe('1'));
   await page.getByRole('table', { name: 'Entry pages' }).waitFor();
   await page.goBack();
   await page.getByLabel('Compare with').selectOption('none');
   await eventually(async () => expect(await page.getByText(/^from /).count()).toBe(0));
-  // By default, internal users are counted.
+  // By default, the figures include internal users.
   await console.query(
     `UPDATE environment SET test_account_filters = '[{"key": "$browser", "value": "Firefox", "operator": "is_not", "type": "event"}]' WHERE id = $1`,
   );
@@ -153,7 +153,7 @@ it('shows website traffic, and filters all figures by a row', async () => {
   await page.context().close();
 });
 
-it('reports when no data match the filters, and names unknown URL parameters', async () => {
+it('says that no data matches the filters, and names unknown URL parameters', async () => {
   const filters = encodeURIComponent('["Browser:Lynx","Nonsense:1"]');
   const page = await console.open(`home?filters=${filters}&time=-30d`);
   await page.getByRole('heading', { name: 'No visitors match your filters' }).waitFor();
@@ -163,14 +163,14 @@ it('reports when no data match the filters, and names unknown URL parameters', a
   await page.context().close();
 });
 
-it('the start page with data passes the checks that every page must pass', async () => {
+it('passes the checks for every page on the start page with data', async () => {
   const page = await console.open('home');
   await eventually(async () => expect(await rowsOf(page, 'Countries')).toHaveLength(2));
   expect(await problemsOf(page)).toEqual([]);
   await page.context().close();
 });
 
-it('shows the reason if the numbers of the start page cannot be loaded', async () => {
+it("shows why the start page's numbers cannot be loaded", async () => {
   const page = await console.open('flags');
   await page.route('**/api/projects/*/query', (route) =>
     route.fulfill({ status: 400, json: { type: 'validation_error', code: 'query_timeout', detail: 'Too slow.' } }),

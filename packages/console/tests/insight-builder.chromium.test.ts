@@ -2,7 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
-/** Tests of editing, saving and discarding insights. The tests of results are in `insights.chromium.test.ts`. */
+/** Tests editing, saving and discarding insights. `insights.chromium.test.ts` tests results. */
 let console: RunningConsole;
 const hostile = `<img src=x onerror="alert('1')">`;
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
@@ -33,7 +33,7 @@ const shows = (page: Page, value: string) => page.getByText(value, { exact: true
 const node = (event: string) => ({ kind: 'EventsNode', event });
 const addressOf = (query: object) =>
   console.address(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
-/** Enters a name in a picker of events or properties. */
+/** Enters a name in the picker for events or properties. */
 async function pick(page: Page, label: string, name: string): Promise<void> {
   const field = page.getByRole('combobox', { name: label, exact: true });
   await field.fill(name);
@@ -77,7 +77,7 @@ it.each([
   await page.context().close();
 });
 
-it('changes name, description and tags of a saved insight', async () => {
+it("changes a saved insight's name, description and tags", async () => {
   const { id, short_id: shortId } = await save('Nmae', trend('opened'));
   const page = await console.open(`insights?insight=${shortId}`);
   await page.getByRole('heading', { name: 'Nmae' }).getByRole('button').click();
@@ -115,7 +115,7 @@ it('keeps unsaved edits while other pages are open, until they are discarded', a
   await page.context().close();
 });
 
-it('restores a deleted insight to its dashboards', async () => {
+it('restores a deleted insight on its dashboards', async () => {
   const { id, short_id: shortId } = await save('Deleted by mistake', trend('opened'));
   const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Board' });
   await console.api('PATCH', `insights/${id}`, { dashboards: [board] });
@@ -130,7 +130,7 @@ it('restores a deleted insight to its dashboards', async () => {
   await page.context().close();
 });
 
-it('does not run a query that lacks a property, and keeps the previous result', async () => {
+it('does not run a query without a required property, and keeps the previous result', async () => {
   const page = await console.open('live');
   const queries: string[] = [];
   page.on('request', (request) => {
@@ -147,7 +147,7 @@ it('does not run a query that lacks a property, and keeps the previous result', 
   await shows(page, '2');
   await pick(page, 'Property to aggregate for event A', 'price');
   await shows(page, '42');
-  // An invalid formula does not clear the chart either.
+  // The chart is kept for an invalid formula too.
   await page.getByRole('button', { name: 'Add event' }).click();
   await page.getByRole('textbox', { name: 'Formula' }).fill('A + C');
   await page.getByRole('group', { name: 'Events' }).getByRole('alert').waitFor();
@@ -156,16 +156,16 @@ it('does not run a query that lacks a property, and keeps the previous result', 
   await page.context().close();
 });
 
-it('finds events by a part of their name, with counts and the last time', async () => {
+it('finds events by part of their name, with their counts and latest times', async () => {
   const page = await console.open('live');
   await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
-  // While the field contains the chosen name, it offers all events.
+  // While the field contains the selected name, the list contains all events.
   await event.click();
   await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
   await page.getByRole('option', { name: 'All events' }).waitFor();
-  // While a list is open, React Aria hides the rest of the page from screen readers.
+  // While a list is open, React Aria hides the rest of the page from screen readers, so ignore these rules.
   const ofRest = /^(aria-hidden-focus|page-has-heading-one|region): /;
   expect((await runAxe(page)).filter((one) => !ofRest.test(one))).toEqual([]);
   await event.fill('rde');
@@ -181,7 +181,7 @@ it('finds events by a part of their name, with counts and the last time', async 
   await page.context().close();
 });
 
-it('does not reopen the list of persons when the user goes back', async () => {
+it('does not reopen the list of persons on Back', async () => {
   const page = await console.open('insights');
   await page.getByRole('button', { name: 'New insight' }).first().click();
   await pick(page, 'Event A', 'opened');
@@ -230,7 +230,7 @@ it('sorts insights in the list, marks them as favorites, deletes them, and resto
   await page.context().close();
 });
 
-it('links to the filters for internal and test users', async () => {
+it('links to the settings for internal and test users', async () => {
   const environment = `/api/environments/${console.tenant.environmentId}`;
   await console.api('PATCH', environment, { test_account_filters: [] });
   const page = await console.open('live');
@@ -247,7 +247,7 @@ it('links to the filters for internal and test users', async () => {
   await page.context().close();
 });
 
-it('finds the property of a filter, and shows the readable names of SDK properties', async () => {
+it("finds a filter's property, and shows readable names of SDK properties", async () => {
   await console.query(
     `INSERT INTO property_definition (project_id, type, name, last_seen_at)
      SELECT $1, 1, name, now() FROM unnest(ARRAY['price', '$current_url', 'plan']) AS name`,
@@ -256,7 +256,7 @@ it('finds the property of a filter, and shows the readable names of SDK properti
   await page.goto(addressOf(trend('ordered')));
   await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();
-  // The field of a new filter has the focus, and its list is open.
+  // A new filter's field has the focus, and its list is open.
   await page.getByRole('option', { name: /^Current URL \$current_url/ }).waitFor();
   await page.keyboard.type('pri');
   await eventually(async () => expect(await page.getByRole('option').count()).toBe(1));

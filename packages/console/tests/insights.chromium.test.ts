@@ -44,7 +44,7 @@ const addressOf = (query: object) =>
   console.address(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
 const node = (event: string) => ({ kind: 'EventsNode', event });
 const shows = (page: Page, value: string) => page.getByText(value, { exact: true }).and(figure(page)).waitFor();
-/** Enters a name in a picker of events or properties. */
+/** Enters a name in the picker for events or properties. */
 async function pick(page: Page, label: string, name: string): Promise<void> {
   const field = page.getByRole('combobox', { name: label, exact: true });
   await field.fill(name);
@@ -87,7 +87,7 @@ it('builds, runs, saves, finds, changes and deletes a query', async () => {
     saved: true,
     query: { kind: 'InsightVizNode', source: { series: [{ event: 'ordered', math: 'sum', math_property: 'price' }] } },
   });
-  // Edits are stored in the URL, but they are not saved automatically.
+  // Edits are stored in the URL, but are not saved automatically.
   await page.getByLabel('Breakdown', { exact: true }).selectOption('event');
   await pick(page, 'Breakdown property', 'plan');
   await page.getByRole('cell', { name: hostile }).waitFor();
@@ -148,19 +148,19 @@ it.each<[number, string, object]>([
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 });
 
-it('does not sum persons over days, so that a person who came on two days is counted once', async () => {
+it('counts a person who came on two days once in a total', async () => {
   const query = {
     kind: 'TrendsQuery',
     series: [{ kind: 'EventsNode', event: 'ordered', math: 'dau' }],
     dateRange: { date_from: '-1d' },
   };
   const page = await console.open(`insights?insight=new&query=${encodeURIComponent(JSON.stringify(query))}`);
-  // There are two or three days, each with at most one person.
+  // The range has two or three days with events, each with at most one person.
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   expect(Number(await figure(page).textContent())).toBeLessThanOrEqual(1);
 });
 
-it('opens the list of persons behind a number with the keyboard, and links to each person', async () => {
+it("opens a number's list of persons by keyboard, and links to each person", async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
@@ -195,7 +195,7 @@ it('opens the list of persons behind a number with the keyboard, and links to ea
   await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
 });
 
-it('shows the steps and drop-off of a funnel, and the persons behind them', async () => {
+it("shows a funnel's steps and drop-off, and their persons", async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
@@ -207,7 +207,7 @@ it('shows the steps and drop-off of a funnel, and the persons behind them', asyn
   expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
 });
 
-it('shows retention and lifecycle of the same events', async () => {
+it('shows retention and lifecycle for the same events', async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
@@ -220,7 +220,7 @@ it('shows retention and lifecycle of the same events', async () => {
   await page.getByRole('cell', { name: 'dormant' }).waitFor();
 });
 
-it('shows the event in the name of each series if several events have a breakdown', async () => {
+it('includes the event in each series name if several events have a breakdown', async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({
@@ -232,7 +232,7 @@ it('shows the event in the name of each series if several events have a breakdow
     await page.getByRole('cell', { name, exact: true }).first().waitFor();
 });
 
-it('leaves future intervals of retention empty, marks the current one, and shows the weighted mean', async () => {
+it('leaves future retention intervals empty, marks the current interval, and shows the weighted mean', async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({
@@ -265,7 +265,7 @@ it('leaves future intervals of retention empty, marks the current one, and shows
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('the table shows an average of unique users, and each axis label is under its point', async () => {
+it('shows the average of unique users in the table, and each axis label under its point', async () => {
   const page = await console.open('live');
   const unique = { ...node('opened'), math: 'dau' };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [unique], dateRange: { date_from: '-7d' } }));
@@ -285,7 +285,7 @@ it('the table shows an average of unique users, and each axis label is under its
   expect(Math.max(...off)).toBeLessThan(0.05);
 });
 
-it('shows the previous period, and the same query as a terminal command', async () => {
+it('shows the previous period, and the query as a terminal command', async () => {
   const page = await console.open('live');
   await page.goto(
     addressOf({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
@@ -298,7 +298,7 @@ it('shows the previous period, and the same query as a terminal command', async 
   );
 });
 
-it('adds, changes and removes a filter, and does not run the query before the filter is complete', async () => {
+it('adds, changes and removes a filter, and runs the query only with complete filters', async () => {
   const page = await console.open('live');
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
   await shows(page, '2');
@@ -359,7 +359,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
     undefined,
     [{ type: 'group', group_type_index: 0, key: 'size', operator: 'gt', value: '10' }],
   ]);
-  // Groups can be the aggregation target, and they can be used as a breakdown.
+  // Users can choose groups as the aggregation target and as a breakdown.
   await page.getByLabel('Aggregation for event B').selectOption({ label: 'Unique groups (company)' });
   await page.getByLabel('Breakdown', { exact: true }).selectOption({ label: 'Group property (company)' });
   await pick(page, 'Breakdown property', 'size');
@@ -371,7 +371,7 @@ it('filters by cohorts and groups, and filters a single event', async () => {
   await console.api('PATCH', `cohorts/${cohort}`, { deleted: true });
 });
 
-it('shows a single number, cumulative values, and the views of a funnel', async () => {
+it('shows a single number, cumulative values, and funnel views', async () => {
   const page = await console.open('live');
   const range = { dateRange: { date_from: '-7d' } };
   await page.goto(addressOf({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], ...range }));
@@ -400,7 +400,7 @@ it('shows a single number, cumulative values, and the views of a funnel', async 
   await page.getByRole('row', { name: /^1\. opened/ }).waitFor();
 });
 
-it('shows the latest result of each insight in the list without computing any', async () => {
+it("shows each insight's cached result in the list without computing results", async () => {
   const insight = (name: string, source: object) =>
     console.api<{ id: number }>('POST', 'insights', { name, query: { kind: 'InsightVizNode', source } });
   const range = { dateRange: { date_from: '-7d' } };
@@ -429,7 +429,7 @@ it('shows the latest result of each insight in the list without computing any', 
   expect(await runAxe(page)).toEqual([]);
 });
 
-it('shows the result as rows if it cannot edit the kind of query', async () => {
+it('shows the result as rows for a kind of query that it cannot edit', async () => {
   const { short_id: id } = await console.api<{ short_id: string }>('POST', 'insights', {
     name: 'Rows',
     query: { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event', 'distinct_id'], after: '-7d' } },
@@ -441,7 +441,7 @@ it('shows the result as rows if it cannot edit the kind of query', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-it('lists each of many insights with large queries once, in pages of fifty', async () => {
+it('lists many insights with large queries once each, in pages of fifty', async () => {
   await console.query(
     `INSERT INTO insight (project_id, short_id, name, query, last_modified_at)
      SELECT $1, 'large' || lpad(n::text, 3, '0'), 'Large ' || n, json_build_object('kind', 'PathsQuery', 'x', repeat('x', 120000)), now()

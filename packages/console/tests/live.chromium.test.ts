@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** Stores an event. @param ago how long ago it happened, as a PostgreSQL interval */
+/** Stores an event. @param ago age of the event, as a PostgreSQL interval */
 async function store(event: string, ago: string, { distinctId = 'ada', properties = {} } = {}): Promise<string> {
   const uuid = randomUUID();
   await console.query(
@@ -57,7 +57,7 @@ async function openWith(messages: () => string[], path = 'live'): Promise<Page> 
 const options = (page: Page) => page.getByRole('option');
 const namesOf = (page: Page) => page.locator('.live-space .live-name').allTextContents();
 
-it('the Live page starts with the last events, without duplicates and sorted by time', async () => {
+it('lists the latest events first, sorted and without duplicates, when the Live page opens', async () => {
   const known = await store('signed up', '3 min');
   await store('order placed', '2 min');
   await store('from tomorrow', '-16 hours');
@@ -79,7 +79,7 @@ it('the Live page starts with the last events, without duplicates and sorted by 
   await without.context().close();
 });
 
-it('reports a failure to load the last events, and still shows the stream', async () => {
+it('reports a failure to load the latest events, and still shows the stream', async () => {
   const page = await console.open('live', {
     prepare: async (visitor) => {
       await visitor.route(/\/api\/projects\/\d+\/events\?/, (route) =>
@@ -95,7 +95,7 @@ it('reports a failure to load the last events, and still shows the stream', asyn
   await page.context().close();
 });
 
-it('filters by part of the event name while the user types, and handles keys when the list has no focus', async () => {
+it('filters by part of the event name, and handles shortcuts while the list does not have the focus', async () => {
   const page = await openWith(() => [frame({ event: 'shelf seen' }), frame({ event: 'search' })]);
   await options(page).filter({ hasText: 'shelf seen' }).waitFor();
   await page.keyboard.press('/');
@@ -125,7 +125,7 @@ it('filters by part of the event name while the user types, and handles keys whe
   await page.context().close();
 });
 
-it('shows the content and the library of a dropped event', async () => {
+it("shows a dropped event's content and library", async () => {
   const details = {
     ...{ path: '/e', origin: 'https://shop.example.com', user_agent: 'posthog-python/6.7.6' },
     samples: [{ index: 0, uuid: null, event: null }],

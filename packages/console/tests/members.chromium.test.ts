@@ -27,7 +27,7 @@ const contentOf = (page: Page) =>
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
   );
 
-it('console-035: lets an owner change levels and remove members, but not change their own level or remove another owner', async () => {
+it('console-035: lets an owner change levels and remove members, except their own level and other owners', async () => {
   await addMember(console, 1, 'grace');
   await addMember(console, 15, 'other-owner');
   const page = await openAs(console, 15, 'members', 'boss@example.com');
@@ -102,7 +102,7 @@ it.each(callers)('console-035: level %i: %s', async (level, _, look) => {
   await page.context().close();
 });
 
-it('console-033: invites several people at once, shows the links once, and accepts an invite by its link', async () => {
+it('console-033: invites several people at once, shows the links once, and accepts an invite by link', async () => {
   const page = await openAs(console, 15, 'members');
   await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
@@ -150,12 +150,12 @@ it('console-033: invites several people at once, shows the links once, and accep
   await page.context().close();
 });
 
-it('invites a user from the field on the page, and keeps the address when more options are opened', async () => {
+it('invites a user from the field on the page, and keeps the address if more options are opened', async () => {
   const page = await openAs(console, 15, 'members');
   const addresses = page.getByLabel('Email addresses');
   await page.getByText('They join as members.').waitFor();
   await checkPage(page);
-  // Enter submits the form, and the link takes the focus.
+  // Pressing Enter submits the form, and the invite link then takes the focus.
   await addresses.fill('quick@example.com');
   await addresses.press('Enter');
   const made = page.getByRole('region', { name: 'Invite created' });
@@ -168,7 +168,7 @@ it('invites a user from the field on the page, and keeps the address when more o
   expect(await addresses.inputValue()).toBe('later@example.com');
   expect(await page.evaluate('document.activeElement.value')).toBe('later@example.com');
   await page.getByRole('region', { name: 'Invite people' }).getByRole('combobox').selectOption('administrator');
-  // Options that are hidden again have no effect.
+  // Options have no effect while they are hidden.
   await page.goBack();
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   await row(page, 'later@example.com').getByText('member', { exact: true }).waitFor();
@@ -209,7 +209,7 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
   await page.context().close();
 });
 
-it('if email is not set up, says before and after inviting that the link must be shared', async () => {
+it('without email, says before and after inviting that the user must share the link', async () => {
   const page = await openAs(console, 15, 'members');
   await page.route('**/console/**', async (route) => {
     const response = await route.fetch();
@@ -231,7 +231,7 @@ it('if email is not set up, says before and after inviting that the link must be
   await page.context().close();
 });
 
-it('lets a user with an account sign in after opening the invite link, and then accepts the invite', async () => {
+it('lets a user with an account sign in from the invite link, and then accepts the invite', async () => {
   const person = { email: 'linus@example.com', id: randomUUID() };
   const secret = randomBytes(32).toString('base64url');
   const shown = createHash('sha256').update(secret).digest();

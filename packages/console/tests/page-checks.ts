@@ -1,4 +1,4 @@
-// Checks that every page must pass. Each check returns the problems that it finds, as text.
+// Checks for every page. Each check returns its problems as text.
 import type { Page } from 'playwright-core';
 import { runAxeInBothThemes } from './start-console.ts';
 
@@ -10,7 +10,7 @@ const sizes = {
 
 /**
  * Checks a page in both themes, on a phone, at 400% zoom and on a very wide screen.
- * @param hasThemes whether axe runs in both themes, which takes longest; the other checks do not depend on the theme
+ * @param hasThemes whether to run axe in both themes, which takes longest; the other checks do not depend on the theme
  */
 export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
@@ -26,9 +26,7 @@ export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise
   return found;
 }
 
-/**
- * Returns problems with headings. A page must have exactly one first-level heading, and must not skip heading levels.
- */
+/** Returns problems with headings. A page must have exactly one first-level heading, and must not skip levels. */
 const headingProblems = (page: Page) =>
   page.evaluate(() => {
     const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
@@ -42,7 +40,7 @@ const headingProblems = (page: Page) =>
     ];
   });
 
-/** Returns the animations that run although the user prefers reduced motion. */
+/** Returns the animations that run even though the user prefers reduced motion. */
 const motions = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('*')].flatMap((element) => {
@@ -60,7 +58,7 @@ const wideAt = (page: Page) =>
     return scrollWidth > innerWidth ? [`${scrollWidth} px in ${innerWidth}`] : [];
   });
 
-/** Returns the paragraphs whose lines are too long to read on a very wide screen. */
+/** Returns paragraphs with lines that are too long to read on a very wide screen. */
 const longLines = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('main p')].flatMap((paragraph) => {
@@ -72,8 +70,8 @@ const longLines = (page: Page) =>
   );
 
 /**
- * Checks that Tab reaches every control forwards and backwards, that a control with the focus is visible, and that the
- * first one skips the navigation.
+ * Checks that Tab reaches every control in both directions, that the focused control is visible, and that the first
+ * control skips the navigation.
  */
 export async function keyboardProblems(page: Page): Promise<string[]> {
   await page.evaluate(() => {
@@ -91,7 +89,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
     const stops = all.filter(
       (element) => element.tabIndex >= 0 && element.checkVisibility() && !element.matches(':disabled'),
     );
-    // Tab reaches only the selected radio button of a group. Arrow keys move within the group.
+    // Tab reaches only the selected radio button in a group. The arrow keys reach the others.
     const isInGroup = (element: HTMLElement) =>
       element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
     const meant = stops.filter((element) => !isInGroup(element));
@@ -103,7 +101,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
     const stop = await page.evaluate(() => {
       const element = document.activeElement;
       if (!(element instanceof HTMLElement) || element === document.body) return null;
-      // The focus outline may be on the element itself, on the field that contains it, or on the row that it opens.
+      // The focus outline may be on the element itself, the field around it, or the row that it opens.
       const frame = element.closest('label, .search, .list, .filter-values') ?? element;
       const isSeen = [element, frame].some((one) =>
         ['', '::after'].some((part) => {
@@ -115,7 +113,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
       return { at: Number(element.dataset.stop ?? -1), isSeen, html: element.outerHTML.slice(0, 160) };
     });
     if (stop) {
-      // Elements in a shadow root, such as those of the SQL editor, are not in the list of controls.
+      // The list of controls does not include elements in a shadow root, such as those of the SQL editor.
       if (stop.at >= 0) reached.add(stop.at);
       if (!stop.isSeen) problems.push(`focus is not seen: ${stop.html}`);
     }

@@ -25,7 +25,7 @@ export async function openAs(
   return openWith(console, secret, console.address(`settings/${section}`));
 }
 
-/** Opens a page in a new browser. @param secret secret of a session, or null to open the page without signing in */
+/** Opens a page in a new browser. @param secret session secret, or null to open the page without signing in */
 export async function openWith(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
   const other = await console.open('settings');
   const browser = other.context().browser();

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-it('searches on the server, never shows an older response after a newer one, and keeps the view in the URL', async () => {
+it('searches on the server, and never replaces a newer response by an older one', async () => {
   const page = await console.open('persons');
   await page.getByRole('heading', { name: 'No persons yet' }).waitFor();
   expect(await page.getByRole('link', { name: 'Set up an SDK' }).getAttribute('href')).toMatch(/\/settings\/project$/);
@@ -42,7 +42,7 @@ it('searches on the server, never shows an older response after a newer one, and
   await page.context().close();
 });
 
-it('shows a plus after a partial count that ran out of time, and a message if a count failed because of the time limit', async () => {
+it('shows a plus sign after a partial count, and a message after a failed count', async () => {
   const page = await console.open('persons');
   const tooSlow = { type: 'server_error', code: 'query_timeout', detail: 'Use `distinct_id` or `email`.' };
   for (const [response, shown] of [
@@ -57,7 +57,7 @@ it('shows a plus after a partial count that ran out of time, and a message if a 
   await page.context().close();
 });
 
-it("shows a person's properties, IDs, events and flags next to the list, in both themes and on a phone", async () => {
+it("shows a person's properties, IDs, events and flags next to the list", async () => {
   await console.api('POST', 'feature_flags', { key: 'seen' });
   const page = await console.open('persons?person=ada-1', { width: 360, height: 640 });
   await page.getByRole('button', { name: 'plan: pro' }).waitFor();
@@ -81,7 +81,7 @@ it("shows a person's properties, IDs, events and flags next to the list, in both
   await page.context().close();
 });
 
-it('shows for each distinct ID which event merged it, that it was the first ID, or that its origin is unknown', async () => {
+it('shows how each distinct ID was merged, that it was the first ID, or that its origin is unknown', async () => {
   await console.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
     [],
@@ -162,7 +162,7 @@ describe('a person with a name, events and a cohort', () => {
     await console.api('POST', 'cohorts', { name: 'Firefox users', filters });
   });
 
-  it('is shown by name in lists and details, with the email address below', async () => {
+  it('has a name in lists and details, with the email address below', async () => {
     const page = await console.open('persons?search=curie');
     const row = page.getByRole('row').filter({ hasText: 'maria@example.com' });
     await row.getByRole('button', { name: 'Мария Curie' }).click();
@@ -172,7 +172,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('shows the sessions and cohorts of the person, and when, where and on which device the person was last seen', async () => {
+  it('has sessions and cohorts, and shows the time, place and device of the latest event', async () => {
     const page = await console.open(`persons?person=${uuid}`);
     const detail = page.getByRole('complementary');
     await detail.getByText('Last seen 20 minutes ago').waitFor();
@@ -193,7 +193,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('is sorted by the time when the person was first seen, and a reload keeps the order', async () => {
+  it('is listed by the time when first seen, also after a reload', async () => {
     const page = await console.open('persons?search=curie');
     const rows = page.getByRole('row');
     await rows.nth(2).waitFor();
@@ -211,7 +211,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('becomes a member of a cohort created from the search results', async () => {
+  it('can be saved in a cohort from the search results', async () => {
     const page = await console.open('persons?search=curie');
     await page.getByRole('button', { name: 'Save as cohort' }).click();
     const dialog = page.getByRole('dialog');

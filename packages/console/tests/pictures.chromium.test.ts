@@ -10,8 +10,8 @@ import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
 /**
- * The screenshots in the documentation. `npm run screenshots` takes them and writes the list of pages. This test checks
- * that they exist.
+ * Checks that all screenshots for the documentation exist. `npm run screenshots` takes them and writes the list of
+ * pages.
  */
 const isTaking = readEnvironment().MILLRACE_SCREENSHOTS === 'write';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -39,7 +39,7 @@ const schemes = ['light', 'dark'] as const;
 const mailFile = 'report-mail.png';
 const files = [...pictures.flatMap(({ name }) => schemes.map((scheme) => `${name}-${scheme}.png`)), mailFile];
 
-/** Returns the list of pages in the document, in the order of the navigation. */
+/** Returns the list of pages for the document, in navigation order. */
 function listOfPages(): string {
   const shown = pages.flatMap(({ path, title, question }) =>
     path === 'settings'
@@ -61,7 +61,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate('document.fonts.ready.then(() => {})');
-    // The list of the Live page adapts to a new size shortly after the change.
+    // After the size changes, the list on the Live page needs some time to adapt.
     await page.waitForTimeout(500);
     const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
     await writeFile(join(folder, `${name}-${colorScheme}.png`), smallPng(png));
@@ -69,7 +69,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   await page.context().close();
 }
 
-/** Takes a screenshot of a report about the shop's dashboard, in the form in which a subscription would email it. */
+/** Takes a screenshot of a report about the shop's dashboard, as a subscription would email it. */
 async function takeMail(console: RunningConsole): Promise<void> {
   const page = await visitShop(console, 'dashboards', { isOpen: true });
   await page.setViewportSize({ width: 720, height: 900 });
@@ -100,16 +100,16 @@ if (isTaking) {
   }, 900_000);
 }
 
-it('the documentation contains exactly the screenshots that `npm run screenshots` takes', async () => {
+it('contains exactly the screenshots that `npm run screenshots` takes', async () => {
   expect((await readdir(folder)).sort()).toEqual([...files].sort());
 });
 
-it('the total size of the screenshots is small', async () => {
+it('has screenshots with a small total size', async () => {
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(limitBytes);
 });
 
-it('the document about the console shows the screenshots of each page, and the README shows two', async () => {
+it('shows the screenshots of each page in the console document, and two in the README', async () => {
   const [, , end] = list.exec(await readFile(document, 'utf8')) ?? [];
   expect(end).toBeDefined();
   expect(await readFile(document, 'utf8')).toContain(listOfPages());

@@ -14,7 +14,7 @@ afterAll(() => console?.stop());
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const region = (page: Page, name: string) => page.getByRole('region', { name });
 
-it('creates, renames and deletes a role, adds and removes members, and sets its access rule', async () => {
+it('creates, renames and deletes a role, changes its members, and sets its access rule', async () => {
   const page = await openAs(console, 8, 'members');
   const roles = region(page, 'Roles');
   await roles.getByText('No roles yet').waitFor();
@@ -40,7 +40,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   const held = () => console.query('SELECT r.name FROM role_membership JOIN role r ON r.id = role_id', []);
   expect((await held()).rows).toEqual([{ name: 'Support' }]);
 
-  // The rules of the role are next to those for everyone.
+  // The page shows the role's rules next to the rules for everyone.
   await page.goto(console.address('settings/access'));
   await row(page, 'Support').getByLabel('Rule for Support').selectOption('no access');
   await page.getByText('or the access from roles').first().waitFor();
@@ -74,7 +74,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   await page.context().close();
 });
 
-it('console-035: shows roles to a member, and says who can create them', async () => {
+it('console-035: shows a member the roles, and who can create them', async () => {
   const owner = await openAs(console, 15, 'members');
   await region(owner, 'Roles').getByLabel('Role name').fill('Sales');
   await region(owner, 'Roles').getByRole('button', { name: 'Create role' }).click();
@@ -88,7 +88,7 @@ it('console-035: shows roles to a member, and says who can create them', async (
   await page.context().close();
 });
 
-it('console-035: sets access to a dashboard, insight, flag, cohort or early access feature on its page, with immediate effect', async () => {
+it('console-035: sets access to a dashboard, insight, flag, cohort or early access feature on its page', async () => {
   const dashboard = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Growth' });
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'ordered' }] };
   const insight = await console.api<{ short_id: string }>('POST', 'insights', { name: 'Orders', saved: true, query });
@@ -162,7 +162,7 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
     expect(await stored()).toContainEqual({ resource: 'cohort', level: 'viewer', isForAll: true }),
   );
 
-  // There is no page for early access features.
+  // The console has no page for early access features.
   await console.api('POST', 'early_access_feature', { name: 'New <b>menu', stage: 'beta' });
   await page.goto(console.address('settings/access'));
   await page.getByLabel('A single early access feature').selectOption('New <b>menu');
@@ -175,7 +175,7 @@ it('console-035: sets access to a dashboard, insight, flag, cohort or early acce
   for (const one of [page, hedy, other]) await one.context().close();
 });
 
-it('console-033: shows the SCIM token once, and lists the requests of the identity provider with their errors', async () => {
+it("console-033: shows the SCIM token once, and lists the identity provider's requests and errors", async () => {
   const id = randomUUID();
   await console.query(
     `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)

@@ -5,13 +5,13 @@ import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
-/** Tests of signing in with a second factor or a passkey. Chromium has a virtual authenticator. */
+/** Tests sign-in with a second factor or a passkey. Chromium has a virtual authenticator. */
 let console: RunningConsole;
 let browser: Browser;
 const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
-  // The limit is raised, because these tests change the account more often than it allows.
+  // Turn off the limit, because these tests change the account more often than the limit allows.
   console = await startConsole({ publicHost: 'localhost', settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);
@@ -35,11 +35,11 @@ afterAll(async () => {
   await console?.stop();
 });
 
-/** Passkeys do not work with an IP address, so this uses a host name. */
+/** Use a host name, because passkeys do not work with an IP address. */
 const address = (path: string) => console.address(path).replace('127.0.0.1', 'localhost');
 
 /**
- * Opens a page in a browser that is not signed in.
+ * Opens a page in a browser without a session.
  * @param hasKey whether the browser has a virtual authenticator that verifies its user
  */
 async function open(path: string, { hasKey = false } = {}): Promise<Page> {
@@ -69,10 +69,10 @@ async function enterPassword(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** The current code, which is valid for at least 30 more seconds. */
+/** Returns the current code, which is valid for at least 30 more seconds. */
 const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 
-/** Connects an authenticator app. @returns its secret and the backup codes that the page shows */
+/** Connects an authenticator app. @returns the app's secret, and the backup codes from the page */
 async function connectApp(page: Page): Promise<{ secret: string; codes: string[] }> {
   await page.getByRole('button', { name: 'Connect app' }).click();
   const dialog = page.getByRole('dialog', { name: 'Connect app' });
@@ -86,7 +86,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   await dialog.getByRole('button', { name: 'Connect' }).click();
   const shown = page.getByRole('region', { name: 'Backup codes' });
   await shown.waitFor();
-  // Lets the same code be used again, as if it were a later one.
+  // Allow the same code to be used again.
   await console.query('UPDATE user_totp SET last_step = 0', []);
   const codes = ((await shown.locator('pre').textContent()) ?? '').trim().split('\n');
   await shown.getByRole('button', { name: 'Done' }).click();
@@ -94,7 +94,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   return { secret, codes };
 }
 
-it('connects an authenticator app with a QR code, then requires its code, and shows the error for a wrong code at the field', async () => {
+it('connects an authenticator app with a QR code, and then requires its code', async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   const { secret, codes } = await connectApp(page);
@@ -114,7 +114,7 @@ it('connects an authenticator app with a QR code, then requires its code, and sh
   await page.getByLabel('Do not ask again').check();
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL('**/live');
-  // In a trusted browser, the code is not required again.
+  // A trusted browser does not require the code again.
   const cookies = await page.context().cookies();
   await page.context().clearCookies();
   await page.context().addCookies(cookies.filter(({ name }) => name === 'millrace_device'));
@@ -124,7 +124,7 @@ it('connects an authenticator app with a QR code, then requires its code, and sh
   await page.context().close();
 });
 
-it('lets an invited user join with a passkey, even after cancelling once, and sign in with it', async () => {
+it('lets an invited user join with a passkey after cancelling once, and sign in with it', async () => {
   const invite = { id: randomUUID(), secret: randomBytes(32).toString('base64url') };
   const shown = createHash('sha256').update(invite.secret).digest().toString('base64url');
   await console.query(
@@ -157,7 +157,7 @@ it('lets an invited user join with a passkey, even after cancelling once, and si
   await console.query(`DELETE FROM "user" WHERE email = 'linus@example.com'`, []);
 });
 
-it('adds a passkey, signs in with it without a password, and removes it', async () => {
+it('adds a passkey, signs in with it instead of a password, and removes it', async () => {
   const page = await open('settings/account', { hasKey: true });
   await enterPassword(page);
   await page.getByRole('button', { name: 'Add passkey' }).click();
@@ -182,14 +182,14 @@ it('adds a passkey, signs in with it without a password, and removes it', async 
   await page.goto(address('live'));
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/live');
-  // If the user has enabled it, a second factor is required after a password too.
+  // If the user has enabled a second factor, it is also required after a password.
   await page.context().clearCookies();
   await page.goto(address('settings/account'));
   await enterPassword(page);
   await page.getByLabel('Code', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/account');
-  // A passkey also confirms a sensitive action.
+  // A passkey can also confirm a sensitive action.
   await console.query("UPDATE session SET signed_in_at = now() - interval '3 hours'", []);
   await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
@@ -199,7 +199,7 @@ it('adds a passkey, signs in with it without a password, and removes it', async 
   await page.context().close();
 });
 
-it('only shows the setup page until the second factor that the organization requires is set up', async () => {
+it('shows only the setup page until the user has set up the required second factor', async () => {
   await console.query('UPDATE organization SET enforce_2fa = true', []);
   const page = await open('live');
   await enterPassword(page);
@@ -216,7 +216,7 @@ it('only shows the setup page until the second factor that the organization requ
   await page.context().close();
 });
 
-it('lists sign-ins, deletes the account after its email is typed, and explains why an owner cannot delete theirs', async () => {
+it('lists sign-ins, deletes an account after confirmation, and explains why owners cannot delete theirs', async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   await page.getByText('Signed in from').first().waitFor();

@@ -26,7 +26,7 @@ async function checkPage(page: Page): Promise<void> {
 
 const organizationId = async () => (await console.api<{ organization: string }>('GET', '')).organization;
 
-/** Changes the level of the current user in the organization. */
+/** Changes the current user's level in the organization. */
 const setLevel = (level: number) =>
   console.query(
     `UPDATE membership SET level = $1 WHERE user_id =
@@ -34,7 +34,7 @@ const setLevel = (level: number) =>
     [level],
   );
 
-it('describes settings with an effect, saves only changed ones, and shows errors at their fields', async () => {
+it('describes settings with an effect, saves only changed settings, and shows errors next to their fields', async () => {
   const page = await console.open('settings/data');
   const time = block(page, 'Time');
   const zone = time.getByLabel('Time zone');
@@ -55,7 +55,7 @@ it('describes settings with an effect, saves only changed ones, and shows errors
   await save(time);
   await page.getByRole('button', { name: 'Switch project' }).getByText('Europe/Berlin').waitFor();
 
-  // Another user changes a setting of the same group in the meantime.
+  // Another user changes a setting in the same group in the meantime.
   const privacy = block(page, 'Privacy');
   await privacy.getByLabel('Discard client IP data').check();
   await console.query('UPDATE environment SET cookieless_server_hash_mode = 1 WHERE id = $1');
@@ -91,7 +91,7 @@ it('describes settings with an effect, saves only changed ones, and shows errors
   await page.context().close();
 });
 
-it('saves the settings of insights and dashboards, and shows a rejected filter at its field', async () => {
+it('saves insight and dashboard settings, and shows a rejected filter next to its field', async () => {
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
   await console.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
     ...[console.tenant.environmentId, JSON.stringify([{ key: 'email', value: '@example.com', type: 'person' }])],
@@ -140,12 +140,12 @@ it('saves the settings of insights and dashboards, and shows a rejected filter a
   await page.context().close();
 });
 
-it('the forms have a control for every setting that has an effect, except for listed exceptions', () => {
+it('has a control for every setting with an effect, except for the listed exceptions', () => {
   const elsewhere = [
     // This setting is set when a project is created.
     'is_demo',
-    // This setting is only available through the API. It is an object that PostHog does not document, and only one of
-    // its keys has an effect.
+    // This setting is only available through the API. It is an object without documentation from PostHog, and only one
+    // of its keys has an effect.
     'modifiers',
   ];
   const { labels } = settingWords;
@@ -153,7 +153,7 @@ it('the forms have a control for every setting that has an effect, except for li
   expect(acting.map(([name]) => name).filter((name) => !(name in labels))).toEqual(elsewhere);
 });
 
-it('asks for confirmation before shortening the retention period, and names the date before which events are deleted', async () => {
+it('confirms a shorter retention period, and names the date before which events are deleted', async () => {
   const page = await console.open('settings/data');
   const retention = block(page, 'Event retention');
   await retention.getByLabel('Keep events for a number of days').check();
@@ -213,7 +213,7 @@ it('console-033: replaces the project key after a warning, and shows the secret 
   await page.context().close();
 });
 
-it('creates an environment, shows it in the project menu, renames it, and deletes it after its name is typed', async () => {
+it('creates an environment, lists it in the project menu, and renames and deletes it', async () => {
   const page = await console.open('settings/project');
   await page.getByRole('button', { name: 'New environment' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Staging');
@@ -228,7 +228,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   await name.getByLabel('Name').fill('Rehearsal');
   await save(name);
   await place.getByText('Rehearsal · UTC').waitFor();
-  // Pages show the data of this environment and not of the first one.
+  // Pages show the data of this environment instead of the first environment.
   await page.getByRole('link', { name: 'Events' }).click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   await place.click();
@@ -252,7 +252,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   await page.context().close();
 });
 
-it('console-035: shows members the settings as disabled, with the reason', async () => {
+it('console-035: shows disabled settings to members, with the reason', async () => {
   await setLevel(1);
   try {
     const page = await console.open('settings/project');
@@ -275,7 +275,7 @@ it('console-035: shows members the settings as disabled, with the reason', async
   }
 });
 
-it('renames an organization, changes its emails, creates a second one, and deletes it', async () => {
+it('renames an organization, changes its email settings, creates another organization, and deletes it', async () => {
   const page = await console.open('settings/organization?nonsense=1');
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
   const name = block(page, 'Name');

@@ -13,10 +13,10 @@ afterAll(() => console?.stop());
 const password = 'correct horse battery staple';
 const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1';
 
-/** Opens a page in a browser that is signed in as the owner. */
+/** Opens a page in a browser in which the owner is signed in. */
 const openSignedIn = (section: string) => console.openSignedIn(`settings/${section}`);
 
-/** Returns everything that a page shows and stores. It must not contain secrets. */
+/** Returns everything that a page shows and stores, to check that it does not contain secrets. */
 const contentOf = (page: Page) =>
   page.evaluate<string>(
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
@@ -32,7 +32,7 @@ async function checkPage(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it("changes the user's name, password and theme, shows a rejected password at its field, and ends sessions", async () => {
+it("changes the user's name, password and theme, and ends sessions", async () => {
   await console.beginSession('curl/8.5.0');
   await console.beginSession('Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36');
   const page = await openSignedIn('account');
@@ -74,12 +74,12 @@ it("changes the user's name, password and theme, shows a rejected password at it
   await page.context().close();
 });
 
-it('the form for an API key offers every scope that a route requires', () => {
+it('offers every scope that a route requires in the API key form', () => {
   const asked = new Set(allScopes.map((scope) => scope.split(':')[0]));
   expect(new Set(scopes.map(({ object }) => object as string))).toEqual(asked);
 });
 
-it('console-033, console-034: creates a key from a preset and single scopes, requires a recent sign-in without losing the form, and shows the key once', async () => {
+it('console-033, console-034: creates a key after a recent sign-in without losing the form, and shows it once', async () => {
   const page = await openSignedIn('keys');
   await page.getByRole('button', { name: 'New key' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');
@@ -141,7 +141,7 @@ it('console-033, console-034: creates a key from a preset and single scopes, req
   await page.context().close();
 });
 
-it('names the limit of ten keys before the form opens, and shows a hint for an unknown key in the URL', async () => {
+it('names the limit of ten keys before the form opens, and reports an unknown key in the URL', async () => {
   await console.query(
     `INSERT INTO personal_api_key (id, user_id, label, secure_value, mask_value, scopes)
      SELECT 'limit-' || n, (${owner}), 'Key ' || n, 'limit-' || n, 'phx_...' || n, '{event:read}'
@@ -172,7 +172,7 @@ it('names the limit of ten keys before the form opens, and shows a hint for an u
   await page.context().close();
 });
 
-it('collapses the list of sections on a phone, and opens another section from it', async () => {
+it('collapses the section menu on a phone, and opens another section from it', async () => {
   const page = await console.openSignedIn('settings/keys', { width: 390, height: 844 });
   const list = page.getByRole('navigation', { name: 'Settings sections' });
   await block(page, 'Personal API keys').waitFor();

@@ -40,7 +40,7 @@ async function stranger(page: Page, width = 1280): Promise<Page> {
 
 const linkOf = (page: Page) => page.getByRole('textbox', { name: 'Public link' }).inputValue();
 
-it('shares a dashboard with visitors and in an iframe of another site, and stops sharing it', async () => {
+it('shares a dashboard publicly and in an iframe on another site, and stops sharing', async () => {
   const board = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Growth', description: 'This week' });
   const dashboards = [board.id];
   await console.api('POST', 'insights', { name: 'Orders', query: trend(), dashboards });
@@ -67,7 +67,7 @@ it('shares a dashboard with visitors and in an iframe of another site, and stops
   await visitor.getByRole('heading', { level: 3, name: 'Goals' }).waitFor();
   await eventually(async () => expect(await visitor.locator('.tile-figure').allTextContents()).toEqual(['3', '3']));
   expect(await visitor.title()).toBe('Growth');
-  // The page has no navigation and no links to underlying data, and requests only its own data.
+  // The page has no navigation and no links to the underlying data. It requests only its own data.
   expect(await visitor.locator('a, nav, .link-button').count()).toBe(0);
   expect(requested.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/shared/'))).toEqual([]);
   expect(await visitor.context().cookies()).toEqual([]);
@@ -111,7 +111,7 @@ it('shares a dashboard with visitors and in an iframe of another site, and stops
   expect((await visitor.reload())?.status()).toBe(404);
 });
 
-it('shares an insight with the theme of its link, and explains why sharing is not possible', async () => {
+it('shares an insight with the theme in the link, and explains why sharing is not possible', async () => {
   const made = await console.api<{ id: number; short_id: string }>('POST', 'insights', {
     name: 'Weekly orders',
     query: trend({ interval: 'week' }),

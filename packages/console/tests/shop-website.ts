@@ -1,9 +1,8 @@
-// The website of the corner shop: a month of visits, which are identical in each run, and the dashboard that shows
-// them.
+// The corner shop's website: a month of visits, which are the same in each run, and a dashboard about them.
 import { seededRandom } from '@millrace/testing';
 import type { RunningConsole } from './start-console.ts';
 
-/** A customer of the shop. All of the names are invented. */
+/** A customer of the shop. All names are invented. */
 interface Customer {
   uuid: string;
   distinctId: string;
@@ -11,7 +10,7 @@ interface Customer {
   firstSeen: Date;
 }
 
-/** An event to store, without the properties of its customer. */
+/** An event to store, without its customer's properties. */
 export interface VisitEvent {
   uuid: string;
   event: string;
@@ -75,7 +74,7 @@ const origins = [
 const paths = ['/', '/shelf/rye', '/shelf/wheat', '/shelf/spelt', '/recipes/sourdough', '/recipes/brioche', '/about'];
 const hoursOfDay = [8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 21, 22];
 
-/** Creates the visits of the shop's website. @param now all events are before this time */
+/** Creates the visits to the shop's website. @param now the current time; all events are in the past */
 export function shopVisits(now: Date): { customers: Customer[]; events: VisitEvent[] } {
   const random = seededRandom(20_261_124);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
@@ -111,7 +110,7 @@ export function shopVisits(now: Date): { customers: Customer[]; events: VisitEve
     return customer;
   }
 
-  /** Recent customers return more often than old ones. */
+  /** Newer customers return more often than older customers. */
   function recentCustomer(): Customer {
     return customers[Math.floor(Math.sqrt(random()) * customers.length)] as Customer;
   }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { checkPage, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
-/** Tests of single sign-on in a real browser, with real providers for OpenID Connect and SAML. */
+/** Tests single sign-on in a real browser, with real OpenID Connect and SAML providers. */
 let console: RunningConsole;
 let provider: OpenIdProvider;
 let samlProvider: SamlProvider;
@@ -54,7 +54,7 @@ const openSignIn = (page: string) =>
     return opened;
   });
 
-it('signs in with a provider of the installation, and returns to the requested page', async () => {
+it("signs in with the installation's provider, and returns to the requested page", async () => {
   provider.person = { subject: 'owner', claims: { ...ada, email: owner } };
   const wanted = new URL(console.address('events')).pathname;
   const page = await openSignIn(`?next=${wanted}`);
@@ -82,7 +82,7 @@ it('explains a failed sign-in, with an ID for the administrator', async () => {
   await page.context().close();
 });
 
-it('enforces the provider of a domain after an administrator has set it up and tested it', async () => {
+it("enforces a domain's provider after an administrator has set it up and tested it", async () => {
   const page = await openAs(console, 15, 'domains');
   await page.getByRole('button', { name: 'Single sign-on for corp.example' }).click();
   const region = page.getByRole('region', { name: 'Single sign-on for corp.example' });
@@ -96,7 +96,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   await region.getByLabel('Client secret').fill(provider.client.secret);
   await region.getByRole('button', { name: 'Save' }).click();
   await region.getByText('Saved.').waitFor();
-  // The form only accepts URLs with TLS.
+  // Set the URL in the database, because the form accepts only URLs with TLS.
   await console.query(
     'UPDATE organization_domain SET oidc_issuer = $2, jit_provisioning_enabled = true WHERE id = $1',
     [domainId, provider.issuer],
@@ -125,7 +125,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   await checkPage(page);
   await page.context().close();
 
-  // A user who enters a password is redirected to the provider.
+  // A user who enters a password is redirected to the identity provider.
   provider.person = { subject: 'ada', claims: ada };
   const member = await openSignIn('');
   await member.getByLabel('Email').fill('ada@corp.example');
@@ -135,7 +135,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   await member.context().close();
 });
 
-it('sso-121: signs in with the SAML provider of the domain, which posts from another site', async () => {
+it("sso-121: signs in with a domain's SAML provider, which posts from another site", async () => {
   const { entityId, signOnUrl, certificate } = samlProvider;
   await console.query(
     `UPDATE organization_domain SET oidc_issuer = NULL, saml_entity_id = $2, saml_acs_url = $3, saml_x509_cert = $4, sso_enforcement = '',
@@ -154,7 +154,7 @@ it('sso-121: signs in with the SAML provider of the domain, which posts from ano
   await page.context().close();
 });
 
-it('requires the second factor of the account after a sign-in with a provider of the installation', async () => {
+it("requires the account's second factor after sign-in with the installation's provider", async () => {
   await console.query("UPDATE organization_domain SET sso_enforcement = '' WHERE id = $1", [domainId]);
   await console.query(
     'INSERT INTO user_totp (user_id, secret, last_step) SELECT id, \'JBSWY3DPEHPK3PXP\', 0 FROM "user" WHERE email = $1',

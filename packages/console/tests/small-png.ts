@@ -1,16 +1,19 @@
-// Reduces the colors of screenshots to a palette. Screenshots have large areas with few colors, so this reduces their
-// size to a third.
+// Reduces a screenshot's colors to a palette. Screenshots have large areas with few colors, so this reduces their size
+// to a third.
 import { crc32 as crcOf, deflateSync, inflateSync } from 'node:zlib';
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 const maxColours = 256;
-/** Number of colors that stay exact. They are the most frequent ones, such as those of backgrounds, lines and text. */
+/**
+ * Number of colors that are kept exactly. They are the most frequent colors, such as those of backgrounds, lines and
+ * text.
+ */
 const maxExact = 32;
 const nearEnough = 150;
 
 /**
  * Reduces the size of a screenshot.
- * @param png a browser screenshot: eight bits per channel, not interlaced
+ * @param png a browser screenshot with eight bits per channel, not interlaced
  * @returns the same image with at most 256 colors
  */
 export function smallPng(png: Buffer): Buffer {
@@ -19,8 +22,8 @@ export function smallPng(png: Buffer): Buffer {
   const colourAt = (at: number) =>
     ((pixels[at * channels] ?? 0) << 16) | ((pixels[at * channels + 1] ?? 0) << 8) | (pixels[at * channels + 2] ?? 0);
   for (let at = 0; at < width * height; at += 1) colours.set(colourAt(at), (colours.get(colourAt(at)) ?? 0) + 1);
-  // The most frequent colors, except those that are very close to another one. Without this exception, green text would
-  // not get a color, because there are many shades of gray.
+  // The most frequent colors, without colors that are very similar to another. Otherwise, the many shades of gray would
+  // leave no room for the color of green text.
   const kept: number[] = [];
   const indexOf = new Map<number, number>();
   for (const [colour] of [...colours].sort(([, a], [, b]) => b - a)) {
@@ -41,7 +44,7 @@ export function smallPng(png: Buffer): Buffer {
   return Buffer.concat([signature, ...chunks, chunk('IEND', Buffer.alloc(0))]);
 }
 
-/** Returns the nearest color. `distance` is the square of the distance between the two. */
+/** Returns the nearest color. `distance` is the square of the distance between the two colors. */
 function nearest(colour: number, among: readonly number[]): { at: number; distance: number } {
   let best = { at: 0, distance: Number.POSITIVE_INFINITY };
   for (const [at, other] of among.entries()) {
@@ -79,7 +82,7 @@ function decode(png: Buffer): { width: number; height: number; channels: number;
   return { width, height, channels, pixels };
 }
 
-/** The Paeth predictor, which is the one of three neighbors that is nearest to `left + above - corner`. */
+/** The Paeth predictor: the one of three neighbors that is nearest to `left + above - corner`. */
 function paeth(left: number, above: number, corner: number): number {
   const [a, b, c] = [left, above, corner].map((one) => Math.abs(left + above - corner - one)) as [
     number,

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 import { waitForRequests } from './visit-pages.ts';
 
-/** Tests of the variables of SQL queries: on the SQL page, in saved insights and on dashboards. */
+/** Tests variables in SQL queries: on the SQL page, in saved insights and on dashboards. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -52,7 +52,7 @@ test('shows a field for each variable with its default value, and runs the query
   await page.context().close();
 });
 
-test("shows the API's message at the field of a value that does not fit, and keeps what was typed", async () => {
+test("shows the API's message next to an invalid value, and keeps the typed text", async () => {
   await create({ name: 'Amount', type: 'Number', default_value: 5 });
   const page = await open('SELECT {variables.amount} AS n');
   const amount = page.getByRole('group', { name: 'Values of variables' }).getByLabel('Amount', { exact: true });
@@ -65,14 +65,14 @@ test("shows the API's message at the field of a value that does not fit, and kee
   await amount.fill('7');
   await run(page);
   await shows(page, ['7']);
-  // If the query no longer contains a variable, there is no field for its value.
+  // If the query no longer contains a variable, the field for its value disappears.
   await amount.fill('many');
   await editor(page).fill('SELECT 1 AS n');
   await page.locator('.sql-problems').getByText('amount is of the type Number. Expected a number.').waitFor();
   await page.context().close();
 });
 
-test('creates a variable that the query lacks, completes its name, changes it, and deletes it', async () => {
+test('creates a missing variable, completes its name, and changes and deletes it', async () => {
   const page = await open('SELECT {variables.top_plan} AS plan');
   await page.getByRole('button', { name: 'Create variable top_plan' }).click();
   let dialog = page.getByRole('dialog', { name: 'Create variable' });
@@ -120,7 +120,7 @@ test('creates a variable that the query lacks, completes its name, changes it, a
   await page.context().close();
 });
 
-test('keeps the values of variables in a saved insight', async () => {
+test('keeps variable values in a saved insight', async () => {
   const { id } = await create({ name: 'Kept', type: 'Number', default_value: 1 });
   const page = await open('SELECT {variables.kept} AS n');
   await page.getByRole('group', { name: 'Values of variables' }).getByLabel('Kept', { exact: true }).fill('2');
@@ -166,7 +166,7 @@ test('lists the insights that use a variable before the variable is deleted', as
   await page.context().close();
 });
 
-test('lets a viewer change a variable on a dashboard, and saves its value for everyone', async () => {
+test('lets a viewer change a variable on a dashboard, and saves the value for everyone', async () => {
   const { id } = await create({ name: 'Shown', type: 'Number', default_value: 1 });
   const { id: board } = await console.api<{ id: number }>('POST', 'dashboards', {
     name: 'Board',

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 import { waitForRequests } from './visit-pages.ts';
 
-/** Tests of the SQL page: its editor, and the results of its queries. */
+/** Tests the SQL page: the editor, and query results. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole({ settings: { QUERY_TIMEOUT_MS: '8000' } });
@@ -44,13 +44,13 @@ const addressOf = (query: string, more: object = {}) => {
 };
 
 describe('the SQL page', () => {
-  test('completes tables, columns, properties, events and functions, and runs by keyboard alone', async () => {
+  test('completes tables, columns, properties, events and functions, and works with the keyboard alone', async () => {
     const page = await console.open('sql');
     await waitForRequests(page);
     await editor(page).focus();
     const choose = async (name: string, key = 'Enter') => {
       await page.getByRole('option').filter({ hasText: name }).first().waitFor();
-      // For 75 ms after the list has opened, the editor ignores keys, so that the list does not replace what a user is
+      // The editor ignores keys for 75 ms after its list opens, so that the list does not replace text that the user is
       // typing.
       await page.waitForTimeout(150);
       await page.keyboard.press(key);
@@ -74,7 +74,7 @@ describe('the SQL page', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Enter');
     await shows(page, [['opened', '3', '30']]);
-    // Tab leaves the editor. The arrow keys move between the cells of the result.
+    // Tab leaves the editor. The arrow keys move between the result's cells.
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Run query');
     const stops: string[] = [];
@@ -89,7 +89,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('marks an error at its position, describes it in words, and removes the mark when it is fixed', async () => {
+  test('marks an error at its position, describes it, and removes the mark when the user fixes it', async () => {
     const page = await console.open('sql');
     await waitForRequests(page);
     await editor(page).fill("SELECT '🙂',\n  evnt FROM events");
@@ -106,7 +106,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('shows warnings and hints at their position and below the editor, and runs the query', async () => {
+  test('shows warnings and hints at their position and below the editor, and still runs the query', async () => {
     await console.query("UPDATE pg_class SET reltuples = 6000000 WHERE relname = 'event_all'", []);
     const page = await console.open('sql');
     await waitForRequests(page);
@@ -122,7 +122,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('opens a recent query again, and forgets recent queries when the user signs out', async () => {
+  test('reopens a recent query, and deletes recent queries when the user signs out', async () => {
     const page = await console.openSignedIn('sql');
     await waitForRequests(page);
     const run = async (query: string, row: string[]) => {
@@ -149,7 +149,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('cancels a running query, and says when a query reached its time limit', async () => {
+  test('cancels a running query, and reports a timeout', async () => {
     const page = await console.open('sql');
     await waitForRequests(page);
     const numbers = '(SELECT arrayJoin(range(0, 10000)) AS n)';
@@ -169,7 +169,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('shows each type of value readably, pages long results, and says where a result ends', async () => {
+  test('displays each type of value, splits long results into pages, and says where a result ends', async () => {
     const page = await console.openSignedIn(
       addressOf(`SELECT timestamp, toDate(timestamp) AS day, toFloat(properties.price) AS price, properties.none AS missing, properties,
                   ['a', 'b'] AS list FROM events ORDER BY timestamp LIMIT 1`),
@@ -210,7 +210,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('draws a result over time, with the columns that the user chooses', async () => {
+  test('draws a result over time with the selected columns', async () => {
     const page = await console.open(
       addressOf(
         'SELECT toDate(timestamp) AS day, event, count() AS times, max(toFloat(properties.price)) AS highest FROM events GROUP BY day, event ORDER BY day',
@@ -260,7 +260,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('saves a query as an insight, opens it again, and shows it on a dashboard', async () => {
+  test('saves a query as an insight, reopens it, and shows it on a dashboard', async () => {
     const query = 'SELECT event, count() AS times FROM events GROUP BY event ORDER BY event';
     const page = await console.open(addressOf(query, { display: 'ActionsBar' }));
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -282,7 +282,7 @@ describe('the SQL page', () => {
     ]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved ·').waitFor();
-    // Links to the insight in lists and on dashboards open this page.
+    // Links to the insight from lists and dashboards open this page.
     await page.goto(console.address(`insights?insight=${shortId}`));
     await page.getByRole('grid', { name: 'Result' }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/sql$/);
@@ -308,7 +308,7 @@ describe('the SQL page', () => {
     );
     await editor(page).press('Control+Space');
     await page.getByRole('listbox').waitFor();
-    // The arrow keys scroll the list while the focus stays in the editor. axe only accepts this for a combobox.
+    // The arrow keys scroll the list while the focus remains in the editor. axe accepts this only for a combobox.
     const isScrolledByEditor = (violation: string) =>
       violation.startsWith('scrollable-region-focusable: <ul id="cm-ac-');
     expect((await runAxe(page)).filter((one) => !isScrolledByEditor(one))).toEqual([]);

@@ -10,27 +10,27 @@ import pg from 'pg';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 export interface RunningConsole {
-  /** Returns the URL of a page of the test's project. */
+  /** Returns the URL of a page in the test's project. */
   address(page: string): string;
-  /** Opens a page as a new visitor with an API key of the project's owner. */
+  /** Opens a page as a new visitor with an API key of the project owner. */
   open(page: string, options?: Visit): Promise<Page>;
-  /** Opens a page as a new visitor with a session of the project's owner. */
+  /** Opens a page as a new visitor with a session of the project owner. */
   openSignedIn(page: string, options?: Visit): Promise<Page>;
-  /** Creates a session of the owner, as signing in does. @returns the secret of the session */
+  /** Creates a session of the owner, as if the owner had signed in. @returns the session secret */
   beginSession(browser?: string): Promise<string>;
   /**
    * Calls the API as the owner. The path is relative to the project, or begins with `/api/`.
    * @throws Error unless the call succeeds
    */
   api<Result>(method: string, path: string, body?: unknown): Promise<Result>;
-  /** Runs SQL. `$1` is the project's ID, unless other values are given. */
+  /** Runs SQL. Without `values`, `$1` is the project ID. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  /** The environment and the key to use for records in the log. */
+  /** The environment and the API key for log records. */
   tenant: { environmentId: number; projectApiKey: string };
   /** Appends a record to the log that the API reads. */
   append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
   storePerson(distinctId: string, properties: object, more?: { uuid?: string; since?: string }): Promise<void>;
-  /** Closes all pages. A page that stays open refreshes its data until the last test of the file ends. */
+  /** Closes all pages. Open pages would refresh their data until the end of the test file. */
   closePages(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,17 +38,17 @@ export interface RunningConsole {
 interface Visit {
   width?: number;
   height?: number;
-  /** Runs before anything is loaded. */
+  /** Runs before the page loads. */
   prepare?: (visitor: BrowserContext) => Promise<void>;
 }
 
 /**
- * Serves the built console from a management API that has its own database.
+ * Serves the built console from a management API with a separate database.
  * @param marksWords whether to put every text of the `words.ts` files between ⟦ and ⟧
  * @param clock the current time for the API and the database; the real time by default
- * @param publicHost the host of `PUBLIC_API_URL`, for tests of passkeys and single sign-on; without it, the setting is
- * absent
- * @param more further settings of the API
+ * @param publicHost the host in `PUBLIC_API_URL`, for tests of passkeys and single sign-on; the setting is absent by
+ * default
+ * @param more additional settings of the API
  */
 export async function startConsole({
   marksWords = false,
@@ -79,7 +79,7 @@ export async function startConsole({
   });
   const browser = await launchChromium();
   const database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  // A client that has ended still emits an error when the server closes the connection.
+  // A database client that has ended still emits an error when the server closes the connection.
   database.on('error', () => {});
   const url = `http://127.0.0.1:${service.port}`;
   const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
@@ -103,7 +103,7 @@ export async function startConsole({
   return {
     address,
     tenant,
-    // Pages are the same with an API key as with a session.
+    // Pages look the same with an API key as with a session.
     open: (path, options = {}) => visit(path, options, { extraHTTPHeaders: headers }),
     async openSignedIn(path, options = {}) {
       const cookie = { name: 'millrace_session', value: await beginSession(), domain: '127.0.0.1', path: '/' };
@@ -159,7 +159,7 @@ export async function startConsole({
   };
 }
 
-/** Finds a free port, and returns it together with the public URL for it. */
+/** Finds a free port, and returns the port and the public URL. */
 async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_API_URL: string }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -169,7 +169,7 @@ async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_A
   return { API_PORT: String(port), PUBLIC_API_URL: `http://${host}:${port}` };
 }
 
-/** Returns a module that sets the clock of the program that loads it. */
+/** Returns a module that sets the clock of the program that loads the module. */
 const movedClock = (to: Date) =>
   `data:text/javascript,${encodeURIComponent(`
   const Real = Date;
@@ -184,7 +184,7 @@ const movedClock = (to: Date) =>
     }
   };`)}`;
 
-/** Sets the clock of a database with functions that hide the built-in ones. */
+/** Sets a database's clock with functions that hide the built-in functions. */
 async function moveClock(url: string, to: Date): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -200,11 +200,12 @@ async function moveClock(url: string, to: Date): Promise<void> {
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** The rules of axe whose result depends on the theme. */
+/** The axe rules whose result depends on the theme. */
 const contrastRules = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Runs axe on the current page. @returns the violations, each with its elements
+ * Runs axe on the current page.
+ * @returns the violations, each with its elements
  * @param isWhole also checks the navigation, which all pages share, and the size of touch targets
  * @param isOnlyContrast only checks colors
  */
@@ -212,7 +213,7 @@ export async function runAxe(page: Page, { isWhole = false, isOnlyContrast = fal
   await page.evaluate(await readFile(axe, 'utf8'));
   const part = isWhole ? 'document' : `{ exclude: ['.rail'] }`;
   const options = {
-    // Leaves out details of rules that passed and selectors of elements, because they take a third of the time.
+    // Omit details of passed rules and element selectors, because collecting them takes a third of the time.
     ...{ resultTypes: ['violations'], selectors: false },
     ...(isOnlyContrast
       ? { runOnly: { type: 'rule', values: contrastRules } }
@@ -223,7 +224,10 @@ export async function runAxe(page: Page, { isWhole = false, isOnlyContrast = fal
   );
 }
 
-/** Runs axe on a page in both themes, and leaves the page in the light one. @returns the violations, each with its theme */
+/**
+ * Runs axe on a page in both themes, and then restores the light theme.
+ * @returns the violations, each with its theme
+ */
 export async function runAxeInBothThemes(page: Page, { isWhole = false } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' });
   const dark = await runAxe(page, { isWhole, isOnlyContrast: true });

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { type RunningConsole, runAxeInBothThemes, startConsole } from './start-console.ts';
 
 /**
- * Tests of what a subscription sends, and when it sends it: the insights of a dashboard, pausing, test reports, the end
- * of the month.
+ * Tests the options of a subscription: which dashboard insights it sends, pausing, test reports, and the end of the
+ * month.
  */
 let console: RunningConsole;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ async function checkPage(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it('offers the dashboards to choose from, and sends only the chosen insights of a dashboard', async () => {
+it('offers dashboards to choose from, and sends only the selected insights', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
   const names = ['Orders', 'Refunds', 'Visits', 'Carts', 'Searches', 'Sign-ups', 'Returns'];
@@ -57,7 +57,7 @@ it('offers the dashboards to choose from, and sends only the chosen insights of 
     ...{ dashboard, insight: null, dashboard_export_insights: insights.slice(0, 2), enabled: true },
   });
 
-  // An insight that was removed from the dashboard is still listed, so that it can be deselected.
+  // An insight that was removed from the dashboard is still listed, so that users can deselect it.
   await console.api('PATCH', `insights/${insights[0]}`, { dashboards: [] });
   await page.reload();
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -77,7 +77,7 @@ it('offers the dashboards to choose from, and sends only the chosen insights of 
   await page.context().close();
 });
 
-it('the form shows the reason if the dashboards cannot be loaded', async () => {
+it('shows in the form why dashboards cannot be loaded', async () => {
   const page = await console.open('settings/subscriptions');
   await page.route(/\/dashboards\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
   await page.getByRole('button', { name: 'New subscription' }).click();

@@ -44,7 +44,7 @@ async function checkPage(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it('console-007, console-038: lists the types of recipients, and creates a subscription whose schedule is shown in words', async () => {
+it("console-007, console-038: lists recipient types, and describes a new subscription's schedule in words", async () => {
   const page = await console.open('settings/subscriptions');
   await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   await checkPage(page);
@@ -88,7 +88,7 @@ it('console-007, console-038: lists the types of recipients, and creates a subsc
   await page.context().close();
 });
 
-it('insight-290: chooses an insight for a subscription, previews its report, and shows the report that was sent', async () => {
+it('insight-290: previews the report of a subscription to an insight, and shows the sent report', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
   const page = await console.open(`settings/subscriptions?open=new&insight=${insight}`);
@@ -100,7 +100,7 @@ it('insight-290: chooses an insight for a subscription, previews its report, and
   await dialog.getByText('Orders <of the week>').waitFor();
   const mail = dialog.frameLocator('iframe');
   await mail.getByRole('heading', { name: 'Orders <of the week>' }).waitFor();
-  // The image has already been loaded with the page.
+  // The image has loaded together with the page.
   const picture = mail.getByRole('img', { name: /^Orders, / });
   expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1280);
   expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
@@ -123,7 +123,7 @@ it('insight-290: chooses an insight for a subscription, previews its report, and
   await page.context().close();
 });
 
-it("suggests the user's email address, and keeps the buttons of the preview in place while it loads", async () => {
+it("suggests the user's email address, and keeps the preview's buttons in place while it loads", async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Board' });
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
@@ -152,7 +152,7 @@ it("suggests the user's email address, and keeps the buttons of the preview in p
   await dialog.frameLocator('iframe').getByRole('heading', { name: 'Board' }).waitFor();
   await page.mouse.up();
   await dialog.waitFor({ state: 'detached' });
-  // A missing value is reported in the form.
+  // The form reports a missing value.
   await addresses.fill('');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await dialog.getByRole('button', { name: 'Create subscription' }).click();
@@ -160,7 +160,7 @@ it("suggests the user's email address, and keeps the buttons of the preview in p
   await page.context().close();
 });
 
-it('the form says next to the field that the insight or dashboard of a report was deleted', async () => {
+it("says next to the field that a report's insight or dashboard was deleted", async () => {
   const page = await console.open('settings/subscriptions?open=new&dashboard=999999');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await page.getByRole('dialog').getByText('object does not exist').waitFor();
@@ -207,7 +207,7 @@ it.each<[object, string]>([
   const before = await console.api<object>('GET', `subscriptions/${id}`);
   await page.getByRole('row').filter({ hasText: words }).first().waitFor();
   await page.goto(console.address(`settings/subscriptions?open=${id}&edit=true`));
-  // Saving without any edits does not change the schedule.
+  // Saving without edits does not change the schedule.
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Edit' }).waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toEqual(before);
@@ -215,7 +215,7 @@ it.each<[object, string]>([
   await page.context().close();
 });
 
-it('lists deliveries with their status and recipient, and says what to do about failed ones', async () => {
+it('lists deliveries with status and recipient, and gives advice about failures', async () => {
   const id = await make({ title: 'Sent' });
   await console.query('DELETE FROM subscription_delivery WHERE subscription_id = $1', [id]);
   const page = await console.open(`settings/subscriptions?open=${id}`);
@@ -268,7 +268,7 @@ it.each([
   ['administrator', 8, hook],
   ['owner', 15, hook],
 ] as const)(
-  'console-033, console-035: allows a %s to create, change and delete subscriptions, and shows the full URL only to administrators',
+  'console-033, console-035: allows a %s to edit subscriptions, and shows full URLs only to administrators',
   async (_name, level, shown) => {
     const title = `Hook of level ${level}`;
     const id = await make({ title, target_type: 'webhook', target_value: hook });
@@ -291,7 +291,7 @@ it.each([
   },
 );
 
-it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows failures', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the view in the URL, and works by keyboard', async () => {
   const title = '<img src=x onerror=alert(1)>';
   const id = await make({ title });
   const page = await console.open('settings/subscriptions?nonsense=1');

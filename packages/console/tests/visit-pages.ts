@@ -5,15 +5,15 @@ import { pages } from '../src/pages.ts';
 import { shopTime, standInForConsumer } from './corner-shop.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** Paths of all pages below the project. For the settings, the list contains each section. */
+/** Paths of all pages, relative to the project. For the settings, the list contains each section. */
 export const everyPage = pages.flatMap(({ path }) =>
   path === 'settings' ? sections.map((section) => `settings/${section.path}`) : [path],
 );
 
 /**
- * Opens a page at the time of the corner shop, and waits until it has loaded.
- * @param isOpen whether a consumer seems to be running, for a shop with events
- * @param prepare runs before anything is loaded
+ * Opens a page with the shop's clock, and waits until the page has loaded.
+ * @param isOpen whether to simulate a running consumer, for a shop with events
+ * @param prepare runs before the page loads
  */
 export async function visitShop(
   console: RunningConsole,
@@ -40,12 +40,12 @@ export async function waitForRequests(page: Page): Promise<void> {
 }
 
 export interface Watched {
-  /** Violations of the content security policy, and errors that scripts have thrown. */
+  /** Violations of the content security policy, and errors that scripts threw. */
   complaints: string[];
   asked: { method: string; url: string }[];
 }
 
-/** Records the requests and problems of all pages of a visitor. */
+/** Records the requests and problems of all of a visitor's pages. */
 export function watch(visitor: BrowserContext): Watched {
   const watched: Watched = { complaints: [], asked: [] };
   visitor.on('weberror', (error) => watched.complaints.push(error.error().message));
@@ -56,7 +56,7 @@ export function watch(visitor: BrowserContext): Watched {
   return watched;
 }
 
-/** Returns the API requests that the OpenAPI document does not contain. */
+/** Returns the API requests whose routes are not in the OpenAPI document. */
 export async function undocumented(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
   const document = (await (await fetch(`${apiUrl}/api/schema`)).json()) as {
     paths: Record<string, Record<string, unknown>>;

@@ -29,7 +29,7 @@ const storeWarning = ({ type, severity = 'error', count = 1, details = {}, ago =
   );
 
 let next = 0;
-/** Stores a dead letter in the way in which the consumer does. @returns its ID */
+/** Stores a dead letter in the database, as the consumer does. @returns its ID */
 async function storeDeadLetter({ event = 'buy', reason = 'refused_by_database', value = '' } = {}): Promise<string> {
   const { environmentId, projectApiKey } = console.tenant;
   const offset = String(next++);
@@ -53,7 +53,7 @@ const rows = (page: Page) => page.locator('[data-row]').allTextContents();
 const aside = (page: Page) => page.getByRole('complementary');
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** Expects that axe finds no violation in either theme. */
+/** Expects no axe violations in either theme. */
 async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }
@@ -61,7 +61,7 @@ async function expectAccessible(page: Page) {
 it.each([
   ['console-007, console-038, warnings', 'warnings', /ingestion_warnings\/counts/, 'No warnings in this date range'],
   ['console-007, console-038, dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letters are waiting'],
-])('%s: shows distinct states for empty, loading, failed, refused and not found', async (_, path, route, empty) => {
+])('%s: shows different states for empty, loading, failed, refused and not found', async (_, path, route, empty) => {
   const page = await console.open(path);
   await page.locator('.good').getByRole('heading', { name: empty }).waitFor();
   await expectAccessible(page);
@@ -93,7 +93,7 @@ it.each([
   await page.context().close();
 });
 
-describe('warnings', () => {
+describe('the Warnings page', () => {
   beforeAll(async () => {
     const sample = { index: 3, uuid: 'u-1', event: hostile, bytes: 2_400_000, max_bytes: 1_048_576 };
     await storeWarning({ type: 'message_size_too_large', count: 3, ago: '3 days', details: { samples: [sample] } });
@@ -104,7 +104,7 @@ describe('warnings', () => {
   });
   afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
 
-  it('gives the text of a warning most of the width of the list, even next to the details', async () => {
+  it("gives a warning's text most of the list's width, even next to the details", async () => {
     const page = await console.open('warnings', { width: 1440, height: 900 });
     const text = page.getByRole('row').filter({ hasText: 'Message size too large' }).getByRole('cell').first();
     await text.waitFor();
@@ -120,7 +120,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('console-016, console-020, console-031: groups warnings by type, and opens one with its reason, the size that caused it, samples and the rule', async () => {
+  it('console-016, console-020, console-031: groups warnings by type, and shows the reason, samples and rule', async () => {
     const page = await console.open('warnings');
     await eventually(async () =>
       expect(await rows(page)).toEqual([
@@ -149,7 +149,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('console-004, console-005, console-006: keeps filters and the open warning in the URL, and shows a hint for an invalid URL', async () => {
+  it('console-004, console-005, console-006: keeps filters and the open warning in the URL', async () => {
     const page = await console.open('warnings?severity=loud&after=soon&colour=red');
     await page.getByText(/unknown or invalid parameters: colour, after, severity/).waitFor();
     await page.goto(console.address('warnings'));
@@ -177,13 +177,13 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('opens the first warning on a wide screen without taking the focus, and keeps it closed once the user closed it', async () => {
+  it('opens the first warning on a wide screen without taking the focus, until the user closes it', async () => {
     const size = { width: 1440, height: 900 };
     const page = await console.open('warnings', size);
     await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
     await aside(page).getByText('1,048,576 bytes').first().waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
-    // The list leaves out only what the details show.
+    // Only columns that the details also contain are hidden.
     await page.getByRole('columnheader', { name: 'Over time' }).waitFor();
     await page.getByRole('columnheader', { name: 'Last seen' }).waitFor();
     await expectAccessible(page);
@@ -204,7 +204,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('links a warning to the event, to the person and to the dead letter', async () => {
+  it('links a warning to its event, person and dead letter', async () => {
     const page = await console.open('warnings?open=warning%20cannot_merge_already_identified');
     const addressOf = async (name: string | RegExp) =>
       new URL((await aside(page).getByRole('link', { name }).getAttribute('href')) ?? '', page.url());
@@ -219,7 +219,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('console-039, console-042: works by keyboard alone, and on a phone without horizontal scrolling', async () => {
+  it('console-039, console-042: works with the keyboard alone, and on a phone', async () => {
     const page = await console.open('warnings', { width: 360, height: 640 });
     await page.locator('[data-row]').first().waitFor();
     expect(await overflow(page)).toBe(0);
@@ -238,8 +238,8 @@ describe('warnings', () => {
   });
 });
 
-describe('dead letters', () => {
-  it('console-030, console-020: opens a dead letter with its record and what to do, and replays it once even if requested several times', async () => {
+describe('the list of dead letters', () => {
+  it("console-030, console-020: shows a dead letter's record and advice, and replays it only once", async () => {
     const id = await storeDeadLetter({ event: hostile });
     const page = await console.open('warnings?tab=letters');
     await page.getByRole('row').filter({ hasText: 'live · 0 · 0' }).getByRole('button').click();
@@ -263,7 +263,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  it('console-004, console-030: selects all matching dead letters by keyboard and discards them, showing their number', async () => {
+  it('console-004, console-030: selects all matching dead letters by keyboard, and discards them', async () => {
     for (let count = 0; count < 130; count += 1) await storeDeadLetter({ reason: 'timed_out' });
     await storeDeadLetter({ event: 'other', value: 'no json' });
     const page = await console.open('warnings?tab=letters&reason=timed_out');

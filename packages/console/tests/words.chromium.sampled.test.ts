@@ -5,8 +5,8 @@ import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
 /**
- * Runs the console with every text of `words.ts` between ⟦ and ⟧. Any other text is either data or missing from
- * `words.ts`.
+ * Runs the console with every text of `words.ts` between ⟦ and ⟧. Any other text on a page is either data or missing
+ * from `words.ts`.
  */
 let console: RunningConsole;
 beforeAll(async () => {
@@ -15,8 +15,7 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 /**
- * Returns every text of a page, for sighted users and for screen readers. Leaves out code to copy and names
- * (`translate`).
+ * Returns every text on a page, for sighted users and for screen readers. Omits code samples and names (`translate`).
  */
 const textsOfPage = (page: Page) =>
   page.evaluate(() => {
@@ -36,9 +35,7 @@ const textsOfPage = (page: Page) =>
     return texts;
   });
 
-/**
- * Returns what remains of a text without marked texts, and without the output of `Intl` and of the duration formatter.
- */
+/** Removes marked texts from a text, and also the output of `Intl` and of the duration formatter. */
 function unmarked(text: string): string {
   let rest = text;
   for (let before = ''; before !== rest; ) {
@@ -55,7 +52,7 @@ function unmarked(text: string): string {
     .trim();
 }
 
-/** Returns the strings in a response: its values, and the names of properties. */
+/** Returns the strings in a response: its values and its property names. */
 function textsIn(value: unknown, isProperties = false): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -78,7 +75,7 @@ describe.each([false, true])('with data: %s', (isFilled) => {
     if (isFilled) await fillCornerShop(console);
   });
 
-  // In `npm test`, a fifth of the pages is also visited without data.
+  // In `npm test`, only a fifth of the pages is also tested without data.
   const fifth = sampleOf(everyPage, { count: Math.ceil(everyPage.length / 5), turn: 0 });
   it.each(isFilled ? everyPage : fifth)('console-043: takes every text of %s from its words.ts', async (path) => {
     const data = new Set<string>();
@@ -90,19 +87,19 @@ describe.each([false, true])('with data: %s', (isFilled) => {
     };
     const prepare = (visitor: BrowserContext) => {
       visitor.on('response', (response) => {
-        // The response of an open stream never ends, so it is left out.
+        // Skip the response of an open stream, because it never ends.
         if (isFilled || !response.url().includes('/live/events')) reads.push(response.text().then(note, () => {}));
       });
     };
     const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
     const texts = await textsOfPage(page);
-    // Waits for the responses, because all data on the page comes from them.
+    // Wait for the responses, because they contain all data on the page.
     await Promise.all(reads);
     const outside = new Set<string>();
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
     for (const text of texts) {
-      // Some texts consist of names of properties and their values, such as `path /shelf · results 12`.
+      // Some texts consist of property names and values, such as `path /shelf · results 12`.
       const parts = unmarked(text)
         .replaceAll('"', '')
         .split(/ *[·\n] */);

@@ -97,14 +97,14 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(html).toEqual([wrapped('one', 'One'), wrapped('two', 'Two')]);
   });
 
-  it('shows the fallback for another value, and does not track it', async () => {
+  it('shows the fallback for another value, without tracking it', async () => {
     const page = await show({ flag: 'off', match: true, fallback: 'The old way' });
     expect(await page.locator('main').textContent()).toBe('The old way');
     await page.locator('main').click();
     expect(await captured(page)).toEqual([]);
   });
 
-  it('passes the payload to children that are a function', async () => {
+  it('passes the payload to a function as children', async () => {
     const page = pages.page(react);
     const text = await page.evaluate((flags) => {
       const { createElement: h } = kit.react;
@@ -125,7 +125,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   it.each([
     ['beta-nav', {}, true],
     ['price-test', { feature_flag_variant: 'blue' }, 'blue'],
-  ])('captures the first click on any child of %s and the first view, each once', async (flag, properties, value) => {
+  ])('captures the first click on any child of %s, and the first view, once each', async (flag, properties, value) => {
     const page = await show({ flag });
     for (const id of ['#one', '#one', '#two']) await page.locator(id).click();
     await page.waitForFunction(() => window.client.callsOf('capture').length > 1);
@@ -136,7 +136,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     );
   });
 
-  it('captures no clicks while trackInteraction is false, and captures them again when it becomes true', async () => {
+  it('captures clicks only while trackInteraction is not false', async () => {
     const page = await show({ flag: 'beta-nav', trackInteraction: false, trackView: false });
     await page.locator('#one').click();
     expect(await captured(page)).toEqual([]);
@@ -149,7 +149,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([interaction('beta-nav')]);
   });
 
-  it('calls the onClick handler of the application instead of capturing the click', async () => {
+  it("calls the application's onClick handler instead of capturing the click", async () => {
     const page = pages.page(react);
     await page.evaluate((flags) => {
       const { createElement: h } = kit.react;
@@ -162,7 +162,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await captured(page)).toEqual([['own click']]);
   });
 
-  it('captures the view when the feature is scrolled into view, and not before', async () => {
+  it('captures a view only when the feature is scrolled into view', async () => {
     const page = await show({ flag: 'beta-nav' }, { isBelow: true });
     expect(await captured(page)).toEqual([]);
     await page.locator('#two').scrollIntoViewIfNeeded();
@@ -217,7 +217,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(observed).toEqual({ made: [options, options], whileShown: 2, remaining: 0 });
   });
 
-  it('observes nothing while trackView is false, and nothing in browsers without IntersectionObserver', async () => {
+  it('does not observe views if trackView is false, or without IntersectionObserver', async () => {
     const page = await show({ flag: 'beta-nav', trackView: false });
     expect(await captured(page)).toEqual([]);
     const text = await page.evaluate((flags) => {
@@ -258,7 +258,7 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     return page;
   }
 
-  it('wraps its children in one element, and captures once that it was viewed', async () => {
+  it('wraps its children in one element, and captures their first view once', async () => {
     const page = await show({ name: 'hero', properties: { place: 'top' }, className: 'hero' });
     const wrapper = page.locator('main > .hero');
     expect(await wrapper.evaluate((element) => [...element.children].map(({ id }) => id))).toEqual(['one', 'two']);
@@ -290,7 +290,7 @@ describe.each(reactVersions)('PostHogCaptureOnViewed on React %s', (react) => {
     expect(await captured(page)).toEqual([]);
   });
 
-  it('renders its children when no client exists', async () => {
+  it('renders its children without a client', async () => {
     const text = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const { element, unmount } = kit.mount(h(kit.PostHogCaptureOnViewed, { name: 'hero' }, 'Hello'));

@@ -59,7 +59,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     });
   });
 
-  it('ignores inherited object properties when it reads the bootstrap', async () => {
+  it('ignore inherited object properties in the bootstrap', async () => {
     const { shown } = await read('useFeatureFlagEnabled', ['constructor'], bootstrapped);
     expect(shown).toEqual([nothing]);
   });
@@ -106,7 +106,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(shown).toEqual([only]);
   });
 
-  it('useActiveFeatureFlags does not render again when the same flags are active', async () => {
+  it('do not render again in useActiveFeatureFlags if the same flags are active', async () => {
     const { shown } = await read('useActiveFeatureFlags', [], loaded, [loaded, { flags: { on: true, test: 'green' } }]);
     expect(shown).toEqual([['on', 'test']]);
   });
@@ -123,7 +123,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     );
   });
 
-  it('a hook captures nothing for a render that is not committed', async () => {
+  it('capture nothing for a render that is not committed', async () => {
     const captured = await pages.page(react).evaluate(async () => {
       const { createElement: h, Suspense } = kit.react;
       const client = kit.createRecordingClient({ flags: { on: true } });
@@ -141,7 +141,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(captured).toEqual({ text: 'waiting', captured: [] });
   });
 
-  it('every hook unsubscribes exactly once on unmount, also in StrictMode', async () => {
+  it('unsubscribe exactly once on unmount, also in StrictMode', async () => {
     const counts = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient({ flags: { on: true } });
@@ -161,7 +161,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(counts).toEqual({ mounted: 5, remaining: 0 });
   });
 
-  it('a hook follows changes of its flag and its client', async () => {
+  it('follow changes of the flag and the client', async () => {
     const shown = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const first = kit.createRecordingClient({ flags: { a: 'a1', b: 'b1' } });
@@ -182,7 +182,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(shown).toEqual(['a1', 'b1', 'b2', 0]);
   });
 
-  it('one render shows the same flag value everywhere, even if the flag changes during the render', async () => {
+  it('return the same flag value throughout a render, even if the flag changes meanwhile', async () => {
     const torn = await pages.page(react).evaluate(async () => {
       const { createElement: h, startTransition, useState } = kit.react;
       const client = kit.createRecordingClient({ flags: { test: 'blue' } });
@@ -217,7 +217,7 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     expect(torn).toEqual([]);
   });
 
-  it('usePostHog returns the client of the provider, outside a provider the default client, and undefined if no client exists', async () => {
+  it("return a client in usePostHog: the provider's, or else the default client, or else undefined", async () => {
     const given = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const own = kit.createRecordingClient();

@@ -156,7 +156,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     ['the options', { apiKey: 'phc_1', options: { bootstrap: { featureFlags: { of: 'options' } } } }, 'options'],
     ['the client, if the options have none', { apiKey: 'phc_1', options: {} }, 'config'],
     ['a given client', { client: true }, 'config'],
-  ])('takes the bootstrap of the context from %s', async (_, props, expected) => {
+  ])("reads the context's bootstrap from %s", async (_, props, expected) => {
     const of = await pages.page(react).evaluate(
       (given) => {
         const { createElement: h, useContext } = kit.react;
@@ -231,7 +231,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(calls).toEqual([1, 0, 1]);
   });
 
-  it('the slim provider provides its client and the bootstrap of that client, and starts nothing', async () => {
+  it('provides the client and its bootstrap in the slim build, and starts nothing', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { createElement: h, useContext } = kit.react;
       const client = kit.createRecordingClient({ bootstrap: { featureFlags: { on: true } } });

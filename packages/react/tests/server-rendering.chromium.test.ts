@@ -23,7 +23,7 @@ const nothingKnown = '<i>[false,null,null,null,[]]</i><p>Old</p>';
 const bootstrapped = '<i>[true,&quot;blue&quot;,5,true,[&quot;test&quot;]]</i><div flag="test"><p>New</p></div>';
 
 describe.each(reactVersions)('server rendering with React %s', (react) => {
-  it('shows bootstrapped flags or those of a server-side client, and neither starts the client nor captures anything', async () => {
+  it('shows flags from the bootstrap or the server-side client, and captures nothing', async () => {
     const flags = { test: 'blue' };
     const results = await renderOnServer(react, [
       { client: { hasLoaded: false } },

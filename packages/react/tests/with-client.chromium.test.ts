@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => ingest.stop());
 
-describe.each(reactVersions)('the provider with the real client on React %s', (react) => {
+describe.each(reactVersions)('PostHogProvider with the real client on React %s', (react) => {
   async function open(options: object = {}, shop: 'openShop' | 'openBrokenShop' = 'openShop'): Promise<Visit> {
     // Turn off the bot filter, because the client treats a headless browser as a bot.
     const given = JSON.stringify({
@@ -39,7 +39,7 @@ describe.each(reactVersions)('the provider with the real client on React %s', (r
     return visit;
   }
 
-  it('starts the client once, also in StrictMode, and shows flags when they arrive, because hooks subscribe before it has started', async () => {
+  it('starts the client once, also in StrictMode, and shows flags when they arrive', async () => {
     const { page, complaints } = await open();
     await page.waitForFunction(() => texts.at(-1) === 'green New');
     expect(await page.evaluate(() => texts)).toEqual(['undefined', 'green New']);
@@ -50,7 +50,7 @@ describe.each(reactVersions)('the provider with the real client on React %s', (r
     await page.context().close();
   });
 
-  it('shows bootstrapped flags immediately, then fetched flags, then those of another person', async () => {
+  it("shows bootstrapped flags first, then fetched flags, then another person's flags", async () => {
     const { page } = await open({ bootstrap: { featureFlags: { 'price-test': 'blue' } } });
     await page.waitForFunction(() => texts.at(-1) === 'green New');
     ingest.flags = { 'price-test': 'red' };
@@ -68,7 +68,7 @@ describe.each(reactVersions)('the provider with the real client on React %s', (r
     await page.context().close();
   });
 
-  it('captures an error thrown in the first render of the application', async () => {
+  it("captures an error from the application's first render", async () => {
     const { page, complaints } = await open({}, 'openBrokenShop');
     await page.waitForFunction(() => texts.at(-1) === '$exception');
     await eventually(() => expect(ingest.events('$exception')).toHaveLength(1));
@@ -77,7 +77,7 @@ describe.each(reactVersions)('the provider with the real client on React %s', (r
     await page.context().close();
   });
 
-  it('captures that a feature was viewed', async () => {
+  it('captures a feature view', async () => {
     const { page } = await open();
     await eventually(() => expect(ingest.events('$feature_view')).toHaveLength(1));
     expect(ingest.events('$feature_view')[0]).toMatchObject({

@@ -1,6 +1,6 @@
 import { type ChainCase, click, long } from './chain-case.ts';
 
-/** The cases for the content of an element: privacy markers, texts and attributes. */
+/** The cases for the content of elements: privacy markers, texts and attributes. */
 export const contentCases: ChainCase[] = [
   // Cases with privacy markers
   {

@@ -9,8 +9,11 @@ import { optionCases } from './option-cases.ts';
 import { targetCases } from './target-cases.ts';
 import { treeCases } from './tree-cases.ts';
 
-/** Runs both libraries on the same page with the same events. What they capture must be identical, byte for byte. */
-describe('autocapture captures the same as posthog-js, except for the listed differences', () => {
+/**
+ * Both libraries run on the same page and receive the same events. Their captured events must be identical, byte for
+ * byte.
+ */
+describe('autocapture captures the same events as posthog-js, except for the listed differences', () => {
   let browser: Browser;
   let comparison: Comparison;
 
@@ -30,7 +33,7 @@ describe('autocapture captures the same as posthog-js, except for the listed dif
   test.each(treeCases.map((row) => [row.of, row] as const))('in %s', async (_, row) => expectSame(row));
   test.each(gestureCases.map((row) => [row.of, row] as const))('after %s', async (_, row) => expectSame(row));
 
-  test('with lists of elements, if the service does not ask for chains only', async () => {
+  test('for lists of elements, if the service does not request chains only', async () => {
     const older = await startComparison(browser, { elementsChainAsString: false });
     const { ours, reference } = await older.run({
       html: '<form class="a b"><a class="c" href="https://elsewhere.example/">Link <img></a></form>',

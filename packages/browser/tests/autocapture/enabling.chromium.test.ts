@@ -8,10 +8,10 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** What the service says about autocapture: nothing, on, off, or a request that fails. */
+/** The service's response about autocapture: no setting, on, off, or a failed request. */
 type SettingsResponse = 'nothing' | 'on' | 'off' | 'none';
 
-describe('autocapture follows the last setting from the service', () => {
+describe('autocapture', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
@@ -43,20 +43,17 @@ describe('autocapture follows the last setting from the service', () => {
     [['off', 'none'], {}, false],
     [['off', 'on'], {}, true],
     [['on'], { autocapture: false }, false],
-    // With these options, the library does not request the settings.
+    // With these options, the library does not request settings.
     [['none'], { advanced_disable_flags: true }, true],
     [['off'], { advanced_disable_flags: true }, true],
   ];
-  test.each(rows)(
-    'after the responses %j with the options %j, autocapture is on: %p',
-    async (visits, options, isOn) => {
-      let captured: string[] = [];
-      for (const response of visits) captured = await visit(response, options);
-      expect(captured).toEqual(isOn ? ['$autocapture'] : []);
-    },
-  );
+  test.each(rows)('is on after the responses %j with the options %j: %p', async (visits, options, isOn) => {
+    let captured: string[] = [];
+    for (const response of visits) captured = await visit(response, options);
+    expect(captured).toEqual(isOn ? ['$autocapture'] : []);
+  });
 
-  test('the setting is stored where posthog-js looks for it', async () => {
+  test('stores its setting in the same place as posthog-js', async () => {
     await visit('off', {});
     expect(await visit('none', { advanced_disable_flags: true })).toEqual([]);
     const { page } = await openPage(visitor, site.url);
@@ -64,7 +61,7 @@ describe('autocapture follows the last setting from the service', () => {
     expect(stored.$autocapture_disabled_server_side).toBe(true);
   });
 
-  test('autocapture does not start before the response, and ends with a shutdown', async () => {
+  test('starts after the response and ends at shutdown', async () => {
     ingest.config.autocapture_opt_out = false;
     const { after, release } = hold();
     ingest.respondWith(({ path }) =>
@@ -79,7 +76,7 @@ describe('autocapture follows the last setting from the service', () => {
     expect(await clicked(page)).toEqual([]);
   });
 
-  /** Opens a page, waits for the response of the service, and returns the events that a click causes. */
+  /** Opens a page, waits for the settings response, and returns the events that a click captures. */
   async function visit(response: SettingsResponse, options: object): Promise<string[]> {
     const { autocapture_opt_out: _, ...rest } = ingest.config;
     for (const name of Object.keys(ingest.config)) delete ingest.config[name];
@@ -88,7 +85,7 @@ describe('autocapture follows the last setting from the service', () => {
     });
     ingest.respondWith(({ path }) => (response === 'none' && path.startsWith('/array/') ? { status: 500 } : undefined));
     const page = await open(options);
-    // The library requests the flags after the settings have arrived or failed.
+    // The library requests flags after it has received the settings or the settings request has failed.
     if (!('advanced_disable_flags' in options)) {
       await eventually(() => ingest.requests.some(({ path }) => path.startsWith('/flags')));
     }

@@ -1,6 +1,6 @@
 import { type ChainCase, change, click } from './chain-case.ts';
 
-/** The cases for form fields: a change is captured, but not what was typed. */
+/** The cases for form fields. A change is captured, but the typed text is not. */
 export const fieldCases: ChainCase[] = [
   ...[
     'text',

@@ -9,8 +9,7 @@ import { createVisitors, type Visitors } from '../support/visitors.ts';
 declare const posthog: import('../../src/index.ts').Client;
 
 /**
- * A page may be broken, or it may try to break the scripts on it. The library must not throw, and must still capture
- * the click.
+ * A page may be broken, or may try to break its scripts. The library must not throw, and must still capture the click.
  */
 describe('autocapture on a hostile page', () => {
   let browser: Browser;
@@ -243,13 +242,13 @@ describe('autocapture on a hostile page', () => {
           if (at % 1000 === 0) await new Promise((resolve) => setTimeout(resolve));
         }
         main.replaceChildren();
-        // Every call first completes the captures that were deferred.
+        // This call completes the deferred captures first.
         posthog.get_session_id();
       }, count);
     await clickMuch(5000);
     const before = await heap();
     await clickMuch(20_000);
-    // A browser collects garbage only when it is idle, so this may take a while.
+    // Wait, because a browser collects garbage only when it is idle.
     await eventually(async () => expect((await heap()) - before).toBeLessThan(2_000_000));
     expect(visit.complaints).toEqual([]);
   });
@@ -263,7 +262,7 @@ async function tryOut({ html, act }: { html: string; act: string }): Promise<str
     if (event === '$autocapture') chains.push(properties.$elements_chain);
   });
   new Function('main', 'at', act)(main, (selector: string) => document.querySelector(selector));
-  // The browser must not draw the content, because some of it is too large to draw.
+  // Remove the content, because some of it is too large for the browser to draw.
   main.replaceChildren();
   await new Promise((resolve) => setTimeout(resolve));
   stop();

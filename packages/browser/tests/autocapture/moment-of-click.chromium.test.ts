@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 beforeEach(() => lab.ingest.clear());
 
-/** Opens a shop in which a click runs the given script. The library handles the click before the script runs. */
+/** Opens a shop in which each click runs the given script. The library handles a click before the script does. */
 async function open(onClick: string): Promise<Page> {
   const { page } = await lab.visit({
     options: { autocapture: true, rageclick: false, capture_pageleave: false, flushAt: 20 },
@@ -22,7 +22,7 @@ async function open(onClick: string): Promise<Page> {
     posthog.on('eventCaptured', ({ event }) => heard.push(event));
     act.addEventListener('click', () => { ${onClick} });
   `);
-  // Autocapture begins when the settings have arrived.
+  // Autocapture begins when the page has received the settings.
   await eventually(async () => {
     await page.evaluate(
       'document.body.append(other = document.createElement("button")), other.click(), other.remove()',
@@ -39,7 +39,7 @@ const received = (names: string[]) =>
     return events as [ReceivedEvent, ...ReceivedEvent[]];
   });
 
-test('a click is captured with the page as it was before the click handler changed it', async () => {
+test('captures a click with the page as it was before the click handler changed it', async () => {
   const page = await open(`
     history.pushState(null, '', '/basket');
     act.textContent = 'After';
@@ -59,7 +59,7 @@ test('a click is captured with the page as it was before the click handler chang
 test.each([
   ['identifies', `posthog.identify('ada')`],
   ['resets', 'posthog.reset()'],
-])('a click belongs to the visitor who clicked, although the page %s', async (_, act) => {
+])('assigns a click to the visitor who clicked, even if the page %s', async (_, act) => {
   const page = await open(act);
   const before = await page.evaluate('posthog.get_distinct_id()');
   await page.evaluate('act.click(); posthog.flush()');
@@ -69,25 +69,25 @@ test.each([
   await page.context().close();
 });
 
-test('a click precedes the events of its handler, and lacks the properties that the handler registers', async () => {
+test('captures a click before the events of its handler, without the properties that the handler registers', async () => {
   const page = await open(`posthog.register({ shelf: 'lower' }); posthog.capture('bought', { own: true });`);
   await page.evaluate('act.click(); posthog.flush()');
   const [click, bought] = await received(['$autocapture', 'bought']);
   expect([click.properties.shelf, bought?.properties.shelf]).toEqual([undefined, 'lower']);
-  // IDs that were created in the same millisecond are in no particular order, so only their times are compared.
+  // Compare only the times in the IDs. The order of IDs from the same millisecond is random.
   expect(click.uuid.slice(0, 13) <= String(bought?.uuid).slice(0, 13)).toBe(true);
   expect(click.timestamp <= String(bought?.timestamp)).toBe(true);
   await page.context().close();
 });
 
-test('a click is sent if its handler opens another page', async () => {
+test('sends a click even if its handler opens another page', async () => {
   const page = await open(`location.assign('about:blank')`);
   await page.evaluate('act.click()');
   await received(['$autocapture']);
   await page.context().close();
 });
 
-test('a click is sent if its handler hides the page', async () => {
+test('sends a click even if its handler hides the page', async () => {
   const page = await open(`
     Object.defineProperty(document, 'hidden', { value: true });
     document.dispatchEvent(new Event('visibilitychange'));
@@ -99,7 +99,7 @@ test('a click is sent if its handler hides the page', async () => {
   await page.context().close();
 });
 
-test('many clicks in one task are captured in order', async () => {
+test('captures many clicks in one task in order', async () => {
   const page = await open('');
   await page.evaluate('for (let n = 0; n < 50; n += 1) { act.textContent = "Buy " + n; act.click(); }');
   const events = await received(Array.from({ length: 50 }, () => '$autocapture'));

@@ -7,7 +7,7 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** Types into many kinds of fields and checks that the text is in no request. */
+/** Types into many kinds of fields, and checks that no request contains the typed text. */
 describe('typed text', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
@@ -31,7 +31,7 @@ describe('typed text', () => {
       rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(options)})`);
-    // When a click has been captured, the settings have arrived.
+    // Once the library captures a click, it has received the settings.
     await eventually(async () => {
       await page.evaluate(() => {
         document.querySelector('main')?.insertAdjacentHTML('beforeend', '<button>Go</button>');
@@ -48,7 +48,7 @@ describe('typed text', () => {
     await ingest?.stop();
   });
 
-  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is in no request from random form %i', async (seed) => {
+  test.each(Array.from({ length: 40 }, (_, seed) => seed))('is not sent from random form %i', async (seed) => {
     ingest.clear();
     const secrets = await page.evaluate(fillForm, seed);
     await sendAll();
@@ -62,14 +62,14 @@ describe('typed text', () => {
     ).toEqual([]);
   });
 
-  test('is in no request if a visitor uses the keyboard', async () => {
+  test('is not sent if a visitor uses the keyboard', async () => {
     ingest.clear();
     await page.evaluate(() => {
       const main = document.querySelector('main') as HTMLElement;
       main.innerHTML = `<form onsubmit="return false"><label>Name <input name="name"></label><textarea name="note"></textarea>
         <input type="password" name="secret"><div contenteditable="true" class="editor"></div><button>Send</button></form>`;
     });
-    // This text contains no digits, because IDs and times can contain any four digits by chance.
+    // This text contains no digits, because IDs and times can contain any sequence of digits by chance.
     const typed = 'Typed by a visitor, qwortz';
     for (const field of ['[name=name]', '[name=note]', '[name=secret]', '.editor']) {
       await page.click(`main ${field}`);
@@ -86,7 +86,7 @@ describe('typed text', () => {
     expect(JSON.stringify(ingest.requests.map(({ body }) => body))).not.toContain('qwortz');
   });
 
-  /** Waits until the host has received all captured events, including the last. */
+  /** Waits until the host has received all captured events. */
   async function sendAll(): Promise<void> {
     await page.evaluate(() => {
       posthog.capture('end');
@@ -96,7 +96,9 @@ describe('typed text', () => {
   }
 });
 
-/** Puts a random form on the page, fills it in, and performs every captured action on it. Returns the typed texts. */
+/**
+ * Adds a random form to the page, fills it in, and performs every captured action on the form. Returns the typed texts.
+ */
 function fillForm(seed: number): string[] {
   let state = seed + 1;
   const random = (below: number) => {
@@ -108,7 +110,7 @@ function fillForm(seed: number): string[] {
   const secret = () => {
     const words = ['zq', 'Ünï', '漢字', 'a b', '"quoted"', 'x\\y', '<b>', "it's", '👍'];
     const text = `s${seed}x${secrets.length}k${pick(words)}${random(1e9)}`;
-    // This is the form of the text in a body that was encoded as JSON twice.
+    // Escape the text as in a body that was encoded as JSON twice.
     secrets.push(JSON.stringify(text).slice(1, -1).split(/["\\]/)[0] ?? text);
     return text;
   };
@@ -116,7 +118,7 @@ function fillForm(seed: number): string[] {
   const set = (field: HTMLInputElement | HTMLTextAreaElement) => {
     const text = secret();
     field.value = text;
-    // Some form libraries do this.
+    // Some form libraries set this attribute.
     if (random(2)) field.setAttribute('value', text);
     if (random(3) === 0) field.setAttribute('data-value', text);
     if (random(3) === 0) field.title = text;
@@ -151,7 +153,7 @@ function fillForm(seed: number): string[] {
         return host;
       }
       case 4: {
-        // An element that mirrors the text area, with which pages make it grow with its text.
+        // An element with the same text as the text area. Pages use such elements to resize the text area.
         const mirror = document.createElement('div');
         const area = document.createElement('textarea');
         mirror.dataset.replicatedValue = set(area);
@@ -162,7 +164,7 @@ function fillForm(seed: number): string[] {
         const input = document.createElement('input');
         input.type = pick(types);
         set(input);
-        // Some password managers hide fields in this way.
+        // Some password managers hide fields this way.
         if (random(4) === 0) input.style.display = 'none';
         return input;
       }

@@ -4,9 +4,9 @@ import { waitForSettings } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
- * Checks that autocapture never sends the values of fields, card numbers or social security numbers, wherever and
- * however the page repeats them. Each row contains the title, the page, the text that must not be sent, and the action
- * (by default a click on `#it`). An event is always sent, but without that text.
+ * Checks that autocapture never sends field values, card numbers or social security numbers, even if the page repeats
+ * them elsewhere. Each row contains the title, the page, the text that must not be sent, and the action (by default, a
+ * click on `#it`). The event must be sent, but without that text.
  */
 type Row = [of: string, html: string, notSent: string | string[], act?: string];
 
@@ -94,7 +94,7 @@ const rows: Row[] = [
   ['a social security number with spaces in an attribute', button('title="SSN 123 45 6789"'), '6789'],
   ['a social security number split into spans', button('', '<span>123</span><span>45</span><span>6789</span>'), '6789'],
 
-  // Cases in which the field itself is captured
+  // Cases in which the target is the field itself
   ['the value of a changed field', `<input id="it" value="${mail}">`, mail, 'change'],
   ['a text area', `<textarea id="it">${mail}</textarea>`, mail],
   ['a password', `<input id="it" type="password" value="${mail}" title="${mail}">`, mail],
@@ -112,7 +112,7 @@ const rows: Row[] = [
   ['an element inside ph-sensitive', `<div class="ph-sensitive">${button('', mail)}</div>`, mail],
   ['a mirror around a text area', `<div data-value="${mail}"><textarea id="it">${mail}</textarea></div>`, mail],
 
-  // Places where pages repeat a value
+  // Cases in which the page repeats a value
   [
     'the attribute of a label',
     `<label id="it" for="mail" title="${mail}">Mail</label><input id="mail" value="${mail}">`,
@@ -203,7 +203,7 @@ const rows: Row[] = [
   ['a name with one character', form(button('title="李先生"'), '<input value="李">'), '李'],
   ['a password of punctuation marks', form(button('title="!?#x"'), '<input type="password" value="!?#x">'), '!?#'],
 
-  // Cases with selected values
+  // Cases with selected options
   [
     'a selected option, repeated',
     form(
@@ -232,7 +232,7 @@ const rows: Row[] = [
   ['a range', form(button('title="7300"'), '<input type="range" max="9000" value="7300">'), '7300'],
   ['a hidden field', form(button('title="of order-77"'), '<input type="hidden" value="order-77">'), 'order-77'],
 
-  // Other editable elements
+  // Cases with other editable elements
   [
     'an element with the role textbox',
     `<div id="it" role="textbox" style="cursor:pointer" title="${mail}">${mail}</div>`,
@@ -327,7 +327,7 @@ test.each(sentCases)('is still sent: %s', async (_, html, expected) => {
   expect(JSON.stringify(sent)).toContain(expected);
 });
 
-/** Runs in the page. Returns what autocapture captured, without the properties that every event has. */
+/** Runs in the page. Returns the captured properties, except those that every event has. */
 async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]> {
   const main = document.querySelector('main') as HTMLElement;
   main.innerHTML = html;
@@ -354,7 +354,7 @@ async function tryOut([html, act]: readonly [string, string]): Promise<unknown[]
     target = act === 'host' ? host : (host.shadowRoot?.querySelector('button') as HTMLElement);
   }
   if (act.startsWith('select')) {
-    // The HTML parser of browsers that allow elements inside options builds the same tree.
+    // Browsers that allow elements inside options build the same tree when they parse HTML.
     const inner = document.createElement(act === 'select' ? 'span' : 'button');
     inner.append('Secret choice');
     inner.style.cursor = 'pointer';

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 
-test('the slim build captures, identifies and knows flags without other scripts', async () => {
+test('the slim build captures events, identifies visitors and reads flags without other scripts', async () => {
   lab.ingest.flags = { 'beta-nav': true };
   const { page, complaints } = await lab.visit({ path: '/slim', isStarted: false });
   const seen = await page.evaluate(async (api_host) => {
@@ -49,7 +49,7 @@ test('the slim build captures, identifies and knows flags without other scripts'
   expect(complaints).toEqual([]);
 });
 
-test.each(['/shop', '/slim'])('importing the library does nothing (%s)', async (path) => {
+test.each(['/shop', '/slim'])('importing the library has no side effects (%s)', async (path) => {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install();
   const requested: string[] = [];
@@ -63,13 +63,13 @@ test.each(['/shop', '/slim'])('importing the library does nothing (%s)', async (
 });
 
 test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
-  'on a server, %s does nothing and does not leak memory',
+  '%s does nothing on a server, and does not leak memory',
   async (name) => {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-server-'));
     try {
       await writeFile(join(folder, 'library.mjs'), (await bundleLibrary(name)).code);
       const script = `
-      // Some servers define window for other libraries.
+      // Other libraries may define `window` on a server.
       globalThis.window = globalThis;
       const { default: posthog } = await import('./library.mjs');
       if (posthog) {
@@ -78,7 +78,8 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         posthog.capture('after');
         posthog.identify('user-1');
         posthog.onFeatureFlags(() => {})();
-        // Components add a listener for each request. It must not be created in this scope, which would keep it alive.
+        // Components add a listener for each request. Create the listener with `new Function`, so that this scope does
+        // not keep it in memory.
         globalThis.listener = new WeakRef(new Function('return () => {}')());
         posthog.onFeatureFlags(globalThis.listener.deref());
         await new Promise((resolve) => setTimeout(resolve));
@@ -91,7 +92,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         join(folder, 'server.mjs'),
       ]);
       expect(stderr).toBe('');
-      // Classic scripts have no exports.
+      // A classic script has no exports.
       expect(stdout.trim()).toBe(
         bundles[name].format === 'iife' ? '' : '[false,{"featureFlags":{"a":true}},[],null,true]',
       );
@@ -101,7 +102,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
   },
 );
 
-test('on a file: page, which has no cookies and no origin, the library sends and stores events', async () => {
+test('sends and stores events on a file: page, which has no cookies and no origin', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-page-'));
   try {
     await writeFile(join(folder, 'array.js'), (await bundleLibrary('array.js')).code);

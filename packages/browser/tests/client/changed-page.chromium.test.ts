@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Opens a page on which the given script ran before the library. */
+/** Opens a page that runs the given script before the library. */
 async function visitChanged(script: string): Promise<{ page: Page; complaints: string[] }> {
   lab.ingest.clear();
   const visitor = await lab.browser.newContext();
@@ -47,7 +47,7 @@ const frameworks: [what: string, script: string][] = [
   ],
 ];
 
-test.each(frameworks)('on a page with %s, every event arrives as it was captured', async (_, script) => {
+test.each(frameworks)('delivers every event unchanged on a page with %s', async (_, script) => {
   const { page, complaints } = await visitChanged(script);
   const seen = await page.evaluate(
     `(() => {
@@ -73,7 +73,7 @@ test.each(frameworks)('on a page with %s, every event arrives as it was captured
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 });
 
-test('clicks are captured if a framework has replaced window.Element', async () => {
+test('captures clicks even if a framework has replaced window.Element', async () => {
   const { page } = await visitChanged(
     'const own = window.Element; window.Element = function () {}; Object.assign(window.Element, own)',
   );
@@ -86,7 +86,7 @@ test('clicks are captured if a framework has replaced window.Element', async () 
   });
 });
 
-test('two tabs store separate queues even if their random numbers and clocks are equal', async () => {
+test('gives two tabs separate queues even if their random numbers and clocks are equal', async () => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript('Math.random = () => 0.5; const now = Date.now(); Date.now = () => now - (now % 60_000)');
   lab.ingest.clear();
@@ -103,7 +103,7 @@ test('two tabs store separate queues even if their random numbers and clocks are
   expect(queueCount).toBe(2);
 });
 
-test('on a page that captures console errors, the library logs the exceeded rate limit once', async () => {
+test('logs an exceeded rate limit only once on a page that captures console errors', async () => {
   const { page } = await visitChanged(`window.told = 0;
     console.error = (...what) => { window.told++; window.posthog?.capture('console', { text: what.join(' ') }); }`);
   const errorCount = await page.evaluate(

@@ -6,9 +6,9 @@ import { waitForSettings } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
- * Tests DOM clobbering. People who may add elements to a page but no scripts (in a comment, a profile or a mail) can
- * name them so that `document.cookie` or `window.posthog` returns an element. Such an element must not decide where
- * data is sent, must not stop the library, and must not be sent.
+ * Tests DOM clobbering. Users of a site may be able to add elements, but not scripts, to a page (for example in a
+ * comment or profile). If they choose certain names, `document.cookie` or `window.posthog` returns an element. Such an
+ * element must not determine where data is sent, must not stop the library, and must not be part of events.
  */
 let lab: Lab;
 let stranger: TestServer;
@@ -45,7 +45,9 @@ const ofDocument = (
   'currentScript createElement head documentElement querySelectorAll addEventListener cookie referrer title ' +
   'hidden visibilityState prerendering baseURI'
 ).split(' ');
-/** The properties of `window` that the library reads and that may be missing. Older browsers lack the last three. */
+/**
+ * The `window` properties that the library reads and that may be missing. Older browsers do not have the last three.
+ */
 const ofWindow = '_POSTHOG_REMOTE_CONFIG __millrace posthog CompressionStream PerformanceObserver Temporal'.split(' ');
 const lacks = '<script>delete CompressionStream; delete PerformanceObserver; delete window.Temporal;</script>';
 
@@ -110,7 +112,7 @@ const rows: [of: string, html: () => string][] = [
   ],
 ];
 
-/** `api_host` is not set, so that the address of the script decides where data is sent. */
+/** Do not set `api_host`, so that the script URL determines where data is sent. */
 const options = `{ opt_out_useragent_filter: true, flushAt: 1, autocapture: true, rageclick: false, capture_performance: true,
   capture_exceptions: true, feature_flag_request_timeout_ms: ${patienceMs} }`;
 
@@ -123,8 +125,8 @@ async function open(html: string, end = ''): Promise<Visit> {
 }
 
 /**
- * Uses every part of the library. Expects that everything works, that nothing is sent elsewhere, and that no error is
- * thrown.
+ * Uses every part of the library. Expects that every part works, that data is sent only to the ingest host, and that no
+ * error is thrown.
  */
 async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   await page.waitForFunction(() => Object.hasOwn(window, 'posthog') && window.posthog.__loaded === true);
@@ -151,14 +153,14 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   );
   expect(cookie).toContain('ph_phc_test_posthog=');
   expect(JSON.stringify(lab.ingest.events())).not.toContain('typed by a visitor');
-  // These requests come from the browser itself, which loads what the page contains.
+  // The browser itself sends these requests, to load the page's content.
   expect(strangerRequests.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }
 
-test.each(rows)('the script works in a page with %s', async (_, html) => {
+test.each(rows)('the script works on a page with %s', async (_, html) => {
   const visit = await open(html());
-  // This runs after the frames have loaded.
+  // Run this after the frames have loaded.
   await visit.page.evaluate(
     ([src, init]) =>
       new Promise<void>((resolve) => {
@@ -174,14 +176,14 @@ test.each(rows)('the script works in a page with %s', async (_, html) => {
 const ofSnippet = rows.filter(([of]) =>
   /every name|two|stub|createElement|named (head|posthog|currentScript)$/.test(of),
 );
-test.each(ofSnippet)('the snippet works in a page with %s', async (_, html) => {
+test.each(ofSnippet)('the snippet works on a page with %s', async (_, html) => {
   const snippet = pageSnippet('phc_test', { src: `${lab.ingest.url}/static/array.js` });
   const given = snippet.replace("posthog.init('phc_test')", () => `posthog.init('phc_test', ${options})`);
   expect(given).not.toBe(snippet);
   await expectAllToWork(await open(html(), given));
 });
 
-test('a host that is only a path is resolved against the address of the page, even if the page sets a base URL', async () => {
+test('resolves a host that is only a path against the page URL, even if the page sets a base URL', async () => {
   const requested: string[] = [];
   const { page } = await open(`<base href="${away()}/">`, `<script src="${lab.ingest.url}/static/array.js"></script>`);
   page.on('request', (request) => requested.push(request.url()));

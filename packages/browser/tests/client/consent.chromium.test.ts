@@ -44,24 +44,21 @@ describe('consent', () => {
       { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' },
     ],
   ];
-  test.each(rows)(
-    'the methods of the client return the correct state if consent is %s',
-    async (_, options, call, expected) => {
-      const { page } = await lab.visit({ options });
-      await page.evaluate((member) => {
-        if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
-      }, call);
-      expect(await page.evaluate(state)).toMatchObject(expected);
-    },
-  );
+  test.each(rows)('has the correct state in all methods if it is %s', async (_, options, call, expected) => {
+    const { page } = await lab.visit({ options });
+    await page.evaluate((member) => {
+      if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
+    }, call);
+    expect(await page.evaluate(state)).toMatchObject(expected);
+  });
 
-  test.each(['true', '1', 'yes'])('the value %s of a consent tool counts as consent', async (consentWord) => {
+  test.each(['true', '1', 'yes'])('is recognized in the value %s from a consent tool', async (consentWord) => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, consentWord]);
     expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
   });
 
-  test('consent is kept across page loads, in a cookie if the option requires one', async () => {
+  test('is kept across page loads, in a cookie if the option requires it', async () => {
     const visitor = await lab.browser.newContext();
     const options: InitOptions = { opt_out_capturing_persistence_type: 'cookie' };
     const { page } = await lab.visit({ visitor, options });
@@ -71,7 +68,7 @@ describe('consent', () => {
     expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
   });
 
-  test('a choice is still found after the option has changed where it is stored', async () => {
+  test('is kept when an option changes the storage location', async () => {
     const visitor = await lab.browser.newContext();
     const { page } = await lab.visit({ visitor });
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -100,7 +97,7 @@ describe('opt_in_capturing', () => {
     expect(events).toEqual(expected);
   });
 
-  test('events are sent only if they were captured after consent', async () => {
+  test('sends only events captured after consent', async () => {
     const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
     await page.evaluate(() => {
       window.posthog.capture('refused');
@@ -112,7 +109,7 @@ describe('opt_in_capturing', () => {
   });
 });
 
-test('with opt_out_persistence_by_default, values are stored only after consent, including those from before', async () => {
+test('with opt_out_persistence_by_default, stores values only after consent, including earlier values', async () => {
   const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
   const { page } = await lab.visit({ options });
   const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];
@@ -134,7 +131,7 @@ describe('respect_dnt', () => {
     ['globalPrivacyControl', true, true, false],
   ];
   test.each(rows)(
-    'with navigator.%s %p and the option %p, events are captured: %p',
+    'with navigator.%s %p and the option %p, allows capturing: %p',
     async (signal, value, respect_dnt, isCaptured) => {
       const visitor = await lab.browser.newContext();
       await visitor.addInitScript(

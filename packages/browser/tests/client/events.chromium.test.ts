@@ -20,7 +20,7 @@ test('the service receives an event exactly as capture returned it', async () =>
   expect(complaints).toEqual([]);
 });
 
-/** Options that are functions must be created in the page. */
+/** Options that are functions must be created inside the page. */
 async function visitWith(options: string) {
   const visit = await lab.visit({ isStarted: false });
   await visit.page.evaluate(
@@ -88,12 +88,12 @@ test('sanitize_properties also receives $set_once, and cannot change $process_pe
   });
 });
 
-test('get_device_id determines the id of the device', async () => {
+test('get_device_id determines the device ID', async () => {
   const { page } = await visitWith(`get_device_id: (id) => 'device-' + id`);
   expect(await page.evaluate(() => window.posthog.get_distinct_id())).toMatch(/^device-[\da-f-]{36}$/);
 });
 
-test('texts are cut off at properties_string_max_length', async () => {
+test('truncates strings to properties_string_max_length', async () => {
   const { page } = await visitWith('properties_string_max_length: 5');
   const event = await page.evaluate(() =>
     window.posthog.capture('one', { long: '1234567', deep: [{ long: '1234567' }] }, { $set: { name: '1234567' } }),
@@ -103,7 +103,7 @@ test('texts are cut off at properties_string_max_length', async () => {
 });
 
 describe('capture options', () => {
-  test('a valid uuid is used', async () => {
+  test('a valid uuid becomes the event UUID', async () => {
     const { page } = await lab.visit();
     const uuid = '01a1fb70-f151-7076-823d-4f90b70d101c';
     const seen = await page.evaluate(
@@ -114,7 +114,7 @@ describe('capture options', () => {
   });
 
   test.each(['new Date(NaN)', `'yesterday'`, '12'])(
-    'the invalid timestamp %s is ignored with an error',
+    'an invalid timestamp (%s) is ignored with an error',
     async (given) => {
       const { page, complaints } = await lab.visit();
       const seen = await page.evaluate(`JSON.stringify(posthog.capture('one', {}, { timestamp: ${given} }))`);
@@ -125,7 +125,7 @@ describe('capture options', () => {
     },
   );
 
-  test('$set, $set_once and $unset are fields of the event, not of its properties', async () => {
+  test('$set, $set_once and $unset become event fields instead of properties', async () => {
     const { page } = await lab.visit();
     const event = await page.evaluate(() =>
       window.posthog.capture('one', {}, { $set: { a: 1 }, $set_once: { b: 2 }, $unset: ['c'] }),
@@ -134,7 +134,7 @@ describe('capture options', () => {
   });
 });
 
-test.each(['', undefined, null, 7, {}])('capture(%p) is rejected with an error', async (name) => {
+test.each(['', undefined, null, 7, {}])('capture(%p) logs an error and captures nothing', async (name) => {
   const { page, complaints } = await lab.visit();
   expect(await page.evaluate((given) => window.posthog.capture(given as string), name)).toBeUndefined();
   expect(complaints.join()).toContain('the event name is missing');
@@ -165,7 +165,7 @@ describe('super properties', () => {
     for (const removed of ['plan', 'step']) expect(seen.after).not.toHaveProperty(removed);
   });
 
-  test('an error in a listener does not affect other listeners', async () => {
+  test('trigger listeners even if one listener throws', async () => {
     const { page, complaints } = await lab.visit();
     const heard = await page.evaluate(() => {
       const seen: string[] = [];
@@ -181,7 +181,7 @@ describe('super properties', () => {
   });
 });
 
-test('methods for features that Millrace does not have do nothing, and log this once in debug mode', async () => {
+test('methods of missing features do nothing, and log this once in debug mode', async () => {
   const { page } = await lab.visit({ options: { debug: true } });
   const logged: string[] = [];
   page.on('console', (message) => logged.push(message.text()));
@@ -209,7 +209,7 @@ test('methods for features that Millrace does not have do nothing, and log this 
     expect(logged.filter((text) => text.includes(`${what} `))).toHaveLength(1);
 });
 
-test('get_session_replay_url returns the address of the session, with a time on request', async () => {
+test('get_session_replay_url returns the session URL, with a time if requested', async () => {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
   const { page } = await lab.visit({ visitor, options: { ui_host: 'https://ui.example' } });

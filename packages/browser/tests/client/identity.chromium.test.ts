@@ -19,10 +19,7 @@ interface CapturedEvent {
   unset?: unknown;
 }
 
-/**
- * Makes the given calls in the page. Returns the captured events, the results of the calls, and what is stored
- * afterwards.
- */
+/** Runs the given calls in the page. Returns the captured events, the results of the calls, and the stored data. */
 async function run(page: Page, calls: [name: keyof Client, ...args: unknown[]][]) {
   return page.evaluate((all) => {
     const client = window.posthog as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -46,8 +43,8 @@ async function newVisitor(options: InitOptions = {}) {
 
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-describe('the identity of a visitor', () => {
-  test('the first visit creates an id that is also the device id', async () => {
+describe('a visitor', () => {
+  test('has an ID that is also the device ID on the first visit', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, []);
     expect(id).toMatch(uuid7);
@@ -65,7 +62,7 @@ describe('the identity of a visitor', () => {
     ['DistinctId', 'not a valid distinct ID'],
     ['$posthog_cookieless', 'not a valid distinct ID'],
     [{}, 'not a valid distinct ID'],
-  ])('identify(%p) is rejected with an error', async (wrong, text) => {
+  ])('is not identified by identify(%p), which logs an error', async (wrong, text) => {
     const { page, complaints, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', wrong]]);
     expect(captured).toEqual([]);
@@ -78,13 +75,13 @@ describe('the identity of a visitor', () => {
     ['guest', 'guest'],
     ['0', '0'],
     [42, '42'],
-  ])('identify(%p) is accepted', async (given, id) => {
+  ])('is identified by identify(%p)', async (given, id) => {
     const { page } = await newVisitor();
     const { stored } = await run(page, [['identify', given]]);
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified', $user_id: id });
   });
 
-  test('identify immediately sends $identify with the properties to set if the visitor was anonymous', async () => {
+  test('is identified by an immediate $identify event with the properties, if the visitor was anonymous', async () => {
     const { page, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', 'user-7', { email: 'u7@example.test' }, { first: 1 }]]);
     expect(captured).toHaveLength(1);
@@ -98,7 +95,7 @@ describe('the identity of a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-7', $user_state: 'identified', $device_id: id, $epp: true });
   });
 
-  test('identify sends $set if an anonymous visitor is identified by their anonymous id', async () => {
+  test('only gets a $set event when identified by their own anonymous ID', async () => {
     const { page, id } = await newVisitor();
     const { captured, stored } = await run(page, [['identify', id, { plan: 'pro' }]]);
     expect(captured).toEqual([expect.objectContaining({ name: '$set' })]);
@@ -106,7 +103,7 @@ describe('the identity of a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: id, $user_state: 'identified' });
   });
 
-  test('identify does not merge two identified users', async () => {
+  test('is not merged with another identified visitor', async () => {
     const { page } = await newVisitor();
     await run(page, [['identify', 'user-1']]);
     const { captured, stored } = await run(page, [['identify', 'user-2']]);
@@ -114,7 +111,7 @@ describe('the identity of a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-2', $user_id: 'user-2', $user_state: 'identified' });
   });
 
-  test('person properties are sent again only if they have changed', async () => {
+  test('gets a $set event only if person properties have changed', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['identify', 'user-1', { plan: 'pro' }],
@@ -129,7 +126,7 @@ describe('the identity of a visitor', () => {
     expect(captured[2]?.properties).toMatchObject({ $set: {}, $set_once: { once: 1 } });
   });
 
-  test('unsetPersonProperties sends the names to remove, and the same properties can then be set again', async () => {
+  test('can lose properties with unsetPersonProperties, and get the same properties again', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['setPersonProperties', { plan: 'pro' }],
@@ -141,7 +138,7 @@ describe('the identity of a visitor', () => {
     expect(captured[1]?.properties.$unset).toEqual(['plan']);
   });
 
-  test("alias sends $create_alias for the visitor or another id, and returns -1 for the visitor's own id", async () => {
+  test("gets another ID from alias, which returns -1 for the visitor's current ID", async () => {
     const { page, id } = await newVisitor();
     const { captured, results } = await run(page, [
       ['alias', 'alias-1'],
@@ -155,7 +152,7 @@ describe('the identity of a visitor', () => {
     expect((await run(page, [['alias', id]])).results).toEqual([-1]);
   });
 
-  test('group sends $groupidentify for a new group or for properties, and adds the group to every later event', async () => {
+  test('joins a group with $groupidentify, and every later event includes the group', async () => {
     const { page } = await newVisitor();
     const { captured, results, stored } = await run(page, [
       ['setPersonProperties', { a: 1 }],
@@ -185,7 +182,7 @@ describe('the identity of a visitor', () => {
     expect(stored.$groups).toEqual({});
   });
 
-  test('reset creates another visitor on the same device', async () => {
+  test('is replaced by a new visitor on the same device after reset', async () => {
     const { page, id } = await newVisitor();
     await run(page, [
       ['identify', 'user-1'],
@@ -207,21 +204,21 @@ describe('the identity of a visitor', () => {
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('pending');
   });
 
-  test('reset(true) also creates another device', async () => {
+  test('is replaced by a new visitor on a new device after reset(true)', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, [['reset', true]]);
     expect(stored.$device_id).toBe(stored.distinct_id);
     expect(stored.$device_id).not.toBe(id);
   });
 
-  test('reset with bootstrap uses the given visitor', async () => {
+  test('is replaced by the given visitor after reset with bootstrap', async () => {
     const { page, id } = await newVisitor();
     const how = { bootstrap: { distinctID: 'next', isIdentifiedID: true } };
     const { stored } = await run(page, [['reset', how]]);
     expect(stored).toMatchObject({ distinct_id: 'next', $user_state: 'identified', $device_id: id });
   });
 
-  test('reset logs if it stops capturing because it clears the consent', async () => {
+  test('no longer captures events if reset clears the consent, which is logged', async () => {
     const { page, complaints } = await newVisitor({ opt_out_capturing_by_default: true });
     await run(page, [['opt_in_capturing'], ['reset']]);
     expect(complaints.join()).toContain('reset cleared the consent');
@@ -236,7 +233,7 @@ describe('person_profiles', () => {
     ['setPersonProperties', { a: 1 }],
     ['createPersonProfile'],
   ];
-  test.each(makers)('identified_only: events have a person profile after %s, not before', async (...call) => {
+  test.each(makers)('identified_only: events have a person profile only after %s', async (...call) => {
     const { page } = await newVisitor();
     const { captured, stored } = await run(page, [['capture', 'before'], call, ['capture', 'after']]);
     expect(captured[0]?.properties.$process_person_profile).toBe(false);
@@ -272,21 +269,21 @@ describe('person_profiles', () => {
 });
 
 describe('bootstrap', () => {
-  test('an anonymous id is also the device id', async () => {
+  test('an anonymous ID becomes the device ID', async () => {
     const { page, id } = await newVisitor({ bootstrap: { distinctID: 'server-1' } });
     const { stored } = await run(page, []);
     expect(id).toBe('server-1');
     expect(stored).toMatchObject({ $device_id: 'server-1', $user_state: 'anonymous' });
   });
 
-  test('an identified id gets a separate device id', async () => {
+  test('an identified ID does not become the device ID', async () => {
     const { page } = await newVisitor({ bootstrap: { distinctID: 'user-1', isIdentifiedID: true } });
     const { stored } = await run(page, []);
     expect(stored).toMatchObject({ distinct_id: 'user-1', $user_state: 'identified' });
     expect(stored.$device_id).toMatch(uuid7);
   });
 
-  test('an identified id sends $identify if the device had an anonymous visitor', async () => {
+  test('an identified ID causes $identify if the device had an anonymous visitor', async () => {
     const visitor = await lab.browser.newContext();
     const first = await lab.visit({ visitor });
     const id = await first.page.evaluate(() => window.posthog.get_distinct_id());
@@ -302,7 +299,7 @@ describe('bootstrap', () => {
     expect(event?.properties.distinct_id).toBe('user-1');
   });
 
-  test('an identified id is ignored with a warning if another user is identified', async () => {
+  test('an identified ID is ignored with a warning if another user is identified', async () => {
     const visitor = await lab.browser.newContext();
     const first = await lab.visit({ visitor });
     await run(first.page, [['identify', 'user-1']]);

@@ -38,7 +38,7 @@ describe('init', () => {
   });
 
   test.each([[undefined], [{}], [{ api_host: '' }], ['https://host'], [7]])(
-    'logs that api_host is missing with the options %j, because there is no default host',
+    'logs a missing api_host with the options %j',
     async (options) => {
       const { complaints, isLoaded } = await init('phc_test', options);
       expect(isLoaded).toBe(false);
@@ -46,7 +46,7 @@ describe('init', () => {
     },
   );
 
-  test('is ignored with a warning the second time', async () => {
+  test('logs a warning and does nothing on the second call', async () => {
     const { page, complaints } = await lab.visit();
     const token = await page.evaluate((api_host) => {
       window.posthog.init('phc_other', { api_host });
@@ -71,7 +71,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('of the application');
   });
 
-  test('works with a bootstrap whose flags are null', async () => {
+  test('works with a bootstrap that contains null flags', async () => {
     const { page } = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { distinctID: 'user-1', featureFlags: null, featureFlagPayloads: null },
@@ -80,14 +80,14 @@ describe('init', () => {
     const other = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { featureFlags: { beta: true }, featureFlagPayloads: null },
-      // Without this option, the response of the service would replace the flags.
+      // Without this option, the service's response would replace the flags.
       advanced_disable_feature_flags_on_first_load: true,
     });
     expect(await other.page.evaluate(() => window.posthog.getFeatureFlag('beta'))).toBe(true);
   });
 
   test.each(['undefined', `''`, `Promise.resolve('mine')`, `(() => { throw new Error('mine'); })()`])(
-    'creates an id if get_device_id returns %s',
+    'creates an ID if get_device_id returns %s',
     async (given) => {
       const { page, complaints } = await lab.visit({ isStarted: false });
       const ids = await page.evaluate(`(() => {
@@ -101,7 +101,7 @@ describe('init', () => {
     },
   );
 
-  test('creates several named clients that work independently', async () => {
+  test('creates named clients that work independently', async () => {
     const { page } = await lab.visit();
     const seen = await page.evaluate((api_host) => {
       const second = window.posthog.init('phc_second', { api_host, opt_out_useragent_filter: true }, 'second');
@@ -136,7 +136,7 @@ describe('the options', () => {
     ['process_person', 'sometimes'],
   ];
   test.each(wrong)(
-    '%s: %p is rejected with an error that names the option, and the default is used',
+    '%s: %p is rejected with an error that names the option, and the default applies',
     async (name, value) => {
       const { page, complaints } = await init('phc_test', { api_host: `${lab.ingest.url}/`, ...{ [name]: value } });
       const today = name === 'process_person' ? 'person_profiles' : name;
@@ -156,13 +156,13 @@ describe('the options', () => {
     ['verbose', true, 'debug'],
     ['property_blacklist', ['a'], 'property_denylist'],
   ];
-  test.each(renamed)('can be set under the former name %s', async (former, value, today) => {
+  test.each(renamed)('accept the former name %s', async (former, value, today) => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, [former]: value });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config[today]).toEqual(value);
   });
 
-  test('have default values, and slashes at the end of hosts are removed', async () => {
+  test('have default values, and lose slashes at the end of hosts', async () => {
     const { page } = await init('phc_test', { api_host: `${lab.ingest.url}//`, ui_host: 'https://ui.example/' });
     const config = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
     expect(config).toMatchObject({
@@ -174,7 +174,7 @@ describe('the options', () => {
     });
   });
 
-  test('use the default values as of the date in `defaults`', async () => {
+  test('have the default values as of the date in `defaults`', async () => {
     const { page } = await init('phc_test', { api_host: lab.ingest.url, defaults: '2025-05-24' });
     expect(await page.evaluate(() => window.posthog.config.capture_pageview)).toBe('history_change');
   });
@@ -198,7 +198,7 @@ describe('the options', () => {
 });
 
 describe('before init', () => {
-  test('every function does nothing and logs that init must be called first', async () => {
+  test('every function does nothing, and logs that init must be called first', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const results = await page.evaluate(() => {
       const client = window.posthog as unknown as Record<string, unknown>;
@@ -211,13 +211,13 @@ describe('before init', () => {
     expect(results.length).toBeGreaterThanOrEqual(50);
     for (const [name, result] of results) {
       expect([name, result ?? undefined]).toEqual([name, undefined]);
-      // `captureException` calls the client's `capture`, because applications may replace that method.
+      // `captureException` calls the client's `capture`, which applications may replace.
       const calling = name === 'captureException' ? 'capture' : name;
       expect(complaints.join()).toContain(`You must initialize PostHog before calling posthog.${calling}`);
     }
   });
 
-  test('a listener is stored for later and can be removed', async () => {
+  test('listeners can be added and removed', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
     const calls = await page.evaluate((api_host) => {
       const seen: string[] = [];
@@ -235,7 +235,7 @@ describe('before init', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('options, flags and __loaded can be read', async () => {
+  test('options, flags and __loaded are readable', async () => {
     const { page } = await lab.visit({ isStarted: false });
     const seen = await page.evaluate(() => {
       const { config, featureFlags, __loaded, version } = window.posthog;

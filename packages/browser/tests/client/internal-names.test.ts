@@ -11,8 +11,8 @@ const read = (path: string) => readFileSync(join(source, path), 'utf8');
 afterAll(stop);
 
 /**
- * Reads the names from TypeScript's declarations of browser APIs. There is a separate package of the compiler for each
- * operating system.
+ * Reads the names from TypeScript's declarations of browser APIs. The TypeScript compiler has a separate package for
+ * each operating system.
  */
 function namesOfBrowsers(): Set<string> {
   const compiler = createRequire(createRequire(import.meta.url).resolve('typescript/package.json'));
@@ -23,8 +23,8 @@ function namesOfBrowsers(): Set<string> {
   return new Set([...declared].map(([, name]) => name ?? ''));
 }
 
-test('the names that bundles shorten are neither public names nor names in browser APIs', () => {
-  // The types whose names applications, the service or storage depend on. Of the core, only some parts are public.
+test('shortened names are neither public names nor browser API names', () => {
+  // The types that applications, the service or stored data depend on. Only some parts of `core.ts` are public.
   const files = readdirSync(join(source, 'client')).filter((name) => name !== 'core.ts');
   const paths = [...files.map((name) => `client/${name}`), 'flags/flag-snapshot.ts'];
   const publicWords = new Set(paths.flatMap((path) => read(path).match(/[\w$]+/g) ?? []));
@@ -33,7 +33,7 @@ test('the names that bundles shorten are neither public names nor names in brows
   expect(internalNames.filter((name) => ofBrowsers.has(name) || publicWords.has(name))).toEqual([]);
 });
 
-test('the names that bundles shorten occur in the code, and never in quotes', async () => {
+test('shortened names occur in the code, but never in quotes', async () => {
   const { outputFiles } = await build({
     entryPoints: ['snippet.ts', 'index.ts', 'slim.ts'].map((name) => join(source, name)),
     ...({ bundle: true, write: false, format: 'esm', outdir: 'unused' } as const),

@@ -21,7 +21,7 @@ const captureMany = (count: number) => {
 };
 
 describe('the rate limit', () => {
-  /** Opens a page whose clock stands still unless the test advances it. */
+  /** Opens a page with a stopped clock, which the test can advance. */
   async function visitAt(options = {}) {
     const visitor = await lab.browser.newContext();
     await visitor.clock.setFixedTime(new Date('2026-11-22T10:00:00Z'));
@@ -41,7 +41,7 @@ describe('the rate limit', () => {
     expect(second.warnings).toEqual([expect.stringContaining('5 event(s) dropped')]);
   });
 
-  test('continues across page loads, so that a page that reloads in a loop is limited too', async () => {
+  test('continues across page loads, so that it also limits a page that reloads in a loop', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 100);
     await page.goto('about:blank');
@@ -85,7 +85,7 @@ describe('bots', () => {
     ],
   ];
   test.each(rows)(
-    'with the user agent %s and navigator.webdriver %p, events are dropped: %p',
+    'with the user agent %s and navigator.webdriver %p, are detected: %p',
     async (userAgent, isDriven, isBot) => {
       const visitor = await lab.browser.newContext({ userAgent });
       await visitor.addInitScript(

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** Creates values in the page that no method expects. */
+/** Creates values in the page that methods do not expect. */
 const odd = `(() => {
   const circle = { name: 'circle' }; circle.self = circle; circle.list = [circle];
   const trap = new Proxy({}, { get() { throw new Error('trap'); }, ownKeys() { throw new Error('trap'); }, has() { throw new Error('trap'); } });
@@ -20,7 +20,7 @@ const odd = `(() => {
     { toString() { throw new Error('string'); }, valueOf() { throw new Error('value'); } }, class Foo {}, new (class { get x() { throw new Error('x'); } })()];
 })()`;
 
-test('no method throws or rejects, whatever its arguments are', async () => {
+test('no method throws or rejects, whatever the arguments are', async () => {
   const { page, complaints } = await lab.visit();
   const thrown = await page.evaluate(`(async () => {
     const values = ${odd};
@@ -49,7 +49,7 @@ test('no method throws or rejects, whatever its arguments are', async () => {
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 });
 
-test('init does not throw, whatever its arguments are', async () => {
+test('init does not throw, whatever the arguments are', async () => {
   const { page, complaints } = await lab.visit({ isStarted: false });
   const thrown = await page.evaluate(`(() => {
     const values = ${odd};
@@ -82,7 +82,7 @@ const rows: [what: string, value: string, expected: unknown][] = [
   ['the same object twice', '(() => { const a = { b: 1 }; return [a, a]; })()', [{ b: 1 }, { b: 1 }]],
 ];
 
-test.each(rows)('%s is sent as a JSON value or omitted', async (_, value, expected) => {
+test.each(rows)('sends %s as a JSON value, or omits it', async (_, value, expected) => {
   const { page } = await lab.visit();
   const sent = await page.evaluate(
     `JSON.stringify(posthog.capture('odd', { value: ${value}, other: 1 }, { $set: { value: ${value} } }))`,
@@ -92,10 +92,9 @@ test.each(rows)('%s is sent as a JSON value or omitted', async (_, value, expect
   expect([event.properties.value, event.$set.value]).toEqual([expected, expected]);
 });
 
-test('objects that refer to each other in thousands of ways do not block the page', async () => {
+test('objects with thousands of references to each other do not block the page', async () => {
   const { page } = await lab.visit();
-  // Objects like those of a framework's components: each refers to the next, the previous, the one below and the one
-  // above.
+  // The objects resemble a framework's components: each object refers to the next, previous, lower and upper objects.
   const sent = await page.evaluate(`(() => {
     const all = Array.from({ length: 10_000 }, (_, at) => ({ at }));
     const names = { next: 1, before: -1, below: 100, above: -100 };

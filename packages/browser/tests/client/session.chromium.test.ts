@@ -11,10 +11,10 @@ afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const minute = 60_000;
-/** Flags are disabled, so that neither tab stores anything (such as received flags) while the other one does. */
+/** Turn off flags, so that neither tab stores anything, such as flags, while the other tab stores data. */
 const eventsOnly = { advanced_disable_flags: true };
 
-/** Opens a page whose clock stands still unless the test advances it. */
+/** Opens a page with a stopped clock, which the test can advance. */
 async function visitAt(options = {}) {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
@@ -40,7 +40,7 @@ const later = (visitor: BrowserContext, ms: number) => visitor.clock.fastForward
 test.each([
   [29 * minute, 'the same'],
   [31 * minute, 'another'],
-])('after %d ms without activity the session is %s', async (ms, which) => {
+])('after %d ms without activity, the session is %s', async (ms, which) => {
   const { visitor, page } = await visitAt();
   const before = await capture(page);
   await later(visitor, ms);
@@ -49,7 +49,7 @@ test.each([
   expect(after.window === before.window ? 'the same' : 'another').toBe(which);
 });
 
-test('activity extends the session, up to 24 hours', async () => {
+test('extends the session on activity, up to 24 hours', async () => {
   const { visitor, page } = await visitAt();
   const first = await capture(page);
   const sessions = new Set();
@@ -74,7 +74,7 @@ test.each([
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('reading the session ID does not extend the session', async () => {
+test('does not extend the session when the application reads its ID', async () => {
   const { visitor, page } = await visitAt();
   const first = await capture(page);
   for (const _ of [1, 2, 3]) {
@@ -84,7 +84,7 @@ test('reading the session ID does not extend the session', async () => {
   expect((await capture(page)).session).not.toBe(first.session);
 });
 
-test('onSessionId calls its listener immediately and at each change, with the reason, until the listener is removed', async () => {
+test('calls an onSessionId listener immediately and at each change, with the reason, until it is removed', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => {
     const calls: unknown[] = [];
@@ -111,7 +111,7 @@ test('onSessionId calls its listener immediately and at each change, with the re
   ]);
 });
 
-test('tabs share a session, but each has a window id that survives a reload', async () => {
+test('tabs share a session, but each tab has a window ID that it keeps on reload', async () => {
   const visitor = await lab.browser.newContext();
   const one = await lab.visit({ visitor, options: eventsOnly });
   const two = await lab.visit({ visitor, options: eventsOnly });
@@ -144,7 +144,7 @@ test('a duplicated tab gets a new window ID', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   const original = await capture(page);
-  // `window.open` copies the session storage of the opening page, as duplicating a tab does.
+  // `window.open` copies the opening page's session storage, as duplicating a tab does.
   const [copy] = await Promise.all([
     visitor.waitForEvent('page'),
     page.evaluate(() => void window.open(location.href)),
@@ -158,7 +158,7 @@ test('a duplicated tab gets a new window ID', async () => {
   expect(copied.window).not.toBe(original.window);
 });
 
-test('bootstrap.sessionID sets the session id if it is a recent UUIDv7', async () => {
+test('bootstrap.sessionID sets the session ID if it is a recent UUIDv7', async () => {
   const sessionID = '019aab00-0000-7000-8000-000000000001';
   const { page } = await lab.visit({ options: { bootstrap: { sessionID } } });
   const started = 0x019aab000000;
@@ -174,7 +174,7 @@ test('bootstrap.sessionID sets the session id if it is a recent UUIDv7', async (
   expect((await capture(third.page)).session).not.toBe('mine');
 });
 
-test('properties registered for a session end with the session', async () => {
+test('session properties end with the session', async () => {
   const { visitor, page } = await visitAt();
   await page.evaluate(() => window.posthog.register_for_session({ step: 1 }));
   const stepOf = () => page.evaluate(() => window.posthog.capture('step')?.properties.step);

@@ -5,12 +5,12 @@ import { type Lab, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;
 
-/** The snippet from PostHog's documentation, unchanged except that it contains the names of all methods. */
+/** The snippet from PostHog's documentation, with the names of all methods added. */
 const stub = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i=[],e.init=function(i,s,a){function g(t,e){var o=e.split(".");2==o.length&&(t=t[o[0]],e=o[1]),t[e]=function(){t.push([e].concat(Array.prototype.slice.call(arguments,0)))}}(p=t.createElement("script")).type="text/javascript",p.crossOrigin="anonymous",p.async=!0,p.src=s.api_host.replace(".i.posthog.com","-assets.i.posthog.com")+"/static/array.js",(r=t.getElementsByTagName("script")[0]).parentNode.insertBefore(p,r);var u=e;for(void 0!==a?u=e[a]=[]:a="posthog",u.people=u.people||[],u.toString=function(t){var e="posthog";return"posthog"!==a&&(e+="."+a),t||(e+=" (stub)"),e},u.people.toString=function(){return u.toString(1)+".people (stub)"},o="init capture register register_once register_for_session unregister unregister_for_session getFeatureFlag getFeatureFlagPayload isFeatureEnabled reloadFeatureFlags updateEarlyAccessFeatureEnrollment getEarlyAccessFeatures on onFeatureFlags onSessionId getSurveys getActiveMatchingSurveys renderSurvey canRenderSurvey getNextSurveyStep identify setPersonProperties group resetGroups setPersonPropertiesForFlags resetPersonPropertiesForFlags setGroupPropertiesForFlags resetGroupPropertiesForFlags reset get_distinct_id getGroups get_session_id get_session_replay_url alias set_config startSessionRecording stopSessionRecording sessionRecordingStarted captureException loadToolbar get_property getSessionProperty createPersonProfile opt_in_capturing opt_out_capturing has_opted_in_capturing has_opted_out_capturing clear_opt_in_out_capturing debug people.set people.set_once".split(" "),n=0;n<o.length;n++)g(u,o[n]);e._i.push([i,s,a])},e.__SV=1)}(document,window.posthog||[]);`;
 
 let pages = 0;
 
-/** Opens a page with the snippet, which loads the library from the ingest host. */
+/** Opens a page with the snippet. It loads the library from the ingest host. */
 async function open(script: string): ReturnType<typeof openPage> {
   pages += 1;
   const path = `/with-snippet-${pages}`;
@@ -35,7 +35,7 @@ afterAll(() => lab.stop());
 const options = () =>
   `{ api_host: '${lab.ingest.url}', opt_out_useragent_filter: true, capture_pageview: false, flushAt: 1 }`;
 
-test('calls from before the library has loaded run afterwards: aliases first, captures last', async () => {
+test('replays the calls from before the library has loaded: aliases first, captures last', async () => {
   const { page, complaints } = await open(`
     posthog.init('phc_snippet', ${options()});
     posthog.capture('early', { total: 42 });
@@ -56,7 +56,7 @@ test('calls from before the library has loaded run afterwards: aliases first, ca
   expect(complaints).toEqual([]);
 });
 
-test('the client stays the same if the snippet or the library is loaded again', async () => {
+test('keeps the client if the page loads the snippet or library again', async () => {
   const { page } = await open(`posthog.init('phc_snippet', ${options()});`);
   await page.evaluate(() => void Object.assign(window, { before: window.posthog }));
   await page.addScriptTag({ content: stub });
@@ -66,7 +66,7 @@ test('the client stays the same if the snippet or the library is loaded again', 
   expect(await page.evaluate(() => window.posthog.config.token)).toBe('phc_snippet');
 });
 
-test('several clients on one page send with their own tokens', async () => {
+test("sends the events of each client on a page with that client's token", async () => {
   const { page } = await open(`
     posthog.init('phc_one', ${options()});
     posthog.init('phc_two', ${options()}, 'second');
@@ -81,7 +81,7 @@ test('several clients on one page send with their own tokens', async () => {
   expect(event.properties.token).toBe('phc_one');
 });
 
-test('without api_host, events are sent to the host of the script', async () => {
+test("sends events to the script's host without api_host", async () => {
   const { page } = await lab.visit({ isStarted: false });
   const seen = await page.evaluate(
     (host) =>
@@ -100,7 +100,7 @@ test('without api_host, events are sent to the host of the script', async () => 
   expect(seen).toBe(lab.ingest.url);
 });
 
-test('posthog.push calls a function', async () => {
+test('posthog.push calls a method', async () => {
   const { page } = await open(`posthog.init('phc_snippet', ${options()});`);
   await page.evaluate(() => {
     (window.posthog as unknown as { push(call: unknown[]): void }).push(['register', { pushed: 1 }]);

@@ -37,7 +37,7 @@ const blocked: [what: string, script: string][] = [
   ['storage forgets', `Storage.prototype.setItem = () => {}; Storage.prototype.getItem = () => null`],
 ];
 
-test.each(blocked)('%s: the library works without storage', async (_, script) => {
+test.each(blocked)('%s: works without storage', async (_, script) => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript(script);
   const { page, complaints } = await lab.visit({ visitor });
@@ -55,7 +55,7 @@ test.each(blocked)('%s: the library works without storage', async (_, script) =>
   expect(complaints).toEqual([]);
 });
 
-test('the library works without storage after it has become full', async () => {
+test('works when storage becomes full', async () => {
   const { page, complaints } = await lab.visit();
   const seen = await page.evaluate(() => {
     Storage.prototype.setItem = () => {
@@ -76,7 +76,7 @@ test.each([
   '7',
   '{"$sesid":"text","distinct_id":"kept"}',
   '{"$sesid":[null,null,null],"distinct_id":"kept"}',
-])('invalid parts of the stored value %s are replaced', async (text) => {
+])('replaces invalid parts of the stored value %s', async (text) => {
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript((stored) => {
     localStorage.setItem('ph_phc_test_posthog', stored);
@@ -111,7 +111,7 @@ test.each(keeping)('persistence %s stores the visitor in %j', async (persistence
   const { page } = await lab.visit({ visitor, options: { persistence } });
   const id = await idOf(page);
   await page.evaluate(() => window.posthog.capture('one'));
-  // The names of the queue's records are different, so they are not found here.
+  // The queue's records have other names and are not included.
   const found = await page.evaluate((wanted) => {
     const name = 'ph_phc_test_posthog';
     const texts = { local: localStorage.getItem(name), tab: sessionStorage.getItem(name), cookie: document.cookie };
@@ -129,7 +129,7 @@ test('disable_persistence stores nothing', async () => {
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }) + document.cookie)).not.toContain('distinct_id');
 });
 
-test('the visitor is recognized if only the cookie or only localStorage is left', async () => {
+test('recognizes the visitor if only the cookie or only localStorage remains', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   const id = await idOf(page);
@@ -143,7 +143,7 @@ test('the visitor is recognized if only the cookie or only localStorage is left'
   expect(await idAfter(visitor)).toBe(id);
 });
 
-test('the cookie contains the values that subdomains share, and is valid for the whole site and for one year', async () => {
+test('stores the values that subdomains share in a cookie for the entire site and one year', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   await page.evaluate(() => {
@@ -158,7 +158,7 @@ test('the cookie contains the values that subdomains share, and is valid for the
   );
 });
 
-test('subdomains share the visitor, unless cross_subdomain_cookie is false', async () => {
+test('shares the visitor between subdomains, unless cross_subdomain_cookie is false', async () => {
   const { port } = new URL(lab.site.url);
   const browser = await launchChromium({ more: ['--host-resolver-rules=MAP *.example.test 127.0.0.1'] });
   for (const [isShared, name] of [
@@ -193,9 +193,9 @@ test('subdomains share the visitor, unless cross_subdomain_cookie is false', asy
   await browser.close();
 });
 
-test('tabs share super properties and ids without losing any', async () => {
+test('shares super properties and IDs between tabs without losing any', async () => {
   const visitor = await lab.browser.newContext();
-  // Flags are disabled, so that neither tab stores anything (such as received flags) while the other one does.
+  // Turn off flags, so that neither tab stores anything, such as flags, while the other tab stores data.
   const options = { advanced_disable_flags: true };
   const [one, two] = [await lab.visit({ visitor, options }), await lab.visit({ visitor, options })];
   await one.page.evaluate(() => window.posthog.register({ a: 1 }));
@@ -209,7 +209,7 @@ test('tabs share super properties and ids without losing any', async () => {
     expect(await page.evaluate(() => window.posthog.capture('one')?.properties)).toMatchObject(both);
 });
 
-test('an iframe without storage captures events', async () => {
+test('captures events in an iframe without storage', async () => {
   const { page, complaints } = await lab.visit({ isStarted: false });
   const seen = await page.evaluate(
     ([site, api_host]) =>

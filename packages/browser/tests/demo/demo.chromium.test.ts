@@ -25,13 +25,13 @@ beforeEach(async () => {
   ingest.clear();
   ingest.flags = { 'new-home-page': true, 'button-color': 'orange', 'staff-tools': false };
   ingest.payloads = { 'button-color': '{"color":"#ef6c00"}' };
-  // The user agent is that of a person, because events from bots are dropped.
+  // Use a normal browser's user agent, because the library drops events from bots.
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
   await visitor.addInitScript(() => {
     Object.defineProperty(navigator, 'webdriver', { value: false });
-    // Prevents requests from timing out, however slow the browser is.
+    // Prevent the library from aborting requests after a timeout, because a busy browser is slow.
     AbortController.prototype.abort = () => {};
   });
   ({ page, complaints } = await openPage(visitor, demo.url));
@@ -50,7 +50,7 @@ const arrived = (name: string) =>
     return event as NonNullable<typeof event>;
   });
 
-test('actions in the shop are sent and then listed', async () => {
+test('sends and lists actions in the shop', async () => {
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
   await press('Order');
   const order = await arrived('order placed');
@@ -64,7 +64,7 @@ test('actions in the shop are sent and then listed', async () => {
   expect(complaints).toEqual([]);
 });
 
-test('the page shows the identity of the visitor and their flags', async () => {
+test("shows the visitor's identity and flags", async () => {
   expect(await page.getByRole('row', { name: 'button-color' }).textContent()).toBe(
     ['button-color', 'orange', '{"color":"#ef6c00"}'].join(''),
   );
@@ -79,7 +79,7 @@ test('the page shows the identity of the visitor and their flags', async () => {
   expect(await page.locator('#identity').textContent()).not.toMatch(/Distinct IDada/);
 });
 
-test('nothing is captured after a refusal, until consent is given', async () => {
+test('captures nothing after the visitor refuses consent, until the visitor gives consent', async () => {
   await press('Decline');
   await page.getByText('You have declined').waitFor();
   await page.getByRole('button', { name: 'Add to basket' }).first().click();
@@ -89,7 +89,7 @@ test('nothing is captured after a refusal, until consent is given', async () => 
   expect(ingest.events('product added')).toEqual([]);
 });
 
-test('typed text is neither shown nor sent', async () => {
+test('neither shows nor sends typed text', async () => {
   await page.getByLabel('Search products').fill('my secret wish');
   await press('Search');
   await arrived('shelf searched');
@@ -98,7 +98,7 @@ test('typed text is neither shown nor sent', async () => {
   expect(await page.locator('body').textContent()).not.toContain('secret');
 });
 
-test('the content security policy allows nothing else to run', async () => {
+test('has a content security policy that blocks all other scripts', async () => {
   const response = await fetch(demo.url);
   const policy = response.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'");
@@ -106,7 +106,7 @@ test('the content security policy allows nothing else to run', async () => {
   expect((await fetch(`${demo.url}serve-demo.ts`)).status).toBe(404);
 });
 
-test('axe finds no serious problem', async () => {
+test('has no serious accessibility problems', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await press('Sign in as Ada');
   await page.locator('summary').first().click();

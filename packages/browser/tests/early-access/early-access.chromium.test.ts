@@ -23,7 +23,7 @@ afterAll(() => shop.stop());
 
 const listRequests = () => shop.ingest.requests.filter(({ path }) => path === '/api/early_access_features/');
 
-it('lists the early access features and requests them only once, unless the application forces a reload', async () => {
+it('lists the early access features, and requests them only once unless the application forces a reload', async () => {
   const page = await shop.enter();
   const list = (force: boolean, stages?: string[]) =>
     page.evaluate(
@@ -59,7 +59,7 @@ it('returns an error if the list of early access features cannot be loaded', asy
 });
 
 it.each(['ours', 'reference'] as const)(
-  'a visitor joins and leaves an early access feature with %s',
+  'enrolls a visitor in an early access feature with %s, and removes the visitor again',
   async (library) => {
     const page = await shop.enter({}, { library });
     await waitForFlags(page);

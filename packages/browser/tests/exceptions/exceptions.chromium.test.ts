@@ -33,21 +33,21 @@ describe('captureException, compared with posthog-js', () => {
   });
   afterAll(() => comparison?.stop());
 
-  test.each(thrownCases)('captures the same for %s', async (_, thrown) => {
+  test.each(thrownCases)('captures the same event for %s', async (_, thrown) => {
     const [ours, reference] = await tell(`const thrown = ${thrown};`);
     expect(withoutOwnFrames(ours)).toEqual(withoutOwnFrames(reference));
   });
 
-  test.each(stackCases)('captures the same for a stack of %s', async (of, stack) => {
+  test.each(stackCases)('captures the same event for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
-    // posthog-js captures none of these values. This library captures them, because the application passes them
+    // posthog-js does not capture these values. This library captures them, because the application passes them
     // explicitly.
     expect(reference).toEqual([]);
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
 
-  test('captures the same exception event as posthog-js when additional properties are passed', async () => {
+  test('captures the same event with additional properties', async () => {
     const { ours, reference } = await comparison.run({
       html: '',
       act: `const error = new Error('m'); for (const one of [posthog, reference]) one.captureException(error, { cart: 3, $exception_level: 'warning' })`,
@@ -98,7 +98,7 @@ describe('captureException, compared with posthog-js', () => {
 });
 
 describe('captureException', () => {
-  test('calls posthog.capture even if the application has replaced it, before and after init', async () => {
+  test('calls posthog.capture before and after init, even if the application has replaced it', async () => {
     const [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
     const { page } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
@@ -167,7 +167,7 @@ describe('uncaught errors', () => {
       false,
     ],
   ];
-  test.each(enablingCases)('are captured only as configured: %s', async (_, options, config, isCaptured) => {
+  test.each(enablingCases)('are captured only if enabled: %s', async (_, options, config, isCaptured) => {
     const visit = await open(options, config);
     await visit.page.evaluate(async () => {
       const dispatched = ['error', 'unhandledrejection'].map(
@@ -218,7 +218,7 @@ describe('uncaught errors', () => {
     expect(types).toEqual([...Array.from({ length: 10 }, () => 'Error'), 'TypeError']);
   });
 
-  test('from extensions are not captured', async () => {
+  test('are not captured if they come from browser extensions', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(() => {
       const error = new Error('of an extension');
@@ -229,7 +229,7 @@ describe('uncaught errors', () => {
     expect(ingest.events('$exception')).toHaveLength(0);
   });
 
-  test('do not include failed images, and are not captured after a shutdown', async () => {
+  test('exclude failed images, and are not captured after a shutdown', async () => {
     const visit = await open({ capture_exceptions: true }, {});
     await visit.page.evaluate(async () => {
       await new Promise((resolve) =>
@@ -275,8 +275,8 @@ const listOf = (events: Pick<ReceivedEvent, 'properties'>[]): Entry[] =>
 const framesOf = (entries: Entry[]) => entries[0]?.stacktrace?.frames ?? [];
 
 /**
- * Removes the frames of the test's own function in the page, which has no file. An error without a stack gets the stack
- * of the call, which begins in the library.
+ * Removes the stack frames of the test's own function in the page. An error without a stack gets the stack of the call,
+ * which begins in the library.
  */
 const withoutOwnFrames = (entries: Entry[]) =>
   entries.map(({ stacktrace, ...entry }) => ({

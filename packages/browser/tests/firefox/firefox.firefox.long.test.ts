@@ -4,7 +4,7 @@ import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 
-/** Tests in Firefox what browsers may do differently. The tests share one browser. All other tests run in Chromium. */
+/** Tests browser behavior that may differ in Firefox. The tests share one browser. All other tests use Chromium. */
 let firefox: DrivenBrowser;
 let ingest: ScriptedIngest;
 let site: TestServer;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => firefox?.close());
 beforeEach(async () => {
-  // Each test has a separate site, because storage belongs to the address of the site.
+  // Each test has a separate site, because storage belongs to a site.
   const body =
     '<main class="shelf"><a href="#more">More</a><button data-attr="buy" class="b a">Buy <span>rye</span></button></main>';
   [ingest, site] = await Promise.all([startScriptedIngest(), startSite({ body })]);
@@ -46,7 +46,7 @@ const received = (name: string, count = 1) =>
 const queueRecords = (where: Tab) =>
   where.run<string[]>(`return Object.keys(localStorage).filter((name) => name.includes('_queue_'))`);
 
-test('events are sent compressed, with properties of browser and page, and then leave the queue', async () => {
+test('sends compressed events with browser and page properties, and removes them from the queue', async () => {
   const uuid = await tab.run(`return posthog.capture('order placed', { total: 42 }, { send_instantly: true }).uuid`);
   const [event] = await received('order placed');
   expect(event).toMatchObject({
@@ -61,7 +61,7 @@ test('events are sent compressed, with properties of browser and page, and then 
   await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
 });
 
-test('flags are requested, reported to listeners, and stored for the next page', async () => {
+test('requests flags, passes them to listeners, and stores them for the next page', async () => {
   const flag = await tab.run(`return new Promise((resolve) => {
     posthog.onFeatureFlags(() => resolve(posthog.getFeatureFlag('price-test')));
   })`);
@@ -73,7 +73,7 @@ test('flags are requested, reported to listeners, and stored for the next page',
   expect(await tab.run(`return posthog.getFeatureFlag('price-test')`)).toBe('blue');
 });
 
-test('a click is captured with its chain of elements, and a link in the page is not external', async () => {
+test('captures a click with its element chain, without marking a link on the page as external', async () => {
   await eventually(async () => {
     await tab.click('button');
     expect(ingest.events('$autocapture')).not.toEqual([]);
@@ -91,7 +91,7 @@ test('a click is captured with its chain of elements, and a link in the page is 
   expect(link.properties).not.toHaveProperty('$external_click_url');
 });
 
-test('queued events are sent by beacon when the page is left, and once more by the next page', async () => {
+test('sends queued events by beacon when the visitor leaves, and again on the next page', async () => {
   await received('$pageview');
   const copies = (uuid: string) => ingest.events('last words').filter((event) => event.uuid === uuid).length;
   async function comeBack(): Promise<void> {
@@ -102,12 +102,12 @@ test('queued events are sent by beacon when the page is left, and once more by t
   const leaves = () => ingest.events('$pageleave').length;
   const uuid = await eventually(async () => {
     const before = leaves();
-    // Prevents timers from running before the page is left, however slow the browser is.
+    // Prevent timers from running before the page is left, because a busy browser is slow.
     const captured = await tab.run<string>(`setTimeout = () => 0; return posthog.capture('last words').uuid`);
     await tab.goto('about:blank');
     const hasArrived = () => copies(captured) > 0 && leaves() > before;
     if (await eventually(hasArrived, { timeoutMs: 5000 }).catch(() => false)) return captured;
-    // A busy Firefox sometimes accepts a beacon without sending it.
+    // A busy Firefox sometimes accepts a beacon but does not send it.
     await comeBack();
     await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
     return false;
@@ -118,9 +118,9 @@ test('queued events are sent by beacon when the page is left, and once more by t
   await eventually(async () => expect(await queueRecords(tab)).toEqual([]));
 });
 
-test('tabs share the visitor: after one tab identifies a user, the other tab captures events of this user', async () => {
+test("shares the visitor between tabs: if one tab identifies a user, the other tab's events belong to this user", async () => {
   const other = await open();
-  // The flags are stored when they have been received.
+  // The flags are stored when the tab has received them.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
   await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('"ada"')`));

@@ -62,7 +62,7 @@ describe('bootstrapped flags', () => {
         $feature_flag_bootstrapped_response: 'green',
         $used_bootstrap_value: true,
       });
-      // posthog-js omits payloads that are not strings.
+      // posthog-js ignores payloads that are not strings.
       if (library === 'ours') {
         expect(called[1]?.properties).toMatchObject({
           $feature_flag_payload: { color: 'green' },
@@ -85,7 +85,7 @@ describe('bootstrapped flags', () => {
     });
   });
 
-  it('are used if the request fails, rather than the flags of the last visit', async () => {
+  it("are used instead of the previous visit's flags if the request fails", async () => {
     const first = await shop.enter();
     await waitForFlags(first);
     const { after, release } = hold();
@@ -108,7 +108,7 @@ describe('bootstrapped flags', () => {
     expect(await variants(page)).toEqual({});
   });
 
-  it('may be passed to reset', async () => {
+  it('can be passed to reset', async () => {
     neverRespond();
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset({ bootstrap: { featureFlags: { other: true } } }));

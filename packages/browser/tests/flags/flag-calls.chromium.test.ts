@@ -20,12 +20,12 @@ afterAll(() => shop.stop());
 const calls = (events: ReceivedEvent[]) =>
   events.map(({ properties }) => [properties.$feature_flag, properties.$feature_flag_response]);
 
-/** Selects the properties that are about flags. */
+/** Selects the flag properties. */
 const ofFlags = ({ properties }: ReceivedEvent) =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => /flag|^\$feature\/|bootstrap/.test(name)));
 
 describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s', (library) => {
-  it('is captured once for each flag and value on all pages of a visitor', async () => {
+  it("is captured once for each flag and value across all of a visitor's pages", async () => {
     const page = await shop.enter({}, { library });
     await waitForFlags(page);
     await page.evaluate(() => {
@@ -71,7 +71,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
     expect(called.map(({ properties }) => properties.distinct_id === 'user-7')).toEqual([false, true]);
   });
 
-  it('is captured for earlier reads when consent is given', async () => {
+  it('is captured for earlier reads when the visitor gives consent', async () => {
     const page = await shop.enter({ opt_out_capturing_by_default: true }, { library });
     await waitForFlags(page);
     await page.evaluate(() => {
@@ -82,7 +82,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
   });
 });
 
-it('flags add the same properties to events as in posthog-js', async () => {
+it('adds the same flag properties to events as posthog-js', async () => {
   const seen: Record<string, unknown> = {};
   for (const library of ['ours', 'reference'] as const) {
     shop.ingest.clear();
@@ -123,7 +123,7 @@ it('flags add the same properties to events as in posthog-js', async () => {
   });
 });
 
-it('flags are stored as in posthog-js, so that a site that switches keeps them', async () => {
+it('stores flags as posthog-js does, so that a site that switches keeps them', async () => {
   const stored = async (library: Library) => {
     const page = await shop.enter({}, { library });
     await waitForFlags(page);
@@ -142,7 +142,7 @@ it('flags are stored as in posthog-js, so that a site that switches keeps them',
   await eventually(async () => {
     const of = await reference();
     expect(of).toMatchObject({ $override_feature_flags: { mine: true }, $stored_person_properties: { plan: 'pro' } });
-    // The property is false unless the service says otherwise, and Millrace never does.
+    // The service never sets this property, so its value is false.
     expect({ ...(await ours()), $minimal_flag_called_events: false }).toEqual(of);
   });
 

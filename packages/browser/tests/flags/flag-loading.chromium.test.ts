@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterAll(() => shop.stop());
 
-/** Responds to the requests for flags with the given responses, in order. The last response is repeated. */
+/** Sets the responses to flag requests, in order. The last response is repeated. */
 function respondToFlags(...responses: (ScriptedResponse | undefined)[]): void {
   let count = 0;
   shop.ingest.respondWith(({ path }: ReceivedRequest) => {
@@ -44,20 +44,20 @@ const values = { 'beta-nav': true, 'price-test': 'blue' };
 const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
-it('calls listeners when flags arrive, and calls listeners that are added later immediately', async () => {
+it('calls listeners when flags arrive, and calls later listeners immediately', async () => {
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
   expect((await waitForCalls(page, 2))[1]).toEqual([active, values]);
 });
 
-it('follows a redirect, for example by a proxy that removes the slash at the end of the path', async () => {
+it('follows a redirect, for example from a proxy that removes the trailing slash of the path', async () => {
   respondToFlags({ status: 308, headers: { location: '/flags?v=2' } });
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
 });
 
-it('calls the other listeners if one throws, but not those that were removed', async () => {
+it('calls all other listeners if one throws, except removed listeners', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   await page.evaluate(() => {
@@ -73,7 +73,7 @@ it('calls the other listeners if one throws, but not those that were removed', a
   expect(await waitForCalls(page, 1)).toEqual(['here']);
 });
 
-it('returns the flags of the last visit until flags arrive, unless `fresh` is set', async () => {
+it("returns the previous visit's flags until flags arrive, unless `fresh` is set", async () => {
   const first = await shop.enter();
   await waitForFlags(first);
   const { after, release } = hold();
@@ -127,21 +127,21 @@ it('reports an error if no flags are known', async () => {
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'api_error_500,flag_missing' });
 });
 
-it.each([502, 504])('repeats a request for flags once after status %d', async (status) => {
+it.each([502, 504])('repeats a flag request once after status %d', async (status) => {
   respondToFlags({ status }, undefined);
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   expect(shop.flagRequests()).toHaveLength(2);
 });
 
-it('does not send a third request for flags after two have failed', async () => {
+it('does not send a third flag request after two failures', async () => {
   respondToFlags({ status: 502 });
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
   expect(shop.flagRequests()).toHaveLength(2);
 });
 
-it('does not repeat a request for flags after any other status', async () => {
+it('does not repeat a flag request after any other status', async () => {
   respondToFlags({ status: 503 });
   const page = await shop.enter({}, { before: listen });
   await waitForCalls(page, 1);
@@ -167,13 +167,13 @@ it('keeps the known values of flags that could not be evaluated', async () => {
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'errors_while_computing_flags' });
 });
 
-it('keeps the flags and does not call listeners if the quota of requests is used up', async () => {
+it('keeps the flags and does not call listeners if the request quota is used up', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   await page.evaluate(listen);
   respondToFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
   await page.evaluate(reload);
-  // The flags are stored immediately before listeners would be called.
+  // The library stores the flags immediately before it calls listeners.
   await page.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('quota_limited'));
   expect(await page.evaluate(() => window.heard.length)).toBe(1);
   expect(await read(page, 'price-test')).toBe('blue');
@@ -193,7 +193,7 @@ it.each([
   expect((await waitForCalls(page, 2))[1]).toEqual(expected);
 });
 
-it('sends one request for simultaneous reloads, and one more for all reloads during a request', async () => {
+it('sends one request for simultaneous reloads, and one more for all reloads during that request', async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   const { after, release } = hold();
@@ -232,7 +232,7 @@ it.each([
   }
 });
 
-it('loads flags even if the request for settings fails', async () => {
+it('loads flags even if the settings request fails', async () => {
   shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 500, body: {} } : undefined));
   const page = await shop.enter();
   await waitForFlags(page);
@@ -262,7 +262,7 @@ it('requests flags regularly while the page is visible', async () => {
   await eventually(() => expect(shop.flagRequests()).toHaveLength(4));
 });
 
-it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats an interval of %p ms as very long', async (ms) => {
+it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats the interval %p ms as very long', async (ms) => {
   const page = await shop.enter({ remote_config_refresh_interval_ms: ms, feature_flag_request_timeout_ms: ms });
   await waitForFlags(page);
   expect(await read(page, 'price-test')).toBe('blue');
@@ -271,7 +271,7 @@ it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats an interval of %p ms as ver
   expect(shop.flagRequests()).toHaveLength(1);
 });
 
-it('ignores flags that arrive late and belong to an earlier visitor', async () => {
+it("ignores a late response with a former visitor's flags", async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   const { after, release } = hold();
@@ -322,7 +322,7 @@ it.each<[what: string, act: () => void]>([
   await eventually(() => expect(shop.flagRequests()).toHaveLength(1));
 });
 
-it('loads the flags of the visitor that another tab identified', async () => {
+it('loads the flags of a visitor that another tab identified', async () => {
   const page = await shop.enter();
   const other = await shop.enter({}, { visitor: page.context() });
   await Promise.all([waitForFlags(page), waitForFlags(other)]);
@@ -331,7 +331,7 @@ it('loads the flags of the visitor that another tab identified', async () => {
   shop.ingest.flags = { 'for-ada': true };
   await other.evaluate(() => window.posthog.identify('ada'));
   expect((await waitForCalls(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
-  // The other tab may send its request after the one of this tab.
+  // The other tab may send its request later than this tab.
   await eventually(() => expect(shop.flagRequests().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
   shop.ingest.flags = { 'for-anybody': true };
   await other.evaluate(() => window.posthog.reset());

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => shop.stop());
 
-/** The actions on the page. Each one causes one request for flags. */
+/** The actions on the page. Each action causes one flag request. */
 const steps: [string, () => void][] = [
   ['a person is identified', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
   [
@@ -38,7 +38,7 @@ const steps: [string, () => void][] = [
   ['a reset of the groups', () => window.posthog.resetGroups()],
 ];
 
-/** Returns the bodies of the requests. IDs are replaced by numbers, in the order of their first use. */
+/** Returns the request bodies. IDs are replaced by numbers, in order of first use. */
 async function requestsOf(library: Library): Promise<unknown[]> {
   await shop.empty();
   const visitor = await shop.browser.newContext();
@@ -51,7 +51,7 @@ async function requestsOf(library: Library): Promise<unknown[]> {
   for (const [at, [, step]] of steps.entries()) {
     await page.evaluate(step);
     await eventually(() => expect(shop.flagRequests().length).toBeGreaterThanOrEqual(at + 2));
-    // Wait for all responses, because the next request must not be merged with one that is running or waiting.
+    // Wait for all responses, because otherwise the next request could be merged with a pending one.
     await eventually(() => expect(responses).toBe(shop.flagRequests().length));
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
   }
@@ -76,7 +76,7 @@ function withoutAddress(properties: object): object {
   return { ...rest, types: [$initial_current_url, $initial_pathname, $lib_version].map((value) => typeof value) };
 }
 
-it('the requests for flags equal those of posthog-js after the same calls', async () => {
+it('sends the same flag requests as posthog-js after the same calls', async () => {
   const reference = await requestsOf('reference');
   const ours = await requestsOf('ours');
   for (const [at, request] of reference.entries()) {
@@ -97,7 +97,7 @@ it('the requests for flags equal those of posthog-js after the same calls', asyn
   });
 });
 
-it('the requests for flags go to flags_api_host if it is set', async () => {
+it('sends flag requests to flags_api_host if it is set', async () => {
   const page = await shop.enter({ flags_api_host: `${shop.ingest.url}/flags-host/` });
   await eventually(() => expect(shop.ingest.requests.map(({ path }) => path)).toContain('/flags-host/flags/'));
   await page.close();

@@ -63,7 +63,7 @@ it.each(rows)('returns the same as posthog-js for %s', async (_what, read, value
 });
 
 it.each(['constructor', '__proto__', 'toString'])(
-  'does not return a property of all objects for the flag %p',
+  'does not return an inherited property for the flag %p',
   async (key) => {
     const read = (name: string) => [window.posthog.getFeatureFlag(name), window.posthog.getFeatureFlagPayload(name)];
     expect(await pages.get('ours')?.evaluate(read, key)).toEqual([undefined, undefined]);

@@ -24,8 +24,8 @@ describe('page views', () => {
     visitor = await browser.newContext({ viewport: { width: 800, height: 600 } });
   });
   beforeEach(() => {
-    // Each test has a separate token, because a page of an earlier test may still send events when it is closed, and
-    // because each token has its own visitor.
+    // Each test has a separate token and therefore a separate visitor, because closing pages of an earlier test may
+    // still send events.
     token = nextToken();
   });
   afterEach(() => Promise.all(visitor.pages().map((page) => page.close())));
@@ -35,7 +35,7 @@ describe('page views', () => {
     await ingest?.stop();
   });
 
-  test('are captured once after init, with the title, and their uuid is the $pageview_id of later events', async () => {
+  test('are captured once after init, with the title, and with the $pageview_id of later events as UUID', async () => {
     const page = await open('/shop?a=1');
     const [view] = await received('$pageview');
     expect(view?.properties).toMatchObject({ title: 'Shop', $pathname: '/shop', $pageview_id: view?.uuid });
@@ -49,7 +49,7 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('are captured after identify has taken effect, if it is called in the same task as init', async () => {
+  test('are captured after an identify call in the same task as init', async () => {
     await open('/shop', {}, `posthog.identify('somebody')`);
     const [view] = await received('$pageview');
     expect(view?.properties.distinct_id).toBe('somebody');
@@ -84,7 +84,7 @@ describe('page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('are not captured if they are disabled, and a manually captured page view has the same properties', async () => {
+  test('are not captured if disabled, and can be captured manually with the same properties', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');
@@ -92,7 +92,7 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('are captured when the user gives consent', async () => {
+  test('are captured when the visitor gives consent', async () => {
     const page = await open('/shop', { opt_out_capturing_by_default: true });
     const optedInAt = await page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -108,7 +108,7 @@ describe('page views', () => {
     expect(more).toEqual([]);
   });
 
-  test('have the same properties as in posthog-js, as do page leaves', async () => {
+  test('have the same properties as in posthog-js, and so do page leaves', async () => {
     const comparison = await startComparison(browser);
     const { ours, reference } = await comparison.run({
       html: '<div style="height: 5000px"></div>',
@@ -160,7 +160,7 @@ describe('page views', () => {
       ['no address', `history.pushState({ a: 1 }, '')`, null],
       ['the same path', `history.replaceState({}, '', '/start')`, null],
     ];
-    test.each(routes)('only a change of the path causes a page view: %s', async (_, change, expected) => {
+    test.each(routes)('are captured only when the path changes: %s', async (_, change, expected) => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const [first] = await received('$pageview');
       await page.evaluate(change);
@@ -176,7 +176,7 @@ describe('page views', () => {
       expect(end?.properties.$pageview_id).toBe(last?.uuid);
     });
 
-    test('several changes in one task cause page views with their own paths', async () => {
+    test('have their own paths if several changes happen in one task', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       await received('$pageview');
       await page.evaluate(() => {
@@ -195,7 +195,7 @@ describe('page views', () => {
       ]);
     });
 
-    test('an application that changes its address at the start has one page view, with the new address', async () => {
+    test('are captured once, with the new URL, if an application changes its URL at the start', async () => {
       const page = await open('/', { capture_pageview: 'history_change' }, `history.replaceState(null, '', '/en')`);
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -205,7 +205,7 @@ describe('page views', () => {
       expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en', '/en/cart']);
     });
 
-    test('the methods of the history still behave as before', async () => {
+    test('do not change the results of history methods', async () => {
       const page = await open('/start', { capture_pageview: 'history_change' });
       const thrown = await page.evaluate(() => {
         history.pushState({ a: 1 }, 'x', '/a');
@@ -219,7 +219,7 @@ describe('page views', () => {
       expect(thrown).toBe('{"a":1} SecurityError');
     });
 
-    test('a change of the address is not captured if the option selects only page loads', async () => {
+    test('are not captured for a URL change if the option selects only page loads', async () => {
       const page = await open('/start', { capture_pageview: true });
       await received('$pageview');
       await page.evaluate(() => history.pushState({}, '', '/next'));
@@ -265,7 +265,7 @@ describe('page views', () => {
       expect(pageLeave?.properties).not.toHaveProperty('title');
     });
 
-    test('has a scroll depth of 100 % if the page cannot be scrolled', async () => {
+    test('has a scroll depth of 100 % if the page does not scroll', async () => {
       const page = await open('/short');
       await received('$pageview');
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -285,17 +285,17 @@ describe('page views', () => {
       ['with history_change', { capture_pageview: 'history_change' }, true],
       ['without batching', { request_batching: false }, true],
     ];
-    test.each(wishes)('is captured only as configured: %s', async (_, options, isCaptured) => {
+    test.each(wishes)('is captured only if enabled: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
-      // If the beacon was lost, the next page of the site sends its events.
+      // If the beacon was lost, the site's next page sends its events.
       await init(page, '/next');
       await received('queued');
       if (isCaptured) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');
       else expect(events('$pageleave')).toHaveLength(0);
     });
 
-    test('is captured once per visit to a page in the back/forward cache, and each return captures a $pageview', async () => {
+    test('is captured on each visit to a page in the back/forward cache, after a new $pageview', async () => {
       const page = await openKept(async () => {
         token = nextToken();
         const visit = await openPage(visitor, `${site.url}/kept`);
@@ -312,7 +312,7 @@ describe('page views', () => {
       expect(leaves.map(({ properties }) => properties.$prev_pageview_id)).toEqual(views.map(({ uuid }) => uuid));
     });
 
-    test('does not refer to a page of an earlier session', async () => {
+    test('does not refer to a page view from an earlier session', async () => {
       const page = await open('/shop');
       await received('$pageview');
       await page.evaluate(() => {
@@ -344,7 +344,7 @@ describe('page views', () => {
 
   const nextToken = () => `phc_${Number(token.slice(4)) + 1}`;
 
-  /** An event may be sent twice with the same UUID. The service stores it once. */
+  /** An event may be sent twice with the same UUID, but the service stores it only once. */
   const events = (name: string): ReceivedEvent[] => {
     const own = ingest.events(name).filter(({ properties }) => properties.token === token);
     return [...new Map(own.map((event) => [event.uuid, event])).values()];

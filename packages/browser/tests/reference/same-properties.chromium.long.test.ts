@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
-/** The properties that only one library has, or whose values differ, with the reason. */
+/** The properties that only one library sets or whose values differ, with the reason. */
 const differing: Record<string, string> = {
   $lib_version: 'each library has its version',
   $sdk_dist_channel: 'the name of PostHog’s package',
@@ -38,7 +38,7 @@ type Event = { properties: Record<string, unknown>; $set?: unknown; $set_once?: 
 async function eventsOf(library: 'ours' | 'reference', script: string, options: InitOptions): Promise<Event[]> {
   const { page } = await lab.visit({
     path: `${library === 'ours' ? '/shop' : '/reference'}?utm_source=news&gclid=G1&page=2#top`,
-    // Flags and settings are disabled, because the time at which they arrive varies.
+    // Turn off flags and settings, because the time of their responses varies.
     options: { ...options, advanced_disable_flags: true, ...(library === 'reference' && referenceOptions) },
   });
   return run(page, script);
@@ -112,7 +112,7 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
   ['defaults', `posthog.capture('one')`, { defaults: '2025-05-24' }],
 ];
 
-test.each(rows)('%s: the properties equal those of posthog-js', async (_, script, options = {}) => {
+test.each(rows)('%s: has the same properties as in posthog-js', async (_, script, options = {}) => {
   const [ours, theirs] = await Promise.all([eventsOf('ours', script, options), eventsOf('reference', script, options)]);
   expect(comparable(ours)).toEqual(comparable(theirs));
 });

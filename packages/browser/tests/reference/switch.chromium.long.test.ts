@@ -13,7 +13,7 @@ afterAll(() => lab.stop());
 
 type Library = 'ours' | 'reference';
 
-/** Opens the next page of the site in the same tab, with the given library. */
+/** Opens the site's next page in the same tab, with the given library. */
 async function goTo(page: Page, library: Library, options: InitOptions = {}): Promise<void> {
   const { site, ingest } = lab;
   await page.goto(`${site.url}${library === 'ours' ? '/shop' : '/reference'}?utm_source=${library}`);
@@ -33,7 +33,7 @@ async function newVisitor(): Promise<Page> {
   return page;
 }
 
-/** Returns everything that could be lost about a visitor when a site switches to this library. */
+/** Returns all stored data about a visitor that could be lost when a site switches to this library. */
 function memory(page: Page): Promise<Record<string, unknown>> {
   return page.evaluate(() => {
     const event = window.posthog.capture('probe');
@@ -104,7 +104,7 @@ describe.each([
     expect(await memory(page)).toEqual({ ...before, plan: 'free' });
   });
 
-  test("keeps the visitor's refusal of consent", async () => {
+  test("keeps the visitor's refusal", async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.opt_out_capturing());
@@ -115,7 +115,7 @@ describe.each([
     expect(await page.evaluate(() => window.posthog.get_explicit_consent_status())).toBe('granted');
   });
 
-  test('keeps a visitor whose data exists only in the cookie', async () => {
+  test('keeps a visitor that is stored only in the cookie', async () => {
     const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.identify('user-1'));

@@ -18,8 +18,8 @@ const noConfig = () => {
   shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
 };
 /**
- * Returns the number of requests for flags. The library requests flags unless the settings say that the project has
- * none, so the number shows which settings were received.
+ * Returns the number of flag requests. The library requests flags unless the settings say that the project has no
+ * flags, so the number shows which settings the library received.
  */
 const afterFirstEvents = async () => {
   await shop.received('first', 1);
@@ -27,7 +27,7 @@ const afterFirstEvents = async () => {
 };
 const captureFirst = () => void window.posthog.capture('first');
 
-it('requests the settings of the environment as JSON', async () => {
+it("requests the environment's settings as JSON", async () => {
   const page = await shop.enter();
   await waitForFlags(page);
   expect(paths()).toEqual(['/array/phc_test/config']);
@@ -47,14 +47,14 @@ it('uses the settings that are embedded in the page', async () => {
   expect(paths()).toEqual([]);
 });
 
-it('sends no requests except events if all others are disabled', async () => {
+it('sends no requests except events if all other requests are disabled', async () => {
   const page = await shop.enter({ advanced_disable_flags: true });
   await page.evaluate(captureFirst);
   await shop.received('first', 1);
   expect(shop.ingest.requests.filter(({ method }) => method === 'GET')).toEqual([]);
 });
 
-it('uses the stored settings if the request for settings fails', async () => {
+it('uses the stored settings if the settings request fails', async () => {
   shop.ingest.config = { hasFeatureFlags: false };
   const page = await shop.enter();
   await eventually(async () =>
@@ -68,14 +68,14 @@ it('uses the stored settings if the request for settings fails', async () => {
   expect(await afterFirstEvents()).toBe(0);
 });
 
-it('captures events even if no settings can be loaded', async () => {
+it('captures events even if settings cannot be loaded', async () => {
   noConfig();
   const page = await shop.enter();
   await waitForFlags(page);
   expect(shop.flagRequests()).toHaveLength(1);
 });
 
-it('requests the settings from the asset host if it is set', async () => {
+it('requests settings from the asset host if it is set', async () => {
   await shop.enter({ asset_host: `${shop.ingest.url}/assets` });
   await eventually(() =>
     expect(shop.ingest.requests.map(({ path }) => path)).toContain('/assets/array/phc_test/config'),

@@ -27,14 +27,14 @@ const open = async (options: Options = {}) =>
 const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const batchOf = ({ body }: ReceivedRequest) => (body as { batch: { event: string; timestamp: string }[] }).batch;
 const sizes = () => posts().map((request) => batchOf(request).length);
-/** For each request, the age of its first event in milliseconds, by the clock of the page. */
+/** For each request, the age of its first event in milliseconds, according to the page's clock. */
 const restsMs = () =>
   posts().map((request) => {
     const { sent_at } = request.body as { sent_at: string };
     return Date.parse(sent_at) - Date.parse(batchOf(request)[0]?.timestamp ?? '');
   });
 
-test('events are sent after three seconds as one gzip body without a preflight request', async () => {
+test('sends events after three seconds as one gzip body without a preflight request', async () => {
   const { page } = await open();
   await stopClock(page);
   const uuids = await captureMany(page, 'tick', 3);
@@ -58,7 +58,7 @@ const intervals: [string, number | undefined, number][] = [
   ['too short', 1, 250],
   ['too long', 60_000, 5000],
 ];
-test.each(intervals)('events are sent after the expected delay if the interval is %s', async (_, given, expected) => {
+test.each(intervals)('sends events after the expected delay if the interval is %s', async (_, given, expected) => {
   const { page } = await open({ request_queue_config: { ...(given && { flush_interval_ms: given }) } });
   await stopClock(page);
   await captureMany(page, 'tick', 1);
@@ -68,7 +68,7 @@ test.each(intervals)('events are sent after the expected delay if the interval i
   await page.context().close();
 });
 
-test('twenty events are sent immediately, in a separate task', async () => {
+test('sends twenty events immediately, in a separate task', async () => {
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'tick', 25);
@@ -77,7 +77,7 @@ test('twenty events are sent immediately, in a separate task', async () => {
   await page.context().close();
 });
 
-test('flushAt and request_batching change the size of batches', async () => {
+test('flushAt and request_batching change the batch size', async () => {
   const { page } = await open({ flushAt: 2 });
   await captureMany(page, 'tick', 2);
   await eventually(() => expect(sizes()).toEqual([2]));
@@ -88,7 +88,7 @@ test('flushAt and request_batching change the size of batches', async () => {
 });
 
 test.each(['XHR', 'fetch', 'sendBeacon'] as const)(
-  'with transport %s, the event is sent at once, after the queued events',
+  'with transport %s, sends the event immediately, after the queued events',
   async (transport) => {
     const { page } = await open();
     await page.evaluate((how) => {
@@ -101,7 +101,7 @@ test.each(['XHR', 'fetch', 'sendBeacon'] as const)(
   },
 );
 
-test('events wait for the running request, so that their order is kept', async () => {
+test('keeps events in order by waiting for a pending request', async () => {
   const { after, release } = hold();
   ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
@@ -112,7 +112,7 @@ test('events wait for the running request, so that their order is kept', async (
     window.posthog.capture('third', {}, { send_instantly: true });
     return window.posthog.flush();
   });
-  // When this has returned, the page has captured both events.
+  // When this call returns, the page has captured both events.
   await page.title();
   release();
   await flushed;
@@ -127,7 +127,7 @@ const plain: [string, () => void, Options][] = [
   ['the option disable_compression', () => {}, { disable_compression: true }],
   ['no CompressionStream', () => Reflect.deleteProperty(window, 'CompressionStream'), {}],
 ];
-test.each(plain)('%s: events are sent as plain JSON without a preflight request', async (_, prepare, options) => {
+test.each(plain)('%s: sends events as plain JSON without a preflight request', async (_, prepare, options) => {
   const visitor = await browser.newContext();
   await visitor.addInitScript(prepare);
   const { page, complaints } = await openShop(visitor, site.url, shopOptions(ingest.url, options));
@@ -140,7 +140,7 @@ test.each(plain)('%s: events are sent as plain JSON without a preflight request'
   await visitor.close();
 });
 
-test('request_headers are sent', async () => {
+test('sends request_headers', async () => {
   const { page } = await open({ request_headers: { 'X-Shop': 'north' } });
   await captureMany(page, 'tick', 1);
   await page.evaluate(() => window.posthog.flush());
@@ -148,7 +148,7 @@ test('request_headers are sent', async () => {
   await page.context().close();
 });
 
-test('an event that is too large is dropped, logged and counted, and all others are sent', async () => {
+test('drops, logs and counts an event that is too large, and sends all others', async () => {
   const { page, complaints } = await open();
   await page.evaluate(() => {
     const texts = Array.from({ length: 20 }, () => 'x'.repeat(60_000));

@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 const open = (options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
-/** Opens a page whose events stay in the queue until the page is left, however slow the browser is. */
+/** Opens a page whose events remain in the queue until the page is left, even in a slow browser. */
 async function openAtRest(options = {}) {
   const visit = await open(options);
   await stopClock(visit.page);
   return visit;
 }
-/** Opens the next page of the site, whose clock runs. */
+/** Opens the site's next page, with a running clock. */
 async function comeBack(page: Page) {
   await page.goto(site.url);
   await page.clock.resume();
@@ -45,7 +45,7 @@ const beacons = () => posts().filter(({ headers }) => headers['sec-fetch-mode'] 
 const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const unique = () => [...new Set(uuidsReceived())];
 
-test('queued events are sent by beacon as plain text when the page is left', async () => {
+test('sends queued events by beacon as plain text when the visitor leaves the page', async () => {
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
@@ -54,7 +54,7 @@ test('queued events are sent by beacon as plain text when the page is left', asy
   expect(beacons()[0]).toMatchObject({ path: '/e/', headers: { 'content-type': 'text/plain' } });
 });
 
-test('events that are captured while the page is being left are in the beacon too', async () => {
+test('includes events captured while the visitor leaves the page in the beacon', async () => {
   const { page } = await openAtRest();
   await page.evaluate(() => {
     window.addEventListener('pagehide', () => window.posthog.capture('by the site'));
@@ -67,7 +67,7 @@ test('events that are captured while the page is being left are in the beacon to
   );
 });
 
-test('events of a beacon are sent again by the next page and then removed', async () => {
+test("sends a beacon's events again on the next page, and then removes them", async () => {
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
@@ -80,7 +80,7 @@ test('events of a beacon are sent again by the next page and then removed', asyn
 test.each([
   ['500', { status: 500 }],
   ['nothing', { isDropped: true }],
-])('events of a beacon whose response is %s are sent by the next page', async (_, response) => {
+])("sends a beacon's events on the next page if its response is %s", async (_, response) => {
   ingest.respondWith(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? response : undefined));
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
@@ -91,7 +91,7 @@ test.each([
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 
-test('beacons are split at their size limit, and the next page sends what the browser rejected', async () => {
+test('splits beacons at the size limit, and sends events that the browser rejected on the next page', async () => {
   const { page } = await openAtRest({ flushAt: 1000 });
   const uuids = await captureMany(page, 'large', 60, 3000);
   await page.goto(elsewhere.url);
@@ -102,7 +102,7 @@ test('beacons are split at their size limit, and the next page sends what the br
   await eventually(() => expect(new Set(unique())).toEqual(new Set(uuids)));
 });
 
-test('a rejected beacon is replaced by a keepalive request', async () => {
+test('sends a keepalive request if the browser rejects a beacon', async () => {
   await visitor.addInitScript(() => {
     navigator.sendBeacon = () => false;
   });
@@ -113,7 +113,7 @@ test('a rejected beacon is replaced by a keepalive request', async () => {
   expect(beacons()).toEqual([]);
 });
 
-test('a running request is completed when the page is left', async () => {
+test('completes a pending request when the visitor leaves the page', async () => {
   const { page } = await open();
   const uuids = await page.evaluate(() => {
     const one = window.posthog.capture('clicked', {}, { send_instantly: true });
@@ -123,7 +123,7 @@ test('a running request is completed when the page is left', async () => {
   await eventually(() => expect(unique()).toEqual(uuids));
 });
 
-test('a hidden page sends events immediately and receives the response', async () => {
+test('sends events immediately on a hidden page, and receives the response', async () => {
   const { page } = await open();
   const uuids = await captureMany(page, 'hidden', 3);
   await hide(page);
@@ -132,7 +132,7 @@ test('a hidden page sends events immediately and receives the response', async (
   await eventually(async () => expect(await recordNames(page)).toEqual([]));
 });
 
-test('a hidden page does not wait for a running request', async () => {
+test('does not wait for a pending request on a hidden page', async () => {
   ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? hold() : undefined));
   const { page } = await open();
   await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));
@@ -142,7 +142,7 @@ test('a hidden page does not wait for a running request', async () => {
   await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['hidden 0', 'hidden 1']));
 });
 
-test('a page that the back button restores continues to send events', async () => {
+test('continues to send events on a page that the back button restores', async () => {
   const before: string[] = [];
   const page = await openKept(async () => {
     const visit = await open(quick);
@@ -155,7 +155,7 @@ test('a page that the back button restores continues to send events', async () =
   expect(uuidsReceived().filter((uuid) => after.includes(uuid))).toHaveLength(2);
 });
 
-test('a prerendered page stores and sends nothing until it is visible', async () => {
+test('stores and sends nothing on a prerendered page until it is visible', async () => {
   await visitor.addInitScript(() => {
     let isAhead = true;
     Object.defineProperty(document, 'prerendering', { get: () => isAhead });
@@ -178,7 +178,7 @@ test('a prerendered page stores and sends nothing until it is visible', async ()
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 
-test('a prerendered page that never becomes visible sends nothing', async () => {
+test('sends nothing on a prerendered page that never becomes visible', async () => {
   await visitor.addInitScript(() => {
     Object.defineProperty(document, 'prerendering', { value: location.pathname === '/ahead' });
   });
@@ -191,7 +191,7 @@ test('a prerendered page that never becomes visible sends nothing', async () => 
   expect(ingest.events().map(({ event }) => event)).toEqual(['seen 0']);
 });
 
-test('no beacon is sent while Retry-After is respected', async () => {
+test('sends no beacon during a Retry-After delay', async () => {
   ingest.respondWith(({ method }) =>
     method === 'POST' ? { status: 503, headers: { 'retry-after': '60' } } : undefined,
   );
@@ -205,7 +205,7 @@ test('no beacon is sent while Retry-After is respected', async () => {
   expect(posts()).toHaveLength(1);
 });
 
-/** Makes a page behave as if the visitor had switched tabs, because a headless browser cannot switch tabs. */
+/** Makes a page behave as if the visitor had switched to another tab. A headless browser cannot switch tabs. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate(() => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: true });

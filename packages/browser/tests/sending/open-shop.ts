@@ -24,7 +24,7 @@ export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitO
   };
 }
 
-/** Options that make the library send with the shortest possible delay. */
+/** Options with the shortest possible delay before sending. */
 export const quick: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
 
 export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
@@ -51,14 +51,14 @@ export async function captureMany(page: Page, name: string, count: number, size 
   );
 }
 
-/** Returns the names of the queue's records in the storage of the site. */
+/** Returns the names of the queue's records in the site's storage. */
 export async function recordNames(page: Page): Promise<string[]> {
   return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
 }
 
-/** Stops the clock of the page. From then on, only `page.clock.runFor` advances it. */
+/** Stops the page's clock. Afterwards, only `page.clock.runFor` advances the clock. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
-  // The pause must begin in the future even for a slow browser, because the clock cannot be set back.
+  // The pause must begin in the future, even in a slow browser, because the clock cannot be set back.
   await page.clock.pauseAt(Date.now() + 60_000);
 }

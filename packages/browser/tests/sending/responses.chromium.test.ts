@@ -26,7 +26,7 @@ const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const sizes = () => posts().map(({ body }) => (body as { batch: unknown[] }).batch.length);
 const names = () => ingest.events().map(({ event }) => event);
 
-/** Sends the given response to the first request for events. Later requests get the usual one. */
+/** Sets the response to the first event request. Later requests receive the normal response. */
 function respondFirst(response: ScriptedResponse): void {
   let isFirst = true;
   ingest.respondWith(({ method }) => {
@@ -47,7 +47,7 @@ const retriedResponses: [string, ScriptedResponse][] = [
   ['a dropped connection', { isDropped: true }],
 ];
 
-test.each(retriedResponses)('after %s, events are sent again once and in order', async (_, response) => {
+test.each(retriedResponses)('sends events again, once and in order, after %s', async (_, response) => {
   respondFirst(response);
   const { page } = await open();
   await stopClock(page);
@@ -65,26 +65,23 @@ test.each(retriedResponses)('after %s, events are sent again once and in order',
   await page.context().close();
 });
 
-test.each([400, 401, 402, 403, 404, 422])(
-  'events that are rejected with status %d are dropped, and this is logged',
-  async (status) => {
-    respondFirst({ status, body: { detail: 'no such key' } });
-    const { page, complaints } = await open();
-    await captureMany(page, 'refused', 3);
-    await page.evaluate(() => window.posthog.flush());
-    expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
-    expect(await recordNames(page)).toEqual([]);
-    await page.evaluate(() => {
-      window.posthog.capture('good');
-      return window.posthog.flush();
-    });
-    expect(names()).toEqual(['good']);
-    await page.context().close();
-  },
-);
+test.each([400, 401, 402, 403, 404, 422])('drops events rejected with status %d, and logs this', async (status) => {
+  respondFirst({ status, body: { detail: 'no such key' } });
+  const { page, complaints } = await open();
+  await captureMany(page, 'refused', 3);
+  await page.evaluate(() => window.posthog.flush());
+  expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
+  expect(await recordNames(page)).toEqual([]);
+  await page.evaluate(() => {
+    window.posthog.capture('good');
+    return window.posthog.flush();
+  });
+  expect(names()).toEqual(['good']);
+  await page.context().close();
+});
 
 test.each([200, 202, 204])(
-  'events count as accepted if the response has status %d, whatever its body is',
+  'treats events as accepted if the response status is %d, whatever the body is',
   async (status) => {
     respondFirst({ status, body: status === 204 ? '' : 'not json' });
     const { page } = await open();
@@ -96,7 +93,7 @@ test.each([200, 202, 204])(
   },
 );
 
-test('a batch that is too large is halved until it fits, and a single event that is too large is dropped', async () => {
+test('halves a batch that is too large until it fits, and drops a single event that is too large', async () => {
   ingest.respondWith(({ body }) => {
     const { batch = [] } = (body ?? {}) as { batch?: { event: string }[] };
     const isTooLarge = batch.length > 2 || batch.some(({ event }) => event === 'large 4');
@@ -114,7 +111,7 @@ test('a batch that is too large is halved until it fits, and a single event that
 test.each([
   ['seconds', () => '60'],
   ['a date', (now: number) => new Date(now + 60_000).toUTCString()],
-])('Retry-After in %s is respected, also by flush', async (_, header) => {
+])('respects Retry-After in %s, also in flush', async (_, header) => {
   const { page } = await open();
   await stopClock(page);
   respondFirst({ status: 503, headers: { 'retry-after': header(await page.evaluate(() => Date.now())) } });
@@ -123,7 +120,7 @@ test.each([
   await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
   await page.clock.runFor(1000);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
-  // Resolves after everything that the online event may have caused to be sent.
+  // Resolves after all requests that the online event may have caused.
   await page.evaluate(() => window.posthog.flush());
   expect(posts()).toHaveLength(1);
   await page.clock.runFor(65_000);
@@ -132,7 +129,7 @@ test.each([
   await page.context().close();
 });
 
-test('no events are sent for a minute after the quota is used up', async () => {
+test('sends no events for a minute after the quota is used up', async () => {
   respondFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
   const { page } = await open();
   await stopClock(page);
@@ -146,7 +143,7 @@ test('no events are sent for a minute after the quota is used up', async () => {
   await page.context().close();
 });
 
-test('the quota of another product has no effect', async () => {
+test('ignores the quota of another product', async () => {
   respondFirst({ status: 200, body: { status: 1, quota_limited: ['recordings'] } });
   const { page } = await open();
   await captureMany(page, 'one', 1);
@@ -157,7 +154,7 @@ test('the quota of another product has no effect', async () => {
   await page.context().close();
 });
 
-test('a request without a response is cancelled after a minute and repeated', async () => {
+test('cancels a request without a response after a minute, and repeats it', async () => {
   respondFirst(hold());
   const { page } = await open();
   await stopClock(page);
@@ -167,12 +164,12 @@ test('a request without a response is cancelled after a minute and repeated', as
   const givenUp: string[] = [];
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
-  // This comes after all earlier failures.
+  // This response arrives after all earlier failures.
   await page.evaluate(() => fetch('/shop').then((response) => response.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);
   await eventually(async () => {
-    // The library may notice that its request was cancelled only after this time.
+    // The library may detect the cancelled request only after this time.
     await page.clock.runFor(100);
     expect(names()).toEqual(['slow 0']);
   });

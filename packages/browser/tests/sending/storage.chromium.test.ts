@@ -21,7 +21,7 @@ let visitor: BrowserContext;
 beforeEach(async () => {
   // Each test has a separate host, because closed pages send beacons.
   [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
-  // The clock runs normally, and `visitor.clock` can advance it.
+  // The clock runs, and `visitor.clock` can advance it.
   await visitor.clock.install();
 });
 afterEach(async () => {
@@ -37,18 +37,17 @@ const isOut = () => ingest.respondWith(({ method }) => (method === 'POST' ? { st
 const isGone = () => ingest.respondWith(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
 /**
  * Advances the clock by more than the pause after a failure, and by more than the interval in which a page looks for
- * the queues of other pages.
+ * queues of other pages.
  */
 const restIsOver = () => visitor.clock.runFor(20_000);
 const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
 
 /**
- * Closes the page after the host has received its last beacon. The beacon therefore cannot arrive after the test has
- * changed the responses of the host.
+ * Closes the page and waits for its last beacon. Otherwise, the beacon could arrive after the test has changed the
+ * host's responses.
  */
 async function goWithLastWords(page: Page): Promise<void> {
-  // Events in a running request are not sent again. When the clock was advanced, a timer may have started such a
-  // request.
+  // Advancing the clock may have started a request. Its events are not sent again, so wait for it.
   await page.evaluate(() => window.posthog.flush());
   await leave(page);
   await eventually(() => {
@@ -58,7 +57,7 @@ async function goWithLastWords(page: Page): Promise<void> {
   await page.close();
 }
 
-/** Captures events and makes the page crash before anything is sent, however slow the browser is. */
+/** Captures events and crashes the page before it can send them, even in a slow browser. */
 async function captureAndCrash(page: Page, count: number): Promise<string[]> {
   await stopClock(page);
   const uuids = await captureMany(page, 'crash', count);
@@ -75,7 +74,7 @@ async function crash(page: Page): Promise<void> {
   await visitor.clock.resume();
 }
 
-test('the next tab sends the events of a tab that crashed directly after capturing', async () => {
+test('sends the events of a tab that crashed directly after capturing from the next tab', async () => {
   const { page } = await open();
   const uuids = await captureAndCrash(page, 5);
   const { page: next } = await open();
@@ -84,7 +83,7 @@ test('the next tab sends the events of a tab that crashed directly after capturi
   await nothingKept(next);
 });
 
-test('an open tab sends the events of a tab that crashed', async () => {
+test('sends the events of a crashed tab from an open tab', async () => {
   const { page: living } = await open();
   const { page } = await open();
   const uuids = await captureAndCrash(page, 3);
@@ -93,7 +92,7 @@ test('an open tab sends the events of a tab that crashed', async () => {
   await nothingKept(living);
 });
 
-test('events captured offline are sent by the next page', async () => {
+test('sends events captured offline from the next page', async () => {
   const { page } = await open();
   await visitor.setOffline(true);
   const uuids = await captureMany(page, 'offline', 30);
@@ -105,7 +104,7 @@ test('events captured offline are sent by the next page', async () => {
   await nothingKept(next);
 });
 
-test('events are sent immediately when the network is available again', async () => {
+test('sends events immediately when the network is available again', async () => {
   const { page } = await open();
   await stopClock(page);
   await visitor.setOffline(true);
@@ -116,7 +115,7 @@ test('events are sent immediately when the network is available again', async ()
   expect(uuidsReceived()).toHaveLength(30);
 });
 
-test('events survive reloads while the service fails', async () => {
+test('keeps events across reloads while the service fails', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'first page', 3);
@@ -133,7 +132,7 @@ test('events survive reloads while the service fails', async () => {
   await nothingKept(page);
 });
 
-test('parallel tabs send each event once', async () => {
+test('sends each event of parallel tabs once', async () => {
   const tabs = await Promise.all(Array.from({ length: 3 }, async () => (await open()).page));
   const uuids: string[] = [];
   for (let n = 0; n < 5; n += 1) {
@@ -145,7 +144,7 @@ test('parallel tabs send each event once', async () => {
   for (const tab of tabs) await nothingKept(tab);
 });
 
-test('of several tabs opened together, only one sends the events of an earlier tab', async () => {
+test('sends the events of an earlier tab from only one of several tabs opened together', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'left', 10);
@@ -155,14 +154,14 @@ test('of several tabs opened together, only one sends the events of an earlier t
   ingest.respondWith(null);
   const tabs = await Promise.all(Array.from({ length: 4 }, async () => (await open()).page));
   await visitor.clock.runFor(1);
-  // All tabs have requested the lock by now. The tab that has it keeps it while the clock stands still.
+  // All tabs have requested the lock by now. The tab with the lock keeps it while the clock is stopped.
   for (const tab of tabs) await tab.evaluate(() => navigator.locks.query());
   await visitor.clock.resume();
   await received(uuids);
   expect(uuidsReceived()).toHaveLength(10);
 });
 
-test('a tab that cannot send keeps its queue', async () => {
+test('keeps the queue of a tab that cannot send', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'own', 4);
@@ -179,7 +178,7 @@ test('a tab that cannot send keeps its queue', async () => {
   expect(uuidsReceived()).toHaveLength(5);
 });
 
-test('the oldest events are dropped beyond 500, and their number is sent', async () => {
+test('drops the oldest events beyond 500, and reports their number', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -192,7 +191,7 @@ test('the oldest events are dropped beyond 500, and their number is sent', async
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(100);
 });
 
-test('the oldest events are dropped beyond 1 MB, and their number is sent', async () => {
+test('drops the oldest events beyond 1 MB, and reports their number', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -212,7 +211,7 @@ test('the oldest events are dropped beyond 1 MB, and their number is sent', asyn
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40 - counts.length);
 });
 
-test('if an event that reports dropped events is dropped, the next report includes their number', async () => {
+test('if an event that reports dropped events is dropped, includes their number in the next report', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
@@ -224,12 +223,12 @@ test('if an event that reports dropped events is dropped, the next report includ
   expect([counts.length, counts.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
 });
 
-test('if a page crashes before it reports dropped events, the next page reports them', async () => {
+test('reports dropped events on the next page if a page crashes before it reports them', async () => {
   isGone();
   const { page: full } = await open({ flushAt: 5000 });
   await stopClock(full);
   await captureMany(full, 'many', 500);
-  // Adds 34 events of another page that crashed, so that there are more events than a page keeps.
+  // Add 34 events from another crashed page, so that the total exceeds a page's maximum.
   await full.evaluate(
     ([names, prefix]) => {
       const texts = names.slice(0, 34).map((name) => localStorage.getItem(name) ?? '');
@@ -254,7 +253,7 @@ test('if a page crashes before it reports dropped events, the next page reports 
   expect(counts.filter(Boolean)).toEqual([34]);
 });
 
-test('with full storage, events are kept in memory and sent', async () => {
+test('keeps events in memory and sends them if storage is full', async () => {
   const { page, complaints } = await open();
   await page.evaluate(() => {
     for (let size = 4_000_000; size > 0; size = Math.floor(size / 2)) {
@@ -273,7 +272,7 @@ test('with full storage, events are kept in memory and sent', async () => {
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
 });
 
-test('with blocked storage, events are sent, by beacon if the page is left before', async () => {
+test('sends events if storage is blocked, by beacon if the visitor leaves the page first', async () => {
   await visitor.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', {
       get() {
@@ -290,7 +289,7 @@ test('with blocked storage, events are sent, by beacon if the page is left befor
   expect(complaints).toEqual([]);
 });
 
-test('a site that clears its storage loses no event', async () => {
+test('loses no event on a site that clears its storage', async () => {
   isOut();
   const { page } = await open();
   const uuids = await captureMany(page, 'cleared', 4);
@@ -302,7 +301,7 @@ test('a site that clears its storage loses no event', async () => {
   await received(uuids);
 });
 
-test('without Web Locks, a page takes over queues that are older than a minute, and no newer ones', async () => {
+test('without Web Locks, adopts only queues that are older than a minute', async () => {
   await visitor.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }));
   isOut();
   const { page } = await open();
@@ -314,21 +313,21 @@ test('without Web Locks, a page takes over queues that are older than a minute, 
   ingest.respondWith(null);
   const { page: next } = await open();
   await visitor.clock.runFor(15_000);
-  // A page renames the records that it takes over.
+  // A page renames the records that it adopts.
   expect((await recordNames(next)).sort()).toEqual(names.sort());
   await visitor.clock.runFor(65_000);
   await received(uuids);
   await nothingKept(next);
 });
 
-test('invalid records in the queue are dropped and counted, and the others are sent', async () => {
+test('drops and counts invalid queue records, and sends the others', async () => {
   await visitor.addInitScript((key) => {
     const garbage = ['garbage', '{"event":"half', '5', 'null', ''];
     for (const [at, text] of garbage.entries()) localStorage.setItem(`ph_${key}_queue_gone_${at}`, text);
   }, token);
   const { page } = await open({ flushAt: 5000 });
   const uuids = await captureMany(page, 'good', 2);
-  // Waits until the page has taken over the records.
+  // Wait until the page has adopted the records.
   await eventually(async () => {
     const names = await recordNames(page);
     expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);
@@ -341,7 +340,7 @@ test('invalid records in the queue are dropped and counted, and the others are s
   await nothingKept(page);
 });
 
-test('events are sent from a frame without storage', async () => {
+test('sends events from a frame without storage', async () => {
   const shared = await startSite({ headers: { 'access-control-allow-origin': '*' } });
   const page = await visitor.newPage();
   await page.setContent(`<iframe sandbox="allow-scripts" src="${shared.url}"></iframe>`);
@@ -355,7 +354,7 @@ test('events are sent from a frame without storage', async () => {
 });
 
 test.each([-86_400_000, 86_400_000])(
-  'no event is lost, sent twice or out of order if the clock jumps by %d ms',
+  'loses, repeats or reorders no event if the clock jumps by %d ms',
   async (jump) => {
     isOut();
     const { page } = await open();

@@ -21,7 +21,7 @@ let ingest: ScriptedIngest;
 let site: TestServer;
 let version: string;
 const codes: Record<string, string> = {};
-/** The content security policy of the pages. Empty if they have none. */
+/** The pages' content security policy. Empty if the pages have no policy. */
 let policy = '';
 /** The server waits for this promise before it sends a side script. */
 let held: Promise<void> | undefined;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
   browser = await launchChromium();
-  // The scripts come from a different host than the one that receives events.
+  // The scripts and the events use different hosts.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
     requested.push(path);
@@ -91,7 +91,7 @@ function hold(): () => void {
 }
 const errors = { errorTracking: { autocaptureExceptions: true } };
 
-test('a page that needs no side scripts loads none', async () => {
+test('loads no side scripts on a page that does not need them', async () => {
   const page = await open();
   await waitForSettings(page);
   await eventually(() => ingest.events('$pageview').length > 0);
@@ -101,7 +101,7 @@ test('a page that needs no side scripts loads none', async () => {
   expect(sideScripts()).toEqual([]);
 });
 
-test('the first captured error loads the script, and the event has the properties from the time of the error', async () => {
+test('loads the script at the first captured error, whose event has the properties from the time of the error', async () => {
   const release = hold();
   const page = await open();
   const [anonymous, before] = await page.evaluate(() => {
@@ -123,7 +123,7 @@ test('the first captured error loads the script, and the event has the propertie
   expect(entry?.stacktrace?.frames.map((frame) => frame.function)).toContain('buy');
   await eventually(() => ingest.events('$exception').length === 2);
   expect(sideScripts()).toEqual([`/static/${version}/exceptions.js`]);
-  // After this call, the script is loaded.
+  // When this call returns, the side script is loaded.
   const exceptionList = await page.evaluate(
     () => posthog.captureException(new Error('later'))?.properties.$exception_list,
   );
@@ -131,7 +131,7 @@ test('the first captured error loads the script, and the event has the propertie
   await eventually(() => ingest.events('$exception').length === 3);
 });
 
-test('uncaught errors are captured from the start of the page if the settings enable this', async () => {
+test('captures uncaught errors from the start of the page if the settings enable this', async () => {
   ingest.config = errors;
   const release = hold();
   const page = await open();
@@ -146,7 +146,7 @@ test('uncaught errors are captured from the start of the page if the settings en
   expect(entry?.stacktrace?.frames.length).toBeGreaterThan(0);
 });
 
-test('a page that is left before the script has loaded sends the errors in a short form', async () => {
+test('sends errors in a short form if the visitor leaves the page before the script has loaded', async () => {
   const release = hold();
   const page = await open();
   await page.evaluate(() => void posthog.captureException(new RangeError('too late')));
@@ -178,7 +178,7 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
   ],
 ])('if the script does not load, %s is sent in a short form', async (_, expected, act, options) => {
   const { [`/static/${version}/exceptions.js`]: code } = codes;
-  // A changed file must not run either, because it would have the rights of the page.
+  // Do not run a modified file, because the file would have access to the entire page.
   codes[`/static/${version}/exceptions.js`] = `${code};window.isTampered = true`;
   const page = await open(options);
   await act(page);
@@ -191,7 +191,7 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
 test.each([
   ['the host of the library', () => `default-src 'none'; script-src ${site.url}; connect-src ${ingest.url}`],
   ['only scripts with a nonce', () => `default-src 'none'; script-src 'nonce-shop'; connect-src ${ingest.url}`],
-])('side scripts load under a policy that allows %s', async (_, allowed) => {
+])('loads side scripts with a policy that allows %s', async (_, allowed) => {
   policy = allowed();
   ingest.config = { ...errors, millrace: { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] } };
   const page = await open();

@@ -3,11 +3,11 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 
 export interface Visit {
   page: Page;
-  /** All errors that were thrown, and all errors and warnings on the console. */
+  /** All thrown errors, and all errors and warnings on the console. */
   complaints: string[];
   /**
-   * Waits until all requests of the page are complete. Otherwise, the browser would not keep the page for the back
-   * button.
+   * Waits until the page has no pending requests. Otherwise, the browser would not keep the page in the back/forward
+   * cache.
    */
   untilIdle: () => Promise<void>;
 }
@@ -29,16 +29,16 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
 }
 
 /**
- * Goes to the first page of the site, which does not start the library. It does not go to `about:blank`, which is in
- * another process: Chromium then gives a busy page half a second, and ends it without its last events.
+ * Navigates to the site's first page, which does not start the library. `about:blank` would run in another process.
+ * Chromium would then end a busy page after half a second, without sending its last events.
  */
 export async function leave(page: Page): Promise<void> {
   await page.goto(new URL('/', page.url()).href);
 }
 
 /**
- * Opens a page, leaves it, and returns with the back button to the unchanged page. If a busy browser did not keep the
- * page, repeats this.
+ * Opens a page, leaves it, and returns to the unchanged page with the back button. Tries again if a busy browser did
+ * not keep the page.
  */
 export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
   for (let attempt = 1; attempt <= 10; attempt++) {
@@ -51,7 +51,7 @@ export async function openKept(open: () => Promise<Visit>, elsewhere: string): P
     if (await page.evaluate("'isAsItWas' in window")) return page;
     await page.close();
   }
-  // If there is no windowed browser, the test command skips a test that fails with this message.
+  // If a windowed browser is not available, the test command skips a test that fails with this message.
   throw new Error('WINDOWED_CHROMIUM_PATH is not set: the browser kept none of 10 pages');
 }
 

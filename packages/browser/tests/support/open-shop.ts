@@ -11,7 +11,7 @@ import { createVisitors } from './visitors.ts';
 declare global {
   interface Window {
     posthog: Client;
-    /** What the listeners of a test received. */
+    /** The values that the test's listeners received. */
     heard: unknown[];
   }
 }
@@ -19,23 +19,23 @@ declare global {
 export type Library = 'ours' | 'reference';
 
 export interface Entrance {
-  /** A visitor who has been here before. The default is a new one. */
+  /** A returning visitor. By default, the visitor is new. */
   visitor?: BrowserContext;
   library?: Library;
-  /** A function that runs in the page before `init`. */
+  /** A function that the page runs before `init`. */
   before?: () => void;
 }
 
 export interface Shop {
-  /** The ingest host of the current test. `empty` replaces it, because closed pages may still send events. */
+  /** The current test's ingest host. `empty` replaces it, because closed pages may still send events. */
   ingest: ScriptedIngest;
   browser: Browser;
   siteUrl: string;
-  /** Opens a page and calls `init`. The visitor is the given one or a new one. */
+  /** Opens a page and calls `init`, for the given visitor or a new one. */
   enter(options?: Partial<InitOptions>, entrance?: Entrance): Promise<Page>;
-  /** Waits until at least `count` events of this name have arrived, and returns them. */
+  /** Waits until at least `count` events with this name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
-  /** Returns the bodies of all requests for flags so far. */
+  /** Returns the bodies of all flag requests so far. */
   flagRequests(): Record<string, unknown>[];
   /** Closes all pages and restores the initial state. */
   empty(): Promise<void>;
@@ -45,7 +45,7 @@ export interface Shop {
 const referencePage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>
 <script type="module">import posthog from '/reference.js'; window.posthog = posthog;</script></head><body></body></html>`;
 
-/** Starts a shop that can load both libraries, an ingest host and a browser, for a whole test file. */
+/** Starts a shop that can load both libraries, an ingest host and a browser, for an entire test file. */
 export async function openShop(): Promise<Shop> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const [browser, ingest, site] = await Promise.all([
@@ -76,7 +76,7 @@ export async function openShop(): Promise<Shop> {
       await page.evaluate((init) => void window.posthog.init('phc_test', init as InitOptions), {
         api_host: shop.ingest.url,
         opt_out_useragent_filter: true,
-        // The library waits this long for flags, because a busy machine may be slow.
+        // Timeout for flags. It is long, because a busy machine may be slow.
         feature_flag_request_timeout_ms: patienceMs,
         autocapture: false,
         capture_pageview: false,
@@ -111,7 +111,7 @@ export async function openShop(): Promise<Shop> {
   return shop;
 }
 
-/** Resolves when flags have been loaded or the request has failed. */
+/** Resolves when flags have loaded or the request has failed. */
 export async function waitForFlags(page: Page): Promise<void> {
   await page.waitForFunction(() => window.posthog.featureFlags.hasLoadedFlags);
 }

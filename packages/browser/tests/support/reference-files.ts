@@ -3,8 +3,8 @@ import { build } from 'esbuild';
 import type { SiteOptions } from './start-site.ts';
 
 /**
- * Returns pages under `/reference` that load posthog-js as `window.posthog` without starting it, as the other pages do
- * with this library.
+ * Returns pages under `/reference` that load posthog-js as `window.posthog` without starting it, like the pages that
+ * load this library.
  */
 export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']>> {
   const { outputFiles } = await build({
@@ -25,7 +25,7 @@ export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']
   };
 }
 
-/** Options with which posthog-js does not load any further scripts. */
+/** Options that keep posthog-js from loading further scripts. */
 export const referenceOptions = {
   disable_external_dependency_loading: true,
   disable_session_recording: true,

@@ -17,9 +17,9 @@ export interface ReceivedRequest {
   path: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
-  /** The body after decompressing and parsing it. Null if the request has none. */
+  /** The decompressed and parsed body. Null if the request has no body. */
   body: unknown;
-  /** The size of the body as it was sent, in bytes. */
+  /** The size of the encoded body, in bytes. */
   bytes: number;
 }
 
@@ -27,32 +27,35 @@ export interface ScriptedResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Whether to close the connection without a response. */
+  /** Whether to close the connection without sending a response. */
   isDropped?: boolean;
-  /** A promise. The response is sent when it resolves. */
+  /** The response is sent when this promise resolves. */
   after?: Promise<unknown>;
 }
 
-/** Returns the response to a request, or undefined to send the usual response. */
+/** Returns the response to a request, or undefined for the normal response. */
 export type Script = (request: ReceivedRequest) => ScriptedResponse | undefined;
 
 export interface ScriptedIngest {
   url: string;
   requests: ReceivedRequest[];
-  /** Returns the events of all requests that got status 200, in the order in which they arrived. */
+  /** Returns the events of all requests with a 200 response, in order of arrival. */
   events(name?: string): ReceivedEvent[];
-  /** Sets the responses from now on. Null restores the usual ones. */
+  /** Sets the responses from now on. Null restores the normal responses. */
   respondWith(script: Script | null): void;
-  /** The values of flags in the response of `/flags`, by key. */
+  /** The flag values in the `/flags` response, by key. */
   flags: Record<string, boolean | string>;
   payloads: Record<string, string>;
-  /** Fields to add to the remote config. A field that is undefined is removed from it. */
+  /** Fields to add to the remote config. An undefined field is removed. */
   config: Record<string, unknown>;
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Starts an ingest host for tests. It records requests, and can fail in ways that are impossible with a real host. */
+/**
+ * Starts an ingest host for tests. It records requests, and can simulate failures that a real host cannot produce on
+ * demand.
+ */
 export async function startScriptedIngest(): Promise<ScriptedIngest> {
   const requests: ReceivedRequest[] = [];
   const accepted: ReceivedEvent[] = [];
@@ -103,7 +106,7 @@ async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   return { method, path: pathname, query: searchParams, headers, body: parse(bytes), bytes: bytes.length };
 }
 
-/** Parses a body, which is gzip, JSON, or a form with base64. */
+/** Parses a request body in the format gzip, JSON, or a form with base64. */
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
   const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
@@ -135,7 +138,7 @@ function usualResponse({ path }: ReceivedRequest, { flags, payloads, config }: S
   return `(window._POSTHOG_REMOTE_CONFIG ??= {})[${JSON.stringify(token)}] = ${assigned};`;
 }
 
-/** The response of a gateway for an environment without settings. */
+/** A gateway's response for an environment without settings. */
 const remoteConfig = {
   supportedCompression: ['gzip', 'gzip-js'],
   hasFeatureFlags: true,

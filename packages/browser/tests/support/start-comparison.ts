@@ -6,17 +6,17 @@ import { openPage } from './open-page.ts';
 import { startScriptedIngest } from './scripted-ingest.ts';
 import { startSite } from './start-site.ts';
 
-/** An action on a page, and the HTML that it needs. */
+/** An action on a page, with the necessary HTML. */
 export interface Step {
   /** The content of the element `#stage`. */
   html: string;
   /** A script that runs in the page. It can use `stage`, and `at(selector)` for elements in it. */
   act: string;
-  /** Options of both libraries, which apply to this step only. */
+  /** Options for both libraries, only for this step. */
   options?: Record<string, unknown>;
 }
 
-/** The events that one library captured in a step: their names, and the properties that not every event has. */
+/** The events that a library captured in a step: their names, and the properties that differ between events. */
 export type Captured = { event: string; properties: Record<string, unknown> }[];
 
 export interface Comparison {
@@ -27,7 +27,7 @@ export interface Comparison {
 
 const initial = {
   opt_out_useragent_filter: true,
-  // This is also the timeout for the settings.
+  // This option is also the timeout for the settings.
   feature_flag_request_timeout_ms: patienceMs,
   rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
   capture_pageview: false,
@@ -40,7 +40,7 @@ const initial = {
   rageclick: true,
 };
 
-/** Opens a page on which this library and posthog-js run in parallel and receive the same DOM events. */
+/** Opens a page that runs this library and posthog-js in parallel. Both receive the same DOM events. */
 export async function startComparison(browser: Browser, config: Record<string, unknown> = {}): Promise<Comparison> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const ingest = await startScriptedIngest();
@@ -52,7 +52,7 @@ export async function startComparison(browser: Browser, config: Record<string, u
   const visitor = await browser.newContext();
   const { page } = await openPage(visitor, site.url);
   await page.waitForFunction('window.posthog && window.reference');
-  // posthog-js listens for copies only if the option is set when its settings arrive.
+  // posthog-js listens for copies only if the option is set when it receives its settings.
   const copying = { autocapture: { capture_copied_text: true } };
   await page.evaluate(start, { host: ingest.url, initial: { ...initial, ...copying } });
   const run: Comparison['run'] = ({ html, act, options = {} }) =>
@@ -99,7 +99,7 @@ async function take({
 }: Required<Step> & { usual: object }): Promise<{ ours: Captured; reference: Captured }> {
   const { posthog, reference } = window as unknown as Libraries;
   const stage = document.querySelector('#stage') as HTMLElement;
-  // Clicks far away, so that a click of the next step does not count as a rage click together with those of this step.
+  // Click far away, so that this step's clicks and the next step's click do not form a rage click.
   for (const library of [posthog, reference]) library.set_config(usual);
   stage.innerHTML = '<button>Far</button>';
   stage.firstElementChild?.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }));

@@ -16,9 +16,9 @@ declare global {
 export interface VisitOptions {
   options?: InitOptions;
   path?: string;
-  /** A visitor who has been here before. The default is a new one. */
+  /** A returning visitor. By default, the visitor is new. */
   visitor?: BrowserContext;
-  /** Whether to call `init`, which is the default. Options that are functions must be created in the page. */
+  /** Whether to call `init`. True by default. Options that are functions must be created inside the page. */
   isStarted?: boolean;
 }
 
@@ -32,19 +32,19 @@ export interface Lab {
 }
 
 /**
- * The options of most tests: nothing is captured automatically, events are sent immediately, and the automated browser
- * is not treated as a bot.
+ * The options of most tests: nothing is captured automatically, events are sent immediately, and the test browser is
+ * not treated as a bot.
  */
 export const plainOptions: InitOptions = {
   opt_out_useragent_filter: true,
   autocapture: false,
   capture_pageview: false,
   flushAt: 1,
-  // The library waits this long for flags, because a busy machine may be slow.
+  // Timeout for flags. It is long, because a busy machine may be slow.
   feature_flag_request_timeout_ms: patienceMs,
 };
 
-/** Starts a browser, a site with the library, and an ingest host, for a whole test file. */
+/** Starts a browser, a site with the library, and an ingest host, for an entire test file. */
 export async function startLab(siteOptions?: SiteOptions): Promise<Lab> {
   const [browser, site, ingest] = await Promise.all([launchChromium(), startSite(siteOptions), startScriptedIngest()]);
   const visitors = createVisitors(browser);

@@ -2,13 +2,13 @@ import { startServer, type TestServer } from '@millrace/testing';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
 
 export interface SiteOptions {
-  /** HTML that follows the script of the library. */
+  /** HTML after the library's script. */
   body?: string;
   headers?: Record<string, string>;
   files?: Record<string, { type: string; content: string }>;
 }
 
-/** Starts a site whose pages load the library as a module and store it in `window.posthog`, without calling `init`. */
+/** Starts a site whose pages load the library as a module in `window.posthog`. The pages do not call `init`. */
 export async function startSite({ body = '', headers = {}, files = {} }: SiteOptions = {}): Promise<TestServer> {
   const { code } = await bundleLibrary('index.js');
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>

@@ -1,18 +1,18 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /**
- * Provides new visitors. A browser profile takes twice as long to create as a page, so the profiles of visitors who
- * have left are reused. A test that changes the visitor with an init script or the clock needs its own profile:
+ * Provides new visitors. Creating a browser profile takes twice as long as creating a page, so visitors reuse the
+ * profiles of earlier visitors. A test that uses an init script or the clock needs its own profile:
  * `browser.newContext()`.
  */
 export interface Visitors {
   next(): Promise<BrowserContext>;
   /**
-   * Removes what the former user of the profile stored. Must be called on the first page of each visitor before the
-   * library starts.
+   * Removes the data of the profile's previous visitor. Call this on each visitor's first page before the library
+   * starts.
    */
   forget(page: Page): Promise<void>;
-  /** Closes all pages, and also the profiles that a test created for itself. */
+  /** Closes all pages, and the profiles that tests have created. */
   leave(): Promise<void>;
 }
 

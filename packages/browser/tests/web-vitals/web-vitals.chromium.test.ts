@@ -18,7 +18,7 @@ describe('web vitals', () => {
   beforeAll(async () => {
     [browser, site] = await Promise.all([launchChromium(), startSite({ body })]);
   });
-  // Each test has a separate host, because a page sends its last values when it is closed.
+  // Each test has a separate host, because a page sends its last values when it closes.
   beforeEach(async () => {
     ingest = await startScriptedIngest();
   });
@@ -31,7 +31,7 @@ describe('web vitals', () => {
     await site?.stop();
   });
 
-  test('contain the paints and, after the page is left, the slowest interaction and the layout shifts', async () => {
+  test('contain the paints and, after the visitor leaves the page, the slowest interaction and the layout shifts', async () => {
     const page = await open({ capture_performance: { web_vitals: true } });
     await page.click('#slow');
     await page.waitForFunction('window.isShifted');
@@ -52,19 +52,19 @@ describe('web vitals', () => {
     }
   });
 
-  test('are sent after five seconds, even if some are missing', async () => {
+  test('are sent after five seconds, even if some metrics are missing', async () => {
     await open({ capture_performance: true });
     const measured = await vitals(1);
     expect(Object.keys(measured)).toContain('FCP');
   });
 
-  test('are limited to those that the settings enable', async () => {
+  test('are limited to the metrics that the settings enable', async () => {
     const settings = { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] };
     await open({}, { millrace: settings });
     expect(Object.keys(await vitals(1))).toEqual(['FCP']);
   });
 
-  test('contain only URLs in which personal data is masked', async () => {
+  test('contain only URLs with masked personal data', async () => {
     const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
     await leave(page);
     expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });
@@ -94,7 +94,7 @@ describe('web vitals', () => {
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });
 
-  test('are not captured, without any log, if the page cannot measure, for example in a test runner', async () => {
+  test('are not captured and not logged if the page cannot measure them, for example in a test runner', async () => {
     const { page, complaints } = await openPage(await browser.newContext(), site.url);
     await page.waitForFunction('window.posthog');
     const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_performance: true };
@@ -123,7 +123,7 @@ describe('web vitals', () => {
     return page;
   }
 
-  /** Returns the web vitals of all events so far, by name. */
+  /** Returns the web vitals in all events so far, by name. */
   const vitals = (count: number): Promise<Record<string, Vital>> =>
     eventually(() => {
       const measured = Object.fromEntries(ingest.events('$web_vitals').flatMap(ofEvent));
@@ -146,10 +146,10 @@ const body = `<h1 class="title" style="font-size: 60px">A page to look at</h1><b
     const end = performance.now() + 120;
     while (performance.now() < end);
   };
-  // In a busy browser, any of the three events may take longest to show.
+  // In a busy browser, any of the three events may be the slowest.
   for (const type of ['pointerdown', 'pointerup', 'click']) document.querySelector('#slow').addEventListener(type, work);
   document.querySelector('#slow').addEventListener('click', () => {
-    // This is more than 500 ms after the click, because a movement soon after a click does not count as a layout shift.
+    // Wait more than 500 ms after the click, because a movement soon after a click does not count as a layout shift.
     setTimeout(() => {
       new PerformanceObserver(() => (window.isShifted = true)).observe({ type: 'layout-shift', buffered: true });
       document.querySelector('.title').style.marginTop = '200px';
