@@ -4,7 +4,7 @@ import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
 /** Events become dead letters. Their cause is then fixed, and the API replays them to the consumer. */
-describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
+describe.each(eventLogs)('the %s log', (eventLog) => {
   let services: RunningServices;
   beforeAll(async () => {
     services = await startServices({ eventLog });
@@ -26,7 +26,7 @@ describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
       ({ uuid }) => uuid,
     );
 
-  test('console-030: stores each dead letter once when it is replayed twice at the same time', async () => {
+  test('console-030: stores a dead letter once if it is replayed twice at the same time', async () => {
     const uuids = [randomUUID(), randomUUID(), randomUUID()].sort();
     const [good = '', ...bad] = uuids;
     await services.database.query("ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')");

@@ -56,7 +56,7 @@ const storedUuids = async (distinctId: string) => {
   return rows.map(({ uuid }) => uuid);
 };
 
-test('deletes a person completely, drops its events that are still in the log, and creates a new person for later events', async () => {
+test('deletes a person and drops their events in the log, and creates a new person for later events', async () => {
   const email = 'ada@example.com';
   for (let round = 0; round < 12; round += 1) await capture('ada', 500, { $set: { email } });
   const bob = await capture('bob', 10);

@@ -55,7 +55,7 @@ describe('services with the log on Kafka', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'while the broker proxy is in mode %s, returns 503 in time, never 200 without storing the event, and recovers automatically',
+    'return 503 in time while the broker proxy is in mode %s, and recover automatically',
     async (fault) => {
       await waitForResponses(load, 50, 200);
       await kafka[fault]();
@@ -77,7 +77,7 @@ describe('services with the log on Kafka', () => {
   );
 
   test.each(faults)(
-    'while the PostgreSQL proxy is in mode %s, known keys still get 200 and no event is lost',
+    'accept events with known keys without losing any while the PostgreSQL proxy is in mode %s',
     async (fault) => {
       const uncachedTenant = await createTestTenant(services.databaseUrl);
       await waitForResponses(load, 50, 200);
@@ -102,7 +102,7 @@ describe('services with the log on Kafka', () => {
     300_000,
   );
 
-  test('does not wait for connections that PostgreSQL has forgotten to time out, and their locks are released', async () => {
+  test('do not wait for lost PostgreSQL connections, and release their locks', async () => {
     const [consumer] = services.consumers;
     await waitForResponses(load, 50, 200);
     const before = await consumedRecords(services);
@@ -133,7 +133,7 @@ describe('services with the embedded log', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'while the PostgreSQL proxy is in mode %s, returns 503 in time, never 200 without storing the event, and recovers automatically',
+    'return 503 in time while the PostgreSQL proxy is in mode %s, and recover automatically',
     async (fault) => {
       await waitForResponses(load, 50, 200);
       await postgres[fault]();

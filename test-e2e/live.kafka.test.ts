@@ -4,7 +4,7 @@ import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
 /** Live events in the whole running system: the stream shows what is stored. */
-describe.each(eventLogs)('live events on the %s log', (eventLog) => {
+describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
   let services: RunningServices;
   const leaving = new AbortController();
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe.each(eventLogs)('live events on the %s log', (eventLog) => {
     await services?.stop();
   });
 
-  test('live-013, live-014, live-043: shows the merged person, the corrected timestamp and dropped events', async () => {
+  test('live-013, live-014, live-043: contains the merged person, the corrected timestamp and dropped events', async () => {
     const { tenant, ingestUrl, apiUrl } = services;
     const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
     const base = `${apiUrl}/api/projects/${tenant.projectId}`;

@@ -65,7 +65,7 @@ async function eventById(uuid: string): Promise<number> {
   return response.status;
 }
 
-test('with one role, new connections are rejected until the file contains the new password, and no event is lost', async () => {
+test('rejects new connections with one role until the file contains the new password, without losing events', async () => {
   await expectNewEvents();
   await server.query(`ALTER ROLE ${first} PASSWORD 'two'`);
   await endConnections(first);
@@ -74,7 +74,7 @@ test('with one role, new connections are rejected until the file contains the ne
   await expectNewEvents();
 });
 
-test('with two roles, new connections use the other role', async () => {
+test('uses the other role for new connections with two roles', async () => {
   secret.exchange({ username: second, password: 'one' });
   await endConnections(first);
   await expectNewEvents();
@@ -88,7 +88,7 @@ test('with two roles, new connections use the other role', async () => {
   });
 });
 
-test('every acknowledged event is stored once, without restarting a process', async () => {
+test('stores every acknowledged event once without restarting a process', async () => {
   await load.stop();
   await awaitDrained(services);
   const { rows } = await services.database.query<{ uuid: string; count: number }>(

@@ -41,7 +41,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
   afterEach(() => expect(sdkErrors).toEqual([]));
   afterAll(() => services?.stop());
 
-  test('capture stores the properties that were sent and those that the SDK adds', async () => {
+  test('capture stores the given properties and those that the SDK adds', async () => {
     const timestamp = new Date(Date.now() - 60_000);
     const properties = { total: 42, currency: 'EUR', nested: { list: [1, 'zwei', null, true] }, text: 'Grüße 👋' };
     const [row, ...others] = await send('order placed', 1, (client) =>
@@ -67,7 +67,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     });
   });
 
-  test('identify sets $set and $set_once on the person without merging it', async () => {
+  test('identify sets $set and $set_once on the person without a merge', async () => {
     const [row] = await send('$identify', 1, (client) =>
       client.identify({
         distinctId: 'ada',
@@ -104,7 +104,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(seenBefore?.person).toMatchObject({ uuid: person?.uuid, distinct_ids: ['main-id', 'old-id'] });
   });
 
-  test('groupIdentify creates a group with its properties, and capture with groups does not', async () => {
+  test('groupIdentify creates a group with its properties, but capture with groups does not', async () => {
     await send('$groupidentify', 2, (client) => {
       client.groupIdentify({ groupType: 'company', groupKey: 'acme', properties: { name: 'Acme', seats: 5 } });
       client.groupIdentify({ groupType: 'company', groupKey: 'acme', properties: { seats: 6 } });
@@ -138,7 +138,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(await api.persons({ distinct_id: row?.distinct_id ?? '' })).toEqual([]);
   });
 
-  test('stores 250 events of one client once each', async () => {
+  test('capture stores 250 events from one client once each', async () => {
     const numbers = Array.from({ length: 250 }, (_, index) => index);
     const rows = await send('tick', 250, (client) => {
       for (const n of numbers) client.capture({ distinctId: `ticker-${n % 7}`, event: 'tick', properties: { n } });
@@ -174,7 +174,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(marks).toEqual([{ historical_migration: true }]);
   });
 
-  test('no event caused an ingestion warning', async () => {
+  test('no call causes an ingestion warning', async () => {
     expect(await api.warnings()).toEqual([]);
   });
 });

@@ -60,7 +60,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     expect(events).toEqual(sent.sort((a, b) => (a.uuid < b.uuid ? -1 : 1)));
   });
 
-  test('every person is as if each event had been processed once, in order', async () => {
+  test('every person has the state as if each event had been processed once, in order', async () => {
     const { persons } = await storedState(services);
     const certain = expected.persons.map((person, index) => ({
       ...person,
@@ -71,15 +71,15 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
     expect(persons.every(({ distinctIds, mainDistinctId }) => distinctIds.includes(mainDistinctId))).toBe(true);
   });
 
-  test('every group has the last values that were set', async () => {
+  test('every group has the last values', async () => {
     expect((await storedState(services)).groups).toEqual(expected.groups);
   });
 
-  test('no ingestion warning was recorded', async () => {
+  test('no ingestion warning is recorded', async () => {
     expect((await services.database.query('SELECT type, details FROM ingestion_warning')).rows).toEqual([]);
   });
 
-  test('processing the whole log again from its beginning changes nothing', async () => {
+  test('processing the entire log again from the beginning changes nothing', async () => {
     await Promise.all(services.consumers.map((consumer) => consumer.stop()));
     const before = await tableChecksums(services.database);
     await services.database.query('DELETE FROM consumer_offset');

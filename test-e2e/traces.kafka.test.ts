@@ -94,21 +94,21 @@ test('traces a request from its caller through the log to the commit', async () 
   );
 });
 
-test('traces contain no personal data and no sent values', () => {
+test('traces contain neither personal data nor sent values', () => {
   expect(texts.join()).not.toMatch(/secret-|phc_|127\.0\.0\.1/);
 });
 
 test.each([
   ['the gateway', 'millrace_capture_request_seconds', () => services.gateway],
   ['the consumer', 'millrace_consumer_batch_seconds', () => services.consumers[0]],
-])('a histogram of %s has an exemplar with the trace ID', async (_name, histogram, process) => {
+])('a %s histogram has an exemplar with the trace ID', async (_name, histogram, process) => {
   const accept = { accept: 'application/openmetrics-text; version=1.0.0' };
   const response = await fetch(`http://127.0.0.1:${process()?.port}/metrics`, { headers: accept });
   expect(response.headers.get('content-type')).toMatch('application/openmetrics-text');
   expect(await response.text()).toMatch(new RegExp(`${histogram}_bucket\\{[^}]+\\} 1 # \\{trace_id="${traceId}"\\}`));
 });
 
-test('a request without the sampled flag is not traced', async () => {
+test('does not trace a request without the sampled flag', async () => {
   const before = received.length;
   expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
   expect((await send('plain', {})).status).toBe(200);

@@ -42,7 +42,7 @@ if (missing.length > 0) {
     await dns?.stop();
   });
 
-  test('the script completes every step', async () => {
+  test('completes every step of the script', async () => {
     const colleague = 'grace@example.com';
     const { personalApiKey } = await createTestTenant(services.databaseUrl, {
       email: colleague,
@@ -58,7 +58,7 @@ if (missing.length > 0) {
     expect(lines.flatMap((line) => /^ok: (.*)/.exec(line)?.[1] ?? [])).toEqual(steps);
   });
 
-  test('an unknown key ends the script immediately, with the reason', async () => {
+  test('ends the script immediately for an unknown key, with the reason', async () => {
     const { code, lines, complaints } = await runScript({
       API_URL: services.apiUrl,
       API_KEY: 'phx_unknown',

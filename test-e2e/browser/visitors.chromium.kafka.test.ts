@@ -74,7 +74,7 @@ async function stored(...names: string[]) {
   });
 }
 
-test('a visitor keeps one ID across tabs and days, with separate sessions', async () => {
+test("keeps a visitor's ID across tabs and days, with separate sessions", async () => {
   const first = await browser.newContext();
   const one = await enter(first);
   await run(one, `posthog.capture('first tab')`);
@@ -95,7 +95,7 @@ test('a visitor keeps one ID across tabs and days, with separate sessions', asyn
   await later.close();
 });
 
-test('identify merges the anonymous and the identified person, alias adds an ID, and reset starts a new person', async () => {
+test('identify merges two persons, alias adds an ID, and reset starts a new person', async () => {
   const visitor = await browser.newContext();
   const page = await enter(visitor);
   const anonymous = await idOf(page);
@@ -124,7 +124,7 @@ test('identify merges the anonymous and the identified person, alias adds an ID,
   await visitor.close();
 });
 
-test('stores a group with its properties, and adds it to events until it is reset', async () => {
+test('stores a group with its properties, and adds it to events until reset', async () => {
   const visitor = await browser.newContext();
   const page = await enter(visitor);
   await run(
@@ -144,7 +144,7 @@ test('stores a group with its properties, and adds it to events until it is rese
   await visitor.close();
 });
 
-test('stores nothing without consent, even across pages, and stores events after consent is given', async () => {
+test('stores no events without consent, and stores events after consent is given', async () => {
   const visitor = await browser.newContext();
   const options = { opt_out_capturing_by_default: true };
   const page = await enter(visitor, { options });
@@ -210,7 +210,7 @@ test('uses bootstrapped flags until flags are fetched', async () => {
   await visitor.close();
 });
 
-test('a site that switches from posthog-js during a visit keeps one person', async () => {
+test('keeps one person when a site switches from posthog-js during a visit', async () => {
   const visitor = await browser.newContext();
   const before = await enter(visitor, { library: '/reference.js' });
   const responded = before.waitForResponse(

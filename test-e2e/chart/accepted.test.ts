@@ -53,7 +53,7 @@ const rendered: [string, Parameters<typeof renderChart>[0]][] = [
   ...(await exampleNames()).map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
 ];
 
-test.each(rendered)('services accept the environment rendered from %s', async (_, options) => {
+test.each(rendered)('services accept the environment that the chart renders from %s', async (_, options) => {
   const manifests = await renderChart(options);
   const schemas: Record<string, { properties: object }> = await configSchemas(root);
   for (const deployment of filterByKind(manifests, 'Deployment')) {

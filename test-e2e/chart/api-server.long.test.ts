@@ -153,22 +153,19 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       }
     });
 
-    test.each(['postgresql-one-node', 'cloudnative-pg'])(
-      'the API server accepts examples/stores/%s.yaml',
-      async (name) => {
-        const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
-        const { status, output } = await server.kubectl(
-          'apply',
-          '--dry-run=server',
-          '--validate=strict',
-          '-n',
-          'strict',
-          '-f',
-          file,
-        );
-        expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
-      },
-    );
+    test.each(['postgresql-one-node', 'cloudnative-pg'])('accepts examples/stores/%s.yaml', async (name) => {
+      const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
+      const { status, output } = await server.kubectl(
+        'apply',
+        '--dry-run=server',
+        '--validate=strict',
+        '-n',
+        'strict',
+        '-f',
+        file,
+      );
+      expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
+    });
 
     describe('Helm with a real API server', () => {
       const chart = join(root, 'deploy/helm/millrace');
@@ -189,13 +186,13 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         JSON.parse((await server.kubectl('get', kind, name, '-n', 'prod', '-o', 'json')).output) as Manifest;
       const keysOf = async (release: string) => (await read('secret', `${release}-millrace-keys`)).data;
 
-      test('installs without custom resource definitions if they are not needed, and prints the next steps', async () => {
+      test('installs without unnecessary custom resource definitions, and prints the next steps', async () => {
         const output = await helm('install', 'dry', chart, '--dry-run=server', ...words({}));
         expect(output).toContain('helm test dry --namespace prod');
         expect(output).toContain('-- millrace bootstrap --email');
       });
 
-      test('two releases can share a namespace', async () => {
+      test('allows two releases in one namespace', async () => {
         await helm('install', 'one', chart, ...words({}));
         await helm('install', 'two', chart, ...words({ flags: { enabled: true } }));
         expect(await keysOf('one')).not.toEqual(await keysOf('two'));
@@ -203,7 +200,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect((await read('deployment', 'one-millrace-gateway')).spec.template).toBeDefined();
       });
 
-      test('generated keys survive an upgrade, a rollback and an accidental uninstallation', async () => {
+      test('keeps generated keys after an upgrade, a rollback and an accidental uninstallation', async () => {
         const made = await keysOf('one');
         expect(atob(atob(made?.SECRETS_KEY ?? ''))).toHaveLength(32);
         const url = 'postgresql://other:secret@postgresql/millrace';
@@ -218,7 +215,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect(await keysOf('one')).toEqual(made);
       });
 
-      test('a rollback does not change generated keys', async () => {
+      test('keeps generated keys after a rollback', async () => {
         const made = await keysOf('one');
         const patch = JSON.stringify({ stringData: { SECRETS_KEY: 'new' } });
         const changed = await server.kubectl('patch', 'secret', 'one-millrace-keys', '-n', 'prod', '-p', patch);
@@ -231,14 +228,14 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect(await keysOf('one')).toEqual(made);
       });
 
-      test('an upgrade keeps the replica count of a manually scaled deployment', async () => {
+      test("keeps a manually scaled deployment's replica count on upgrade", async () => {
         const consumer = ['deployment', 'one-millrace-consumer-live', '-n', 'prod'];
         await server.kubectl('scale', ...consumer, '--replicas=7');
         await helm('upgrade', 'one', chart, ...words({ logLevel: 'warn' }));
         expect((await read('deployment', 'one-millrace-consumer-live')).spec.replicas).toBe(7);
       });
 
-      test('an autoscaler that is enabled starts with the current replica count', async () => {
+      test('starts a new autoscaler with the current replica count', async () => {
         const replicas = async () => (await read('deployment', 'fixed-millrace-gateway')).spec.replicas;
         const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
         await helm('install', 'fixed', chart, ...words(fixed));
@@ -253,7 +250,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect(await replicas()).toBe(6);
       });
 
-      test('an upgrade keeps the replica count of an autoscaler, even with client-side apply as before Helm 4', async () => {
+      test("keeps an autoscaler's replica count on upgrade, even with client-side apply as before Helm 4", async () => {
         const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
         await helm('install', 'old', chart, ...words(fixed), '--server-side=false');
         await helm('upgrade', 'old', chart, ...words({}));
@@ -262,7 +259,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect((await read('deployment', 'old-millrace-gateway')).spec.replicas).toBe(9);
       });
 
-      test('rejects a changed name that would orphan existing deployments, and keeps existing keys when others are configured', async () => {
+      test('rejects a name change that would orphan deployments, and keeps existing keys', async () => {
         const refused = (values: object) => server.helm('upgrade', 'fixed', chart, ...words(values));
         const renamed = { fullnameOverride: 'fixed-millrace', nameOverride: 'other' };
         expect((await refused(renamed)).output).toContain(
@@ -275,7 +272,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
       });
 
-      test('rendering without cluster access generates new keys each time, which the API server refuses to apply over existing ones', async () => {
+      test('generates new keys without cluster access, which the API server does not apply over existing keys', async () => {
         const applyKeys = async () => {
           const secrets = filterByKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
           return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });
@@ -286,7 +283,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect(await keysOf('gitops')).toEqual(made);
       });
 
-      test('refuses to replace missing keys of running services unless this is forced', async () => {
+      test('does not replace missing keys of running services unless forced', async () => {
         const upgrade = (values: object) => server.helm('upgrade', 'two', chart, ...words(values));
         await helm('install', 'two', chart, ...words({}));
         const made = await keysOf('two');
@@ -298,7 +295,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect(Object.keys((await keysOf('two')) ?? {})).toEqual(Object.keys(made ?? {}));
       });
 
-      test('changing the value of a priority class creates a new class, because classes are immutable', async () => {
+      test('creates a new priority class when the value changes, because classes are immutable', async () => {
         for (const ingest of [5, 7]) {
           await helm('upgrade', 'one', chart, ...words({ priorityClasses: { create: true, ingest } }));
           const { template } = (await read('deployment', 'one-millrace-gateway')).spec;

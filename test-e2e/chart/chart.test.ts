@@ -21,7 +21,7 @@ test.each(await exampleNames())('helm lint reports no problems for examples/%s.y
   expect([status, output.match(/\[(WARNING|ERROR)\].*/g)]).toEqual([0, null]);
 });
 
-test('the chart installs the version of this repository', async () => {
+test("the chart installs this repository's version", async () => {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   expect(parse(await readFile(join(chartDirectory, 'Chart.yaml'), 'utf8'))).toMatchObject({
     version,
@@ -41,7 +41,7 @@ test('pods have no service account token, no service variables and a read-only f
   expect(accounts.map((account) => account.automountServiceAccountToken)).toEqual(accounts.map(() => false));
 });
 
-test('probes use the port of the service, and metrics have a separate port', async () => {
+test('probes use the service port, and metrics have a separate port', async () => {
   const rendered = filterByKind(
     await renderChart({ values: { ...leastValues, flags: { enabled: true } } }),
     'Deployment',
@@ -69,7 +69,7 @@ test.each([
   expect([...new Set(images)]).toEqual([name]);
 });
 
-test('a component can stay on a different version during a staged upgrade', async () => {
+test('allows a component to stay on another version during a staged upgrade', async () => {
   const rendered = await renderChart({
     values: { ...leastValues, image: { tag: '2' }, gateway: { image: { tag: '1' } } },
   });
@@ -93,7 +93,7 @@ test.each([
   expect([TRUST_PROXY, PUBLIC_API_URL]).toEqual([trust, url]);
 });
 
-test('pods of each component are spread over zones as configured', async () => {
+test("spreads each component's pods over zones as configured", async () => {
   const values = { ...leastValues, topologySpread: { zones: 'DoNotSchedule', nodes: '' } };
   for (const deployment of filterByKind(await renderChart({ values }), 'Deployment')) {
     expect(podOf(deployment)?.topologySpreadConstraints).toEqual([
@@ -106,7 +106,7 @@ test('pods of each component are spread over zones as configured', async () => {
   }
 });
 
-test('gateways get the highest priority if priority classes are created', async () => {
+test('gives gateways the highest priority if priority classes are created', async () => {
   const rendered = await renderChart({ values: { ...leastValues, priorityClasses: { create: true } } });
   const classOf = (name: string) => podOf(find(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;
   const names = ['prod-m-millrace-ingest-1000000', 'prod-m-millrace-other-100000'];

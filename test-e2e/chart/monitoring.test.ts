@@ -21,7 +21,7 @@ const rules = `groups:
 `;
 const dashboard = '{ "title": "Ingest", "templating": "{{component}}", "quote": "\\"" }\n';
 
-describe("files in the chart's observability directories", () => {
+describe('the chart', () => {
   let chart: string;
   let rendered: Manifest[];
   beforeAll(async () => {
@@ -39,13 +39,13 @@ describe("files in the chart's observability directories", () => {
     expect(metadata.labels).toMatchObject({ release: 'prometheus' });
   });
 
-  test('renders dashboards unchanged, with the label that Grafana looks for', () => {
+  test("renders dashboards unchanged, with Grafana's label", () => {
     const { data, metadata } = find(rendered, 'ConfigMap', 'm-millrace-some-dashboard');
     expect(data).toEqual({ 'some-dashboard.json': dashboard });
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });
   });
 
-  test('renders no rules or dashboards unless they are enabled', async () => {
+  test('renders rules and dashboards only if they are enabled', async () => {
     const kinds = (await renderChart({ chart, values: leastValues })).map(
       ({ kind, metadata }) => `${kind} ${metadata.name}`,
     );
@@ -57,7 +57,7 @@ test.each([
   ['rules', '.yaml', 'PrometheusRule'],
   ['dashboards', '.json', 'ConfigMap'],
 ])(
-  'every file of deploy/observability/%s is in the chart, with a name that is short enough',
+  'the chart contains every file in deploy/observability/%s, with a name that is short enough',
   async (folder, ending, kind) => {
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
     // The name of the release is as long as names allow.
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('Prometheus scrapes every pod, ready or not, under the name of its service', async () => {
+test("Prometheus scrapes every pod, ready or not, under its service's name", async () => {
   const rendered = await renderChart({ values });
   const service = find(rendered, 'Service', 'm-millrace-metrics');
   expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });

@@ -17,7 +17,7 @@ const policyOf = (component: string) => find(rendered, 'NetworkPolicy', `m-millr
 const outward = (component: string) =>
   (policyOf(component).egress ?? []).flatMap(({ ports }) => ports?.map(({ port }) => port) ?? ['all']);
 
-test("denies all traffic of the release's pods by default", () => {
+test("denies all traffic to and from the release's pods by default", () => {
   const everything = find(rendered, 'NetworkPolicy', 'm-millrace').spec;
   expect(everything).toEqual({
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'millrace', 'app.kubernetes.io/instance': 'm' } },
@@ -27,7 +27,7 @@ test("denies all traffic of the release's pods by default", () => {
     expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
 });
 
-test('every Deployment, the migration and the test have a policy for their pods', () => {
+test('gives the pods of every Deployment, the migration and the test a policy', () => {
   const components = [...filterByKind(rendered, 'Deployment'), ...filterByKind(rendered, 'Job')].map(
     ({ spec }) => spec.template?.metadata.labels?.['app.kubernetes.io/component'],
   );
@@ -52,7 +52,7 @@ test.each([
 test.each([
   ['webhooks and exports', 'delivery-worker'],
   ['requests to sign-in providers', 'management-api'],
-])('%s may reach the internet but no private networks', (_, component) => {
+])('%s may connect to the internet, but not to private networks', (_, component) => {
   const { to } = (policyOf(component).egress ?? []).find(({ ports }) => ports === undefined) ?? {};
   const [v4, v6] = (to ?? []).map(({ ipBlock }) => ipBlock);
   expect(v4).toMatchObject({ cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) });
@@ -64,7 +64,7 @@ test.each(['consumer-live', 'delivery-worker'])('%s only accepts connections to 
   expect(ports).toEqual(['metrics']);
 });
 
-test('only configured clients and stores are allowed, in addition to test events of the API and of `helm test`', async () => {
+test('allows only configured clients and stores, and test events from the API and `helm test`', async () => {
   const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
   const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
   const networkPolicies = { clients, postgresql: { to, ports: [6432] } };
@@ -85,7 +85,7 @@ test('renders no policies if they are disabled', async () => {
   expect(filterByKind(none, 'NetworkPolicy')).toEqual([]);
 });
 
-test('with ClickHouse, only components that query it or copy events to it may connect', async () => {
+test('allows only components that query ClickHouse or copy events to it to connect', async () => {
   const clickhouse = { existingSecret: { name: 'clickhouse' } };
   const withClickHouse = await renderChart({ values: { ...values, clickhouse } });
   const ports = (component: string) =>

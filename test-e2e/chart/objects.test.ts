@@ -5,7 +5,7 @@ import { filterByKind, find, leastValues, renderChart } from './testing/render-c
 const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
 
-describe('names of objects', () => {
+describe('object names', () => {
   const long = 'an-installation-whose-name-is-rather-long-and-ends-in-x';
   const everything = {
     ...leastValues,
@@ -27,7 +27,7 @@ describe('names of objects', () => {
     [34, true],
     [44, false],
     [53, true],
-  ])('have at most 63 characters for a release name of %d characters (KEDA: %s)', async (length, enabled) => {
+  ])('have at most 63 characters for a release name with %d characters (KEDA: %s)', async (length, enabled) => {
     const release = long.slice(0, length).replace(/-$/, 'x');
     const rendered = await renderChart({ release, values: { ...everything, keda: { enabled } } });
     // The names of autoscalers are not used as labels, so they may have up to 253 characters.
@@ -39,7 +39,7 @@ describe('names of objects', () => {
     expect(labels.filter((label) => label.length > 63)).toEqual([]);
   });
 
-  test('of two releases in one namespace differ, even if the releases have similar names', async () => {
+  test('differ for two releases in one namespace, even if the release names are similar', async () => {
     const releases = ['m', 'millrace', `${long.slice(0, 52)}a`, `${long.slice(0, 52)}b`];
     const rendered = await Promise.all(releases.map((release) => renderChart({ release, values: everything })));
     const names = rendered.flatMap((one) => one.map(nameOf));
@@ -51,7 +51,7 @@ describe('names of objects', () => {
   });
 });
 
-test('renders no null and no empty variable, which some tools report as a difference from the cluster', async () => {
+test('renders no null and no empty variables, which some tools report as a difference', async () => {
   const values = { ...leastValues, networkPolicies: { monitoring: [] }, gateway: { resources: { limits: null } } };
   for (const manifest of await renderChart({ values }))
     expect(JSON.stringify(manifest)).not.toMatch(/:null|"value":""/);
@@ -91,7 +91,7 @@ describe('the migration', () => {
   });
 });
 
-test('pods that run to completion can be excluded from a service mesh, whose sidecars would keep them running', async () => {
+test('can exclude pods that run to completion from a service mesh, whose sidecars would keep them running', async () => {
   const outside = {
     podLabels: { 'sidecar.istio.io/inject': 'false' },
     podAnnotations: { 'linkerd.io/inject': 'disabled' },
@@ -108,7 +108,7 @@ test('pods that run to completion can be excluded from a service mesh, whose sid
   expect(spec.template?.metadata.labels).toMatchObject({ 'sidecar.istio.io/inject': 'true' });
 });
 
-test('pods of hooks are scheduled like the pods of the release', async () => {
+test("schedules the pods of hooks like the release's other pods", async () => {
   const placed = {
     nodeSelector: { 'kubernetes.io/arch': 'arm64' },
     tolerations: [{ key: 'dedicated', operator: 'Exists' }],
@@ -121,10 +121,10 @@ test('pods of hooks are scheduled like the pods of the release', async () => {
   }
 });
 
-describe('scaling', () => {
+describe('autoscaling', () => {
   const scaled = { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 6 } };
 
-  test('sets no replica count for deployments that an autoscaler scales', async () => {
+  test('sets no replica count for autoscaled deployments', async () => {
     const values = {
       ...leastValues,
       gateway: { autoscaling: { enabled: false }, replicas: 7 },
@@ -145,7 +145,7 @@ describe('scaling', () => {
     });
   });
 
-  test('with KEDA, consumers are scaled by the lag of their topics, and other components by CPU', async () => {
+  test('scales consumers by topic lag and other components by CPU, with KEDA', async () => {
     const values = {
       ...leastValues,
       eventLog: { topicPrefix: 'eu.' },
@@ -199,7 +199,7 @@ describe('scaling', () => {
     });
   });
 
-  test('KEDA trusts an authority from a ConfigMap, even without secrets', async () => {
+  test('lets KEDA trust a certificate authority from a ConfigMap, even without secrets', async () => {
     const values = {
       ...leastValues,
       keda: { enabled: true },
@@ -212,7 +212,7 @@ describe('scaling', () => {
     expect(trigger).toMatchObject({ authenticationRef: { name: 'm-millrace-kafka' } });
   });
 
-  test('every deployment has a disruption budget that allows one unavailable pod', async () => {
+  test('adds a disruption budget to every deployment, which allows one unavailable pod', async () => {
     const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
     const names = (kind: string) =>
       filterByKind(rendered, kind)

@@ -75,19 +75,19 @@ const ways = [
 ] as const;
 
 describe.each(ways)('routes by %s', (_, values, routesOf) => {
-  test('one host serves events, flags and the API', async () => {
+  test('send events, flags and the API to one host', async () => {
     const [found, ...more] = routesOf(await renderChart({ values: { ...base, ...values, flags: { enabled: true } } }));
     expect([found?.host, more]).toEqual(['events.example.com', []]);
     expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(requests);
   });
 
-  test('the gateway serves flags without a flags deployment', async () => {
+  test('send flags to the gateway without a flags deployment', async () => {
     const [found] = routesOf(await renderChart({ values: { ...base, ...values } }));
     const expected = requests.map(([path, service]) => [path, service === 'flags' ? 'gateway' : service]);
     expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(expected);
   });
 
-  test('the API can have a separate host', async () => {
+  test('can use a separate host for the API', async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     expect(found.map(({ host }) => host)).toEqual(['events.example.com', 'api.example.com']);
     const [ingest, api] = found;
@@ -99,13 +99,13 @@ describe.each(ways)('routes by %s', (_, values, routesOf) => {
     expect(serviceFor(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');
   });
 
-  test("the API's metrics and probes are not exposed", async () => {
+  test("do not expose the API's metrics and probes", async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     for (const path of ['/metrics', '/_readiness']) expect(serviceFor(found[1]?.routes ?? [], path)).toBeUndefined();
   });
 });
 
-test('extra paths come before all other paths', async () => {
+test('puts extra paths before all other paths', async () => {
   const extraPaths = [{ path: '/api/projects/[^/]+/x', pathType: 'ImplementationSpecific', service: 'flags' }];
   const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, extraPaths } } });
   const [first] = filterByKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];
@@ -115,7 +115,7 @@ test('extra paths come before all other paths', async () => {
   });
 });
 
-test('with `patterns`, the chart routes the flag definition paths of projects to the gateway', async () => {
+test("routes the projects' flag definition paths to the gateway with `patterns`", async () => {
   const gatewayApi = { enabled: true, parentRefs: [{ name: 'public' }], patterns: true };
   const rendered = await renderChart({ values: { ...base, gatewayApi } });
   const pattern = filterByKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const serviceOf = (manifest: Manifest) => containerOf(manifest).name;
 
-test('every variable the chart sets is a setting of its service', () => {
+test('sets only variables that are settings of their service', () => {
   for (const deployment of deployments) {
     const known = Object.keys(settings[serviceOf(deployment)] ?? {});
     const unknown = Object.keys(environmentOf(deployment)).filter((name) => !known.includes(name));
@@ -35,7 +35,7 @@ test('every variable the chart sets is a setting of its service', () => {
   }
 });
 
-test('the migration gets the same database settings as the services', () => {
+test('gives the migration the same database settings as the services', () => {
   expect(migrations.length).toBe(8);
   const known = Object.keys(settings['event-consumer'] ?? {}).filter((name) => name.startsWith('DATABASE_'));
   expect(migrations.flatMap((job) => Object.keys(environmentOf(job))).filter((name) => !known.includes(name))).toEqual(
@@ -43,14 +43,14 @@ test('the migration gets the same database settings as the services', () => {
   );
 });
 
-test('no variable is set twice', () => {
+test('sets no variable twice', () => {
   for (const deployment of deployments) {
     const names = containerOf(deployment).env.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
   }
 });
 
-test('every setting of every service can be configured, by its own value or in `settings`', async () => {
+test('can configure every setting of every service, with its own value or in `settings`', async () => {
   const schema = JSON.parse(await readFile(join(chartDirectory, 'values.schema.json'), 'utf8'));
   const component: Record<string, string> = {
     'ingest-gateway': 'gateway',
@@ -72,7 +72,7 @@ test('every setting of every service can be configured, by its own value or in `
   }
 });
 
-test('large numbers are rendered as whole numbers, and settings of a component only apply to it', async () => {
+test('renders large numbers as integers, and applies component settings only to their component', async () => {
   const values = {
     ...leastValues,
     gateway: { settings: { MAX_IN_FLIGHT_BYTES: 1_073_741_824, TRAFFIC_REPORT_MS: 1e6 } },
@@ -84,7 +84,7 @@ test('large numbers are rendered as whole numbers, and settings of a component o
   expect(environmentOf(gateway).TRAFFIC_REPORT_MS).toBe('1000000');
 });
 
-test('pods have more time to stop than their services need', () => {
+test('gives pods more time to stop than their services need', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
     const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
@@ -100,7 +100,7 @@ test('pods have more time to stop than their services need', () => {
   }
 });
 
-test('longer timeouts of a service extend the grace period', async () => {
+test('extends the grace period if a service has longer timeouts', async () => {
   const values = {
     ...leastValues,
     gateway: { preStopSeconds: 20, settings: { DRAIN_TIMEOUT_MS: 60_500 } },
@@ -118,7 +118,7 @@ function memory(quantity = '0'): number {
   return Number.parseFloat(quantity) * (quantity.endsWith('Gi') ? 1024 : 1);
 }
 
-test('the memory limit of a gateway is large enough for what it may hold', () => {
+test('gives gateways enough memory for everything that they may hold', () => {
   const gateways = deployments.filter((one) => serviceOf(one) === 'ingest-gateway');
   expect(gateways.length).toBeGreaterThan(5);
   for (const gateway of gateways) {
@@ -140,7 +140,7 @@ test.each([
   ['event-consumer', 200],
   ['management-api', 170],
   ['delivery-worker', 330],
-])('%s gets more memory than the %d MB that the benchmark measured', (service, mb) => {
+])('gives %s more memory than the %d MB that the benchmark measured', (service, mb) => {
   for (const deployment of deployments.filter((one) => serviceOf(one) === service)) {
     expect(memory(containerOf(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);
   }

@@ -169,13 +169,13 @@ describe.each(cases)('%s', (_, values, expected) => {
     rendered = await renderChart({ values: { ...leastValues, ...values } });
   });
 
-  test('a gateway gets the expected settings', () => {
+  test('gives the gateway the expected settings', () => {
     const environment = environmentOf(gatewayOf(rendered));
     const configured = Object.keys(expected).map((name) => [name, environment[name]]);
     expect(Object.fromEntries(configured)).toEqual(expected);
   });
 
-  test('every referenced secret of the chart is created with its key', () => {
+  test('creates every secret that the chart refers to, with its key', () => {
     const made = filterByKind(rendered, 'Secret').flatMap(({ metadata, data = {} }) =>
       Object.keys(data).map((key) => `${metadata.name}/${key}`),
     );
@@ -186,7 +186,7 @@ describe.each(cases)('%s', (_, values, expected) => {
     expect(named.filter((name) => !made.includes(name))).toEqual([]);
   });
 
-  test('every referenced file is mounted', () => {
+  test('mounts every file that settings refer to', () => {
     for (const deployment of filterByKind(rendered, 'Deployment')) {
       const files = Object.entries(environmentOf(deployment)).filter(([name]) => name.endsWith('_FILE'));
       const volumes = podOf(deployment)?.volumes ?? [];
@@ -199,7 +199,7 @@ describe.each(cases)('%s', (_, values, expected) => {
   });
 });
 
-test('no secret is rendered in plain text', async () => {
+test('renders no secret in plain text', async () => {
   const values = {
     postgresql: { host: 'db', user: 'u', password: 'hush-1' },
     kafka: { brokers: ['k:1'], sasl: { mechanism: 'plain', username: 'u', password: 'hush-2' } },
@@ -214,7 +214,7 @@ test('no secret is rendered in plain text', async () => {
   expect(secretValues.flat().filter((value) => value.includes('hush')).length).toBe(6);
 });
 
-test("with secretsAsFiles, secrets are mounted and no variable contains one, except the operator's own", async () => {
+test("mounts secrets as files with secretsAsFiles, without variables except the operator's own", async () => {
   const own = { name: 'OWN', valueFrom: { secretKeyRef: { name: 'theirs', key: 'own' } } };
   const values = {
     ...leastValues,
@@ -236,7 +236,7 @@ test("with secretsAsFiles, secrets are mounted and no variable contains one, exc
   });
 });
 
-test('changing a secret in the values of the chart replaces the pods', async () => {
+test("replaces the pods when a secret in the chart's values changes", async () => {
   const annotations = async (values: object) =>
     gatewayOf(await renderChart({ values: { ...leastValues, ...values } })).spec.template?.metadata.annotations;
   expect(await annotations({})).toEqual(await annotations({ mail: { from: 'us@example.com' } }));

@@ -134,7 +134,7 @@ test.each<[object, string]>([
 });
 
 test.each(['1st', 'events.eu'])(
-  'rejects the release name %s, because a Service name cannot begin with it',
+  'rejects the release name %s, because a Service name cannot begin like this',
   async (release) => {
     const { output } = await helmTemplate({ release, values: leastValues });
     expect(output).toContain(`The name "${release}-millrace" cannot be used as the prefix`);
@@ -144,7 +144,7 @@ test.each(['1st', 'events.eu'])(
   },
 );
 
-test('the chart reports all invalid values at the same time', async () => {
+test('reports all invalid values at the same time', async () => {
   const values = { postgresql: {}, kafka: {}, ingress: { enabled: true }, consumers: { overflow: null } };
   const { output } = await helmTemplate({ values });
   expect(output.match(/^ {2}- /gm)).toHaveLength(4);

@@ -161,7 +161,7 @@ describe.each(Object.keys(examples) as (keyof typeof examples)[])(
       expect(found).toEqual(rows);
     });
 
-    test('allow DNS queries of every pod over both protocols, and the table contains every pod', () => {
+    test('allow DNS queries from every pod over both protocols, and the table contains every pod', () => {
       for (const [component, from] of podsOf(rendered)) {
         const ask = (port: number, protocol: 'UDP' | 'TCP') =>
           mayConnect(policiesOf(rendered), { from, to: others.dns, port, protocol });
@@ -172,7 +172,7 @@ describe.each(Object.keys(examples) as (keyof typeof examples)[])(
   },
 );
 
-test('allow emails to a server in the private network if one is configured', async () => {
+test('allows emails to a server in the private network if one is configured', async () => {
   const rendered = await release('regional', { mail: { url: 'smtp://mail.internal:587' } });
   const reach = ['management-api', 'delivery-worker', 'gateway', 'consumer-live'].map((component) => {
     const from = podsOf(rendered).get(component);

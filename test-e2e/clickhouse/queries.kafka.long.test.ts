@@ -61,7 +61,7 @@ const modules = await clickHouseOrSkip();
       ...{ api_key: services.tenant.projectApiKey, event, distinct_id, properties },
     });
 
-  test('counts sent events and applies a merge as soon as it is copied, without reading events from PostgreSQL', async () => {
+  test('counts new events and applies a merge as soon as it is copied, without reading events from PostgreSQL', async () => {
     await send('order', 'anon-1');
     await send('order', 'ada');
     await eventually(async () => expect((await runQuery(orders('total'))).body.results?.[0]?.count).toBe(2), {
@@ -82,7 +82,7 @@ const modules = await clickHouseOrSkip();
     expect((await list('events/counts?event=order')).body).toMatchObject({ total: 2 });
   });
 
-  test('after a split, past events of a distinct ID count for its new person', async () => {
+  test('counts past events of a distinct ID for its new person after a split', async () => {
     const split = await fetch(`${services.apiUrl}/api/projects/${services.tenant.projectId}/persons/ada/split/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
@@ -97,7 +97,7 @@ const modules = await clickHouseOrSkip();
     expect(await ofPerson(String(splits[0]?.uuid))).toEqual(['anon-1']);
   });
 
-  test('rejects an invalid query like PostgreSQL does', async () => {
+  test('rejects an invalid query as PostgreSQL does', async () => {
     const { status, body } = await runQuery({ ...orders('sum') });
     expect([status, body.detail]).toEqual([400, expect.stringContaining('series.0.math_property')]);
   });

@@ -67,13 +67,13 @@ async function expectAccessible(): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-test('console-001 the first load, each page and the fonts are within their size limits', () => {
+test('console-001 keeps the first load, each page and the fonts within their size limits', () => {
   expect(sizes.firstLoad).toBeLessThanOrEqual(firstLoadLimit);
   expect(sizes.fonts).toBeLessThanOrEqual(fontLimit);
   for (const [name, bytes] of Object.entries(sizes.pages)) expect([name, bytes <= pageLimit]).toEqual([name, true]);
 });
 
-test('console-002 console-038 without a session, a URL leads to sign-in, which keeps the URL with its query', async () => {
+test('console-002 console-038 redirects to sign-in without a session, and then returns to the URL', async () => {
   await page.goto(`${live()}?person=ada`);
   await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);
@@ -84,7 +84,7 @@ test('console-002 console-038 without a session, a URL leads to sign-in, which k
   await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
 });
 
-test('an invite link creates an account with a password and signs the user in', async () => {
+test('creates an account with a password from an invite link, and signs the user in', async () => {
   const token = 'x'.repeat(43);
   const { rows } = await services.database.query<{ id: string }>(
     `INSERT INTO organization_invite (id, organization_id, target_email, email_key, key_scopes, token_hash)
@@ -104,7 +104,7 @@ test('an invite link creates an account with a password and signs the user in', 
   await guest.context().close();
 });
 
-test('console-033 console-038 a one-time link signs in, removes its secret from the URL, and explains how to send the first event', async () => {
+test('console-033 console-038 signs in with a one-time link, and explains how to send the first event', async () => {
   const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
   await page.goto(`${services.apiUrl}/console/enter#${secret}`);
   await page.getByText('Waiting for the first event').waitFor();
@@ -113,7 +113,7 @@ test('console-033 console-038 a one-time link signs in, removes its secret from 
   await expectAccessible();
 });
 
-test('console-042 nothing scrolls horizontally at 360 px', async () => {
+test('console-042 does not scroll horizontally at 360 px', async () => {
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   await page.getByRole('button', { name: 'Menu' }).click();
@@ -121,7 +121,7 @@ test('console-042 nothing scrolls horizontally at 360 px', async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test('console-039 console-041 the first Tab skips to the content, and a selected theme is applied before the styles load', async () => {
+test('console-039 console-041 skips to the content at the first Tab, and applies the theme before the styles load', async () => {
   await page.reload();
   await page.getByRole('heading', { name: 'Live', exact: true }).waitFor();
   await page.keyboard.press('Tab');
@@ -134,7 +134,7 @@ test('console-039 console-041 the first Tab skips to the content, and a selected
   await page.getByRole('menuitem', { name: 'Theme: System' }).click();
 });
 
-test('console-009 console-020 shows an event sent by curl with its name as text, and opens it by keyboard', async () => {
+test('console-009 console-020 shows the name of an event sent by curl as text, and opens the event by keyboard', async () => {
   await page.goto(live());
   await page.getByText('Waiting for the first event').waitFor();
   // The page may still be connecting to the stream, which only shows events that are sent afterwards. So send events
@@ -158,7 +158,7 @@ test('console-009 console-020 shows an event sent by curl with its name as text,
   await page.getByRole('heading', { name }).waitFor({ state: 'detached' });
 });
 
-test('console-004 console-006 console-010 the URL contains the pause and the filters, and unknown parameters are reported', async () => {
+test('console-004 console-006 console-010 keeps the pause and filters in the URL, and reports unknown parameters', async () => {
   await page.getByRole('button', { name: /^Pause/ }).click();
   await page.waitForURL(/paused=true/);
   await post(`${services.ingestUrl}/capture/`, {
@@ -173,7 +173,7 @@ test('console-004 console-006 console-010 the URL contains the pause and the fil
   await page.waitForURL((url) => !url.search.includes('person'));
 });
 
-test('console-007 console-008 the page shows status messages of the stream, and an error if the stream is rejected', async () => {
+test("console-007 console-008 shows the stream's status messages, and an error if the stream is rejected", async () => {
   const stream = /\/live\/events/;
   const frames = [
     'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":null}',
@@ -195,7 +195,7 @@ test('console-007 shows a missing project as not found instead of an error', asy
   await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
 });
 
-test('console-048 requests no other host and only documented routes, and violates no content security policy', async () => {
+test('console-048 requests only its own host and documented routes, and follows its content security policy', async () => {
   expect(elsewhere).toEqual([]);
   expect(complaints).toEqual([]);
   const document = (await (await fetch(`${services.apiUrl}/api/schema`)).json()) as {

@@ -59,7 +59,7 @@ async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<P
   return page;
 }
 
-test('console-004 the open row is in the URL, so a copied URL opens the same event, and going back closes it', async () => {
+test('console-004 keeps the open row in the URL, so that a copied URL opens the same event', async () => {
   const page = await openLive();
   await send('order placed', { properties: { total: 42 } });
   await rowOf(page, 'order placed').first().click();
@@ -78,7 +78,7 @@ test('console-004 the open row is in the URL, so a copied URL opens the same eve
   await page.getByRole('heading', { name: 'order placed' }).waitFor({ state: 'detached' });
 });
 
-test('console-010 while paused, the button counts 500 new events, and resuming shows the newest on top', async () => {
+test('console-010 counts 500 new events on the button while paused, and then shows the newest on top', async () => {
   const event = (at: number) => {
     const uuid = `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
     const message = { uuid, event: `number ${at}`, distinct_id: 'ada', properties: {}, outcome: 'stored' };
@@ -117,7 +117,7 @@ test('console-010 while paused, the button counts 500 new events, and resuming s
   await page.getByRole('button', { name: /^Pause/ }).waitFor();
 });
 
-test('the statistics of the last minute change with the stream, without another request', async () => {
+test("updates the last minute's statistics from the stream, without another request", async () => {
   const page = await openLive();
   const stored = page.getByRole('region', { name: 'Live statistics' }).locator('.tile-figure').first();
   const figure = async () => Number((await stored.textContent())?.replaceAll(',', ''));
@@ -129,7 +129,7 @@ test('the statistics of the last minute change with the stream, without another 
   await eventually(async () => expect(await figure()).toBeGreaterThan(before));
 });
 
-test('console-040 announces new events occasionally in one sentence, not row by row', async () => {
+test('console-040 announces new events occasionally in one sentence, instead of row by row', async () => {
   const page = await openLive();
   await page
     .locator('[role=log]')
@@ -138,7 +138,7 @@ test('console-040 announces new events occasionally in one sentence, not row by 
   expect(await page.locator('[role=log]').getAttribute('aria-live')).toBe('polite');
 });
 
-test('console-019 a hidden tab closes its stream after a minute, and says so when it becomes visible again', async () => {
+test("console-019 closes a hidden tab's stream after a minute, and says so when the tab becomes visible", async () => {
   await visitor.clock.install();
   const page = await openLive();
   const hide = (isHidden: boolean) =>
@@ -170,7 +170,7 @@ test('console-019 a hidden tab closes its stream after a minute, and says so whe
   expect(await rowOf(page, 'meanwhile').count()).toBe(0);
 });
 
-test('console-049 tabs with the same view share a stream, and many views leave connections for other requests', async () => {
+test('console-049 shares a stream between tabs with the same view, and leaves connections for other requests', async () => {
   const first = await openLive();
   const second = await openLive();
   expect(openStreams()).toBe(1);

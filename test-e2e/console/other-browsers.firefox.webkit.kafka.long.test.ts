@@ -77,7 +77,7 @@ describe.each([
     await eventually(() => tab.run<boolean>(`return location.pathname.endsWith(${JSON.stringify(`/${page}`)})`));
   };
 
-  test('signs in with a link, shows and opens an event on Live, and displays Events, Flags and Settings', async () => {
+  test('signs in with a link, shows and opens an event on Live, and displays other pages', async () => {
     const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
     tab = await browser.openTab(`${services.apiUrl}/console/enter#${secret}`);
     // Home redirects to Live while the project has no events.
@@ -119,7 +119,7 @@ describe.each([
     await tab.close();
   });
 
-  test("signs in the user who started SAML sign-in in this browser, although the provider's page posts from another site", async () => {
+  test('completes a SAML sign-in that the user started, although the provider posts from another site', async () => {
     const provider = await startSamlProvider(() => `${services.apiUrl}/api/saml/metadata/`);
     try {
       const domain = `${name.toLowerCase()}.example`;

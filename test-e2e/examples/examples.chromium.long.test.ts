@@ -116,7 +116,7 @@ async function openPage(url: string): Promise<{ page: Page; close(): Promise<voi
   return { page, close: () => browser.close() };
 }
 
-it('the example with a static page works as its README describes', async () => {
+it('the static page example works as its README describes', async () => {
   const source = await readFile(new URL('static-page/index.html', examples), 'utf8');
   const html = source
     .replaceAll('http://127.0.0.1:8000', services.ingestUrl)

@@ -97,7 +97,7 @@ test.each([
   '/api/feature_flag/local_evaluation',
   '/api/feature_flag/local_evaluation/',
   '/api/projects/@current/feature_flags/local_evaluation/',
-])('every host serves the definitions path of older SDKs: %s', async (path) => {
+])('serves the definitions path of older SDKs on every host: %s', async (path) => {
   const { projectApiKey } = services.tenant;
   for (const [, host] of hosts) {
     const response = await fetch(`${host()}${path}?token=${projectApiKey}&send_cohorts`, {
@@ -108,7 +108,7 @@ test.each([
   }
 });
 
-test('every host rejects a wrong key, and the API still responds to scripts', async () => {
+test('rejects a wrong key on every host, while the API responds to scripts', async () => {
   const { projectApiKey, personalApiKey, projectId } = services.tenant;
   const path = `/api/projects/@current/feature_flags/theme/remote_config?token=${projectApiKey}`;
   for (const [, host] of hosts) {

@@ -45,13 +45,13 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('the image', () => {
-  test('is identical to the byte when another Node.js builds it again', async () => {
+  test('is byte-identical when another Node.js version builds it', async () => {
     const again = join(directory, 'again.tar');
     await buildImage(again, join(own.rootfs, 'usr/bin/node'));
     expect(await hashOf(again)).toBe(await hashOf(archive));
   });
 
-  test('takes less than 68 MB to download, most of it in layers that do not change between versions', () => {
+  test('has a download size below 68 MB, most of it in layers that do not change between versions', () => {
     for (const { layerSizes } of [amd64, arm64]) {
       expect(layerSizes).toHaveLength(4);
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(68_000_000);
@@ -64,7 +64,7 @@ describe('the image', () => {
   test.each([
     ['amd64', () => amd64, 0x3e],
     ['arm64', () => arm64, 0xb7],
-  ] as const)('only contains machine code for %s', async (architecture, image, machine) => {
+  ] as const)('contains machine code only for %s', async (architecture, image, machine) => {
     const { config, rootfs } = image();
     expect(config.architecture).toBe(architecture);
     const found = await machinesOf(rootfs);
@@ -72,7 +72,7 @@ describe('the image', () => {
     expect([...found].filter(([, one]) => one !== machine)).toEqual([]);
   });
 
-  test('has labels with version, license and commit, and a user that is not root', async () => {
+  test('has labels with version, license and commit, and does not run as root', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(own.config.config).toMatchObject({ User: '65532:65532', Entrypoint: ['/usr/bin/node'], WorkingDir: '/app' });
     expect(own.config.config.Labels).toMatchObject({
@@ -90,7 +90,7 @@ describe('the image', () => {
     expect(files.filter(({ path }) => /\.(env|pem|key|npmrc)$|\/\.git/.test(path))).toEqual([]);
   });
 
-  test('contains no path of the machine that built it', async () => {
+  test('does not contain paths of the build machine', async () => {
     const texts = (await filesOf(join(own.rootfs, 'app'))).filter(({ path }) => /\.(mjs|map|json|txt)$/.test(path));
     expect(texts.length).toBeGreaterThan(50);
     // The path has no slash at the beginning, because source maps contain relative paths.
@@ -151,7 +151,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     await database?.drop();
   });
 
-  test('Node.js has the supported version, certificate authorities, time zones and name resolution', async () => {
+  test('has a supported Node.js version, certificate authorities, time zones and name resolution', async () => {
     const { ended, output } = startContainer(own, {
       words: [
         '-p',
@@ -169,7 +169,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     });
   });
 
-  test('`millrace bootstrap` migrates an empty database and creates the first keys', async () => {
+  test('migrates an empty database and creates the first keys with `millrace bootstrap`', async () => {
     const { ended, output } = startContainer(own, {
       words: ['millrace.mjs', '--json', 'bootstrap', '--email', 'first@example.com'],
       settings,
@@ -179,7 +179,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
     keys = JSON.parse(String(/^\{$[\s\S]*?^\}$/m.exec(output())?.[0]));
   });
 
-  test('`millrace` is in the PATH, as kubectl exec needs it', async () => {
+  test('has `millrace` in the PATH, as kubectl exec requires', async () => {
     const { ended, output } = startContainer(own, {
       entrypoint: [],
       words: ['/usr/bin/millrace', 'org', 'list'],
@@ -189,7 +189,7 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
   });
 
   test.each(['management-api', 'event-consumer', 'delivery-worker', 'ingest-gateway'])(
-    '%s becomes ready',
+    'starts %s until it is ready',
     async (name) => {
       services[name] = startContainer(own, { words: [`${name}.mjs`], settings });
       const url = await urlOf(name);
@@ -221,14 +221,14 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
   });
 
   test.each(['ingest-gateway', 'event-consumer', 'delivery-worker', 'management-api'])(
-    '%s is process 1 and exits on SIGTERM',
+    'runs %s as process 1, which exits on SIGTERM',
     async (name) => {
       services[name]?.signal('SIGTERM');
       expect([await services[name]?.ended, services[name]?.output()]).toEqual([0, expect.stringContaining('stopped')]);
     },
   );
 
-  test('all services in one process store and return an event, and exit on SIGTERM', async () => {
+  test('stores and returns an event with all services in one process, which exits on SIGTERM', async () => {
     const { signal, ended, output, port } = startContainer(own, { words: ['all-in-one.mjs'], settings });
     const healthUrl = `http://127.0.0.1:${await port()}`;
     await eventually(async () => (await fetch(`${healthUrl}/_readiness`)).ok, { what: 'Readiness of all-in-one' });

@@ -20,7 +20,7 @@ function expectNoMarks(): void {
   expect(marks.foundIn(services.logs())).toEqual([]);
 }
 
-test('logs contain no sent data, even when errors of the database quote rejected values', async () => {
+test('logs contain no sent data, even when database errors quote rejected values', async () => {
   await services.database.query(quotingTriggers);
   try {
     await sendToApi(services, marks);

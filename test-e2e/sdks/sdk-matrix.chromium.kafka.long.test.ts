@@ -44,7 +44,7 @@ for (const sdk of sdks) {
     });
 
     test.each(calls.filter((call) => sdk.calls.includes(call)))(
-      '%s is stored as sent',
+      'stores %s as sent',
       async (call) => {
         const scene = scenes[call];
         const before = proxy.exchanges.length;
@@ -71,7 +71,7 @@ for (const sdk of sdks) {
       300_000,
     );
 
-    test('no request failed or was repeated', async () => {
+    test('no request fails or is repeated', async () => {
       await eventually(() => proxy.exchanges.every(({ status }) => status !== null), {
         what: 'Responding to everything',
       });

@@ -21,7 +21,7 @@ async function build(directory: string): Promise<void> {
 
 const contentOf = (directory: string) => readFile(join(directory, 'content'), 'utf8');
 
-test('builds a directory once for callers that request it at the same time', async () => {
+test('builds a directory once for simultaneous callers', async () => {
   const built = await Promise.all([1, 2, 3].map(() => buildOnce(name, build)));
   for (const { directory } of built) expect(await contentOf(directory)).toBe('build 1');
   expect(builds).toBe(1);
@@ -32,7 +32,7 @@ test('builds again after a failed build', async () => {
   expect(await contentOf((await buildOnce(name, build)).directory)).toBe('build 1');
 });
 
-test('ignores the lock of a process that has ended', async () => {
+test('ignores the lock of a terminated process', async () => {
   const { directory } = await buildOnce(name, build);
   const { pid } = spawnSync(process.execPath, ['--version']);
   const other = `${directory}-other`;

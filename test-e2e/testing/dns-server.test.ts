@@ -19,7 +19,7 @@ test('returns TXT records with all of their strings', async () => {
   expect(server.questions).toContain('example.com');
 });
 
-test('simulates an unknown name, a name without TXT records, a failing server and a silent server', async () => {
+test('simulates an unknown name, a name without TXT records, a failing server and an unresponsive server', async () => {
   await expect(resolver.resolveTxt('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   server.setTxt('empty.example', []);
   await expect(resolver.resolveTxt('empty.example')).rejects.toMatchObject({ code: 'ENODATA' });

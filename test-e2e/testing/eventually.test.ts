@@ -1,6 +1,6 @@
 import { eventually } from './eventually.ts';
 
-test('returns the first result that is not false', async () => {
+test('returns the first result other than false', async () => {
   let attempts = 0;
   const result = await eventually(
     () => {
@@ -13,7 +13,7 @@ test('returns the first result that is not false', async () => {
   expect([result, attempts]).toEqual(['done', 3]);
 });
 
-test('reports what did not happen, with the last failure', async () => {
+test('reports the missing result and the last failure', async () => {
   const cause = new Error('still red');
   const waiting = eventually(() => Promise.reject(cause), { timeoutMs: 20, intervalMs: 1, what: 'The light' });
 

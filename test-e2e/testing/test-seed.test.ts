@@ -18,7 +18,7 @@ test.each([
   expect(testSeed(1)).toBe(seed);
 });
 
-test('without MILLRACE_SEED, the seed is the given one or random', () => {
+test('without MILLRACE_SEED, the seed is the given value or random', () => {
   setSeed(undefined);
   expect(testSeed(1)).toBe(1);
   expect(testSeed()).not.toBe(testSeed());

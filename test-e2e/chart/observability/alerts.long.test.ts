@@ -11,12 +11,12 @@ const headings = new Set(
   ),
 );
 
-test('each alert fires on its own series and stays quiet on similar ones', async () => {
+test('fires each alert on its own series, but not on similar series', async () => {
   const { status, output } = await promtool('test', 'rules', ...alertCaseFiles);
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
 }, 600_000);
 
-test('each alert has series on which it fires and on which it is quiet', () => {
+test('every alert has series on which it fires and series on which it does not', () => {
   const covered = alertCases.map(({ name }) => name);
   expect(alertRules.length).toBeGreaterThan(25);
   for (const { alert } of alertRules)
@@ -24,7 +24,7 @@ test('each alert has series on which it fires and on which it is quiet', () => {
 });
 
 test.each(alertRules)(
-  'the alert $alert uses only metrics that exist, and says what to do',
+  'the alert $alert uses only existing metrics, and gives advice',
   ({ expr, labels, annotations }) => {
     expect(unknownMetrics(expr)).toEqual([]);
     expect(['page', 'ticket']).toContain(labels.severity);

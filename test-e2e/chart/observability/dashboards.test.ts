@@ -36,7 +36,7 @@ const statementsOf = ({ panels, templating }: Dashboard) => [
   ...templating.list.flatMap(({ name, query }) => (/^SELECT/.test(query) ? [[name, query] as const] : [])),
 ];
 
-test('there are four dashboards, each named like its file', () => {
+test('each of the four dashboards has the name of its file', () => {
   expect(dashboards).toHaveLength(4);
   for (const [file, { uid, panels }] of dashboards) {
     expect(file).toBe(`${uid}.json`);
@@ -45,12 +45,12 @@ test('there are four dashboards, each named like its file', () => {
   }
 });
 
-test.each(dashboards)('the dashboard %s uses only metrics that exist', (_, dashboard) => {
+test.each(dashboards)('the dashboard %s uses only existing metrics', (_, dashboard) => {
   for (const [title, query = ''] of queriesOf(dashboard)) expect([title, unknownMetrics(query)]).toEqual([title, []]);
 });
 
 test.each(dashboards)(
-  'the dashboard %s can show one of several installations, or a single one whose series have no labels for it',
+  'the dashboard %s can select one of several installations, or a single unlabelled installation',
   (_, dashboard) => {
     const queries = queriesOf(dashboard);
     const variables = new Map(dashboard.templating.list.map(({ name, allValue }) => [name, allValue]));

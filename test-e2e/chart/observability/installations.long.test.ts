@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-test.each(alertRules)('the alert $alert keeps the series of installations apart', ({ expr }) => {
+test.each(alertRules)('the alert $alert distinguishes the series of several installations', ({ expr }) => {
   const groupings = [...expr.matchAll(/\b(?:sum|min|max|count)\b *(?:by \(([^)]*)\))?/g)].map(
     ([, labels = '']) => labels,
   );
   expect(groupings.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
 });
 
-test('alerts name the failing one of two installations, and the healthy one does not hide it', async () => {
+test('alerts name the failing installation, even if another one is healthy', async () => {
   const [sick, well] = [{ namespace: 'sick' }, { namespace: 'well' }];
   await expectAll(
     alertRuleFiles.map(({ file, rules }) => ({
@@ -31,7 +31,7 @@ test('alerts name the failing one of two installations, and the healthy one does
   );
 }, 600_000);
 
-test('the rules of a release ignore other releases in its namespace', async () => {
+test("a release's rules ignore other releases in its namespace", async () => {
   const values = { ...leastValues, serviceMonitor: { enabled: true }, prometheusRules: { enabled: true } };
   const rendered = await renderChart({ release: 'mine', values });
   const mine = { namespace: 'prod', service: 'mine-millrace-metrics' };

@@ -35,7 +35,7 @@ test.each([
   expect(parseConntrackEvent(line)).toBeNull();
 });
 
-test('parses a change of an object', () => {
+test('parses an object change', () => {
   expect(parseWatchEvent('1795381453.874235 ADDED {"metadata":{"name":"one two"}}')).toEqual({
     ...{ at: 1_795_381_453_874, type: 'ADDED', object: { metadata: { name: 'one two' } } },
   });
@@ -57,7 +57,7 @@ const ports = [
   { name: 'metrics', containerPort: 9090 },
 ];
 
-test('lists a pod as soon as it has an address, and even after it was deleted', () => {
+test('lists a pod from the time it has an address until after it was deleted', () => {
   const pod = { spec: { containers: [{ ports }, {}] }, status: { podIP: '10.244.1.4' } };
   expect(seenPods([change('ADDED', { ...pod, status: {} })])).toEqual([]);
   expect(seenPods([change('ADDED', { ...pod, status: {} }), change('MODIFIED', pod), change('DELETED', pod)])).toEqual([
@@ -73,7 +73,7 @@ const policyChange = (at: number, type: string, uid: string, spec = {}) => ({
   object: { metadata: { uid, name: uid, namespace: 'prod', creationTimestamp: '1970-01-01T00:00:01Z' }, spec },
 });
 
-test('returns the last version of each policy, and when it was deleted', () => {
+test("returns each policy's last version, and when the policy was deleted", () => {
   const spec = { policyTypes: ['Egress'] };
   const known = policyHistory([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],

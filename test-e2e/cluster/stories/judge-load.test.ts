@@ -62,7 +62,7 @@ it('counts stored, lost and duplicated events', async () => {
   });
 });
 
-it('counts events that took effect before an event that was sent earlier', async () => {
+it('counts events that took effect before an earlier event', async () => {
   await store(first, { distinctId: 'phase-1', number: 1, createdAt: '2026-01-01T00:00:02Z' });
   await store(second, { distinctId: 'phase-1', number: 2, createdAt: '2026-01-01T00:00:01Z' });
   await store(third, { distinctId: 'phase-2', number: 1, createdAt: '2026-01-01T00:00:00Z' });

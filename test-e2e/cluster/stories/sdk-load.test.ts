@@ -38,7 +38,7 @@ afterAll(() => {
   server.close();
 });
 
-test('sends batches and single events at a constant rate, repeats rejected requests, and keeps the order within a distinct ID', async () => {
+test('sends batches and single events at a constant rate, retries, and keeps the order within a distinct ID', async () => {
   const load = startSdkLoad(url, { projectApiKey: 'phc_x', name: 'story', eventsPerSecond: 4000 });
   await eventually(() => load.acknowledged.size > 2000 && load.refused > 10, { what: 'acknowledged events' }).finally(
     load.stop,

@@ -23,7 +23,7 @@ test('formats each story as a row, and lists the steps to the first event', () =
   expect(page).not.toContain('Not completed');
 });
 
-test('names a story that failed', () => {
+test('names a failed story', () => {
   const failures = [{ name: 'drain', reason: 'a pod never came back' }];
   const page = storyReport({ surroundings: [], installation: seconds, eventsPerSecond: 2000, results: [], failures });
   expect(page).toContain('Not completed: drain: a pod never came back');

@@ -14,7 +14,7 @@ function event(distinctId: string, name: string, properties: Record<string, unkn
   };
 }
 
-test('identify, alias and merge connect IDs to persons, and other IDs stay separate', () => {
+test('identify, alias and merge connect IDs to persons, and all other IDs remain separate', () => {
   const { persons } = expectedState([
     [
       event('anon', 'x'),
@@ -31,7 +31,7 @@ test('identify, alias and merge connect IDs to persons, and other IDs stay separ
   ]);
 });
 
-test('$set overwrites, $set_once only fills, $unset removes, event-level values win, and anonymous and group events change nothing', () => {
+test('applies $set, $set_once and $unset in order, with event-level values taking precedence', () => {
   const { persons } = expectedState([
     [
       event('a', 'x', { $set: { k: 1, gone: 1 }, $set_once: { first: 1 } }),
@@ -46,14 +46,14 @@ test('$set overwrites, $set_once only fills, $unset removes, event-level values 
   expect(persons[0]?.properties).not.toHaveProperty('gone');
 });
 
-test('an event that is sent twice counts once, at its first position', () => {
+test('counts an event that is sent twice once, at its first position', () => {
   const first = event('a', 'x', { $set: { k: 1 } });
   const { events, persons } = expectedState([[first, event('a', 'x', { $set: { k: 2 } }), first]]);
   expect(events.size).toBe(2);
   expect(persons[0]?.properties).toEqual({ k: 2 });
 });
 
-test('$groupidentify and $group_identify both set properties of a group, and the last value wins', () => {
+test('$groupidentify and $group_identify both set group properties, and the last value wins', () => {
   const set = (name: string, value: number) =>
     event('a', name, { $group_type: 'company', $group_key: 'acme', $group_set: { seats: value, [name]: true } });
   expect(expectedState([[set('$groupidentify', 1), set('$group_identify', 2)]]).groups).toEqual([
@@ -61,7 +61,7 @@ test('$groupidentify and $group_identify both set properties of a group, and the
   ]);
 });
 
-test('the creation time of merged IDs is unknown if their first event is not in the story', () => {
+test('does not know the creation time of merged IDs if their first event is missing', () => {
   const merged = [event('second', 'x'), event('second', '$identify', { $anon_distinct_id: 'visitor' })];
   expect(expectedState([merged]).persons).toMatchObject([{ createdAt: null }]);
   expect(expectedState([[event('user', 'signed up'), ...merged.slice(0, 1)]]).persons).toMatchObject([
@@ -70,6 +70,6 @@ test('the creation time of merged IDs is unknown if their first event is not in 
   ]);
 });
 
-test('an ID with only anonymous events has no person', () => {
+test('creates no person for an ID with only anonymous events', () => {
   expect(expectedState([[event('a', 'x', { $process_person_profile: false })]]).persons).toEqual([]);
 });

@@ -5,12 +5,12 @@ const options = { events: 5000, people: 125, clients: 4, seed: 7 };
 const streams = writeStory(options);
 const sent = streams.flat();
 
-test('a story has the requested size, and one in a hundred events is sent twice', () => {
+test('has the requested size, and sends one in a hundred events twice', () => {
   expect(new Set(sent.map(({ uuid }) => uuid)).size).toBe(options.events);
   expect(sent).toHaveLength(options.events + options.events / 100);
 });
 
-test('each person has several IDs that end up merged, and strangers stay separate', () => {
+test('merges several IDs into each person, and keeps strangers separate', () => {
   const { persons: everyone } = expectedState(streams);
   const persons = everyone.filter(({ distinctIds }) => !distinctIds[0]?.startsWith('stranger-'));
   const strangers = everyone.filter((person) => !persons.includes(person));
@@ -22,7 +22,7 @@ test('each person has several IDs that end up merged, and strangers stay separat
   expect(persons.every(({ isIdentified }) => isIdentified)).toBe(true);
 });
 
-test('an ID belongs to one client, so its events are processed in the order in which they were sent', () => {
+test('assigns each ID to one client, so that its events are processed in order', () => {
   const owner = new Map<string, number>();
   streams.forEach((stream, client) => {
     for (const { distinct_id } of stream) {
@@ -32,7 +32,7 @@ test('an ID belongs to one client, so its events are processed in the order in w
   });
 });
 
-test('the final state is the same for every interleaving of the IDs', () => {
+test('has the same final state for every interleaving of the IDs', () => {
   const byId = [...groupBy(sent, ({ distinct_id }) => distinct_id).values()];
   const state = expectedState(streams);
   const other = expectedState(byId.reverse());
@@ -40,7 +40,7 @@ test('the final state is the same for every interleaving of the IDs', () => {
   expect(other.groups.map(({ properties }) => properties)).toEqual(state.groups.map(({ properties }) => properties));
 });
 
-test('a user ID begins with its first event, which has the earliest timestamp of the person', () => {
+test('starts a user ID with its earliest event', () => {
   const { persons } = expectedState(streams);
   const firstOf = new Map<string, string>();
   for (const { distinct_id, event } of sent) if (!firstOf.has(distinct_id)) firstOf.set(distinct_id, event);
@@ -53,7 +53,7 @@ test('a user ID begins with its first event, which has the earliest timestamp of
   }
 });
 
-test('every kind of event occurs', () => {
+test('includes every type of event', () => {
   expect(new Set(sent.map(({ event }) => event))).toEqual(
     new Set([
       '$create_alias',
