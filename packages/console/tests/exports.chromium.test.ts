@@ -55,22 +55,19 @@ async function checkPage(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it.each(destinationTypes)(
-  'has a form field for every setting of %s, and marks required and secret fields',
-  (type) => {
-    const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
-      ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
+it.each(destinationTypes)('has a form field for every setting of %s, and marks required and secret fields', (type) => {
+  const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
+    ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
+  ]);
+  const fields: Record<string, DestinationField> = exportDestinations[type];
+  const known = Object.entries(fields)
+    // `file_format` has only one option. The prefix may be empty.
+    .filter(([name]) => name !== 'file_format')
+    .map(([name, field]) => [
+      ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
     ]);
-    const fields: Record<string, DestinationField> = exportDestinations[type];
-    const known = Object.entries(fields)
-      // `file_format` has only one option. The prefix may be empty.
-      .filter(([name]) => name !== 'file_format')
-      .map(([name, field]) => [
-        ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
-      ]);
-    expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
-  },
-);
+  expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
+});
 
 it('console-007, console-038: creates an export, shows an error next to its field, and never shows secrets', async () => {
   const page = await console.open('settings/exports');

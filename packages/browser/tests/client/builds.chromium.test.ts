@@ -69,7 +69,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
     try {
       await writeFile(join(folder, 'library.mjs'), (await bundleLibrary(name)).code);
       const script = `
-      // Other libraries may define `window` on a server.
+      // Other libraries may define window on a server.
       globalThis.window = globalThis;
       const { default: posthog } = await import('./library.mjs');
       if (posthog) {
@@ -78,7 +78,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         posthog.capture('after');
         posthog.identify('user-1');
         posthog.onFeatureFlags(() => {})();
-        // Components add a listener for each request. Create the listener with `new Function`, so that this scope does
+        // Components add a listener for each request. Create it with the Function constructor, so that this scope does
         // not keep it in memory.
         globalThis.listener = new WeakRef(new Function('return () => {}')());
         posthog.onFeatureFlags(globalThis.listener.deref());
